@@ -1,0 +1,30 @@
+# Compiler flags every target of the project is built with: pnmf_build_settings(<target>).
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+# Optimised, but with assertions: what the tests run.
+set(CMAKE_CXX_FLAGS_DEV "-O2 -g1" CACHE STRING "Flags of the Dev build type")
+set(CMAKE_C_FLAGS_DEV "-O2 -g1" CACHE STRING "Flags of the Dev build type")
+
+# A compiler cache, when the machine has one, makes rebuilds in a new folder quick.
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+endif()
+
+function(pnmf_build_settings target)
+    target_compile_options(
+        ${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
+                          # Eigen's vectorised loops set these off inside GCC 12's own headers.
+                          -Wno-maybe-uninitialized)
+    if(PNMF_WARNINGS_AS_ERRORS)
+        target_compile_options(${target} PRIVATE -Werror)
+    endif()
+    if(PNMF_SANITIZE)
+        target_compile_options(${target} PRIVATE -fsanitize=${PNMF_SANITIZE} -fno-omit-frame-pointer)
+        target_link_options(${target} PUBLIC -fsanitize=${PNMF_SANITIZE})
+    endif()
+    # a·b + c is one rounding or two depending on the compiler's mood otherwise: results must not depend on it.
+    target_compile_options(${target} PRIVATE -ffp-contract=off)
+endfunction()

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <pnmf/types.hpp>
+
+#include <memory>
+#include <vector>
+
+namespace pnmf {
+
+/// The graphs G(ε) on the cells, eq. (adjacency_matrix):
+///
+///     A_ij(ε) = exp(−d_ij² / ε^α)  where i ≠ j and d_ij < ε,  0 elsewhere;   D = diag(A·1),  L = D − A
+///
+/// Graphs of different scales are never held together: `at(ε)` makes the one that is asked for.
+/// Safe to call from several threads.
+class MultiscaleGraph {
+  public:
+    /// One scale's graph.
+    class Scale {
+      public:
+        virtual ~Scale() = default;
+        /// H·A(ε), d × n, for H d × n.
+        virtual Matrix times_adjacency(const Matrix& H) const = 0;
+        virtual DenseMatrix<float> times_adjacency(const DenseMatrix<float>& H) const = 0;
+        /// Degrees D_jj = Σᵢ A_ij, length n.
+        virtual const Vector& degrees() const = 0;
+        /// Component of each cell, numbered from 0 by the smallest cell in each.
+        virtual const std::vector<Index>& components() const = 0;
+        virtual Index component_count() const = 0;
+        /// Number of edges, each counted once.
+        virtual Index edges() const = 0;
+        /// A(ε) written out, n × n: for small n, tests and diagnostics.
+        virtual Matrix adjacency() const = 0;
+    };
+
+    virtual ~MultiscaleGraph() = default;
+    virtual Index cells() const = 0;
+    /// α of the weight.
+    virtual double alpha() const = 0;
+    virtual std::unique_ptr<Scale> at(double epsilon) const = 0;
+};
+
+} // namespace pnmf

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <pnmf/types.hpp>
+
+#include <functional>
+
+namespace pnmf {
+
+/// Threads the library works with, at first the number of hardware threads.
+int thread_count();
+
+/// Sets it; at least 1. Not while the library is computing. No result depends on it.
+void set_thread_count(int threads);
+
+/// Calls `body(i)` once for each i in [0, count), on as many threads as `thread_count()`.
+///
+/// The split of work into items must not depend on the number of threads: then neither do results.
+/// Sums over items are the caller's: keep one partial sum for each item and add them in order.
+/// A call from inside a body runs on the calling thread. The first exception thrown is rethrown here.
+void parallel_for(Index count, const std::function<void(Index)>& body);
+
+/// Consecutive blocks of at most `block` items that cover [0, count): `body(begin, end)` for each.
+void parallel_blocks(Index count, Index block, const std::function<void(Index, Index)>& body);
+
+} // namespace pnmf
