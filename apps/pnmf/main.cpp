@@ -1,0 +1,36 @@
+#include "verbs.hpp"
+
+#include <pnmf/error.hpp>
+
+#include <fmt/core.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+/// Exit codes: 0 done · 1 failed · 2 usage or bad input · 3 not converged under --strict.
+/// Results go to stdout, everything else to stderr.
+int main(int argc, char** argv) {
+    CLI::App app{"Persistent nonnegative matrix factorisation: one embedding of the cells for every scale at which "
+                 "their connectivity changes."};
+    app.name("pnmf");
+    app.set_version_flag("--version", std::string("pnmf ") + PNMF_VERSION);
+    app.require_subcommand(1);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+        return app.exit(e) == 0 ? 0 : 2;
+    } catch (const pnmf::cli::Exit& e) {
+        return e.code;
+    } catch (const pnmf::InputError& e) {
+        fmt::print(stderr, "pnmf: {}\n", e.what());
+        return 2;
+    } catch (const std::bad_alloc&) {
+        fmt::print(stderr, "pnmf: out of memory\n");
+        return 1;
+    } catch (const std::exception& e) {
+        fmt::print(stderr, "pnmf: {}\n", e.what());
+        return 1;
+    }
+    return 0;
+}

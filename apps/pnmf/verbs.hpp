@@ -1,0 +1,14 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+/// Each verb adds its subcommand to the program: options, help, and a callback that does the work.
+/// A callback that returns has done its work (exit 0); see `main` for what exceptions mean.
+namespace pnmf::cli {
+
+/// Ends the program with a code other than 0, after the verb has said why on stderr.
+struct Exit {
+    int code = 0;
+};
+
+} // namespace pnmf::cli

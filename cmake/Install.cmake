@@ -1,0 +1,1 @@
+# Installs the library, its headers, the program and the CMake package pnmf.

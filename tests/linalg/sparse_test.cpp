@@ -1,0 +1,63 @@
+#include <pnmf/error.hpp>
+#include <pnmf/linalg/random.hpp>
+#include <pnmf/linalg/sparse.hpp>
+
+#include <gtest/gtest.h>
+
+namespace pnmf {
+namespace {
+
+Triplets<double> random_triplets(Index rows, Index cols, Index count, std::uint64_t seed) {
+    Random random(seed);
+    Triplets<double> triplets;
+    for (Index e = 0; e < count; ++e) {
+        triplets.row.push_back(static_cast<std::int32_t>(random.below(rows)));
+        triplets.col.push_back(static_cast<std::int32_t>(random.below(cols)));
+        triplets.value.push_back(random.uniform());
+    }
+    return triplets;
+}
+
+Matrix dense_sum(Index rows, Index cols, const Triplets<double>& triplets) {
+    Matrix result = Matrix::Zero(rows, cols);
+    for (std::size_t e = 0; e < triplets.row.size(); ++e) {
+        result(triplets.row[e], triplets.col[e]) += triplets.value[e];
+    }
+    return result;
+}
+
+TEST(Sparse, ColumnsOfTripletsAddUpEqualPlaces) {
+    for (const Index count : {0, 1, 40, 400}) {
+        const auto triplets = random_triplets(7, 5, count, 3 + count);
+        const auto sparse = to_columns(7, 5, triplets);
+        check_structure(sparse);
+        EXPECT_TRUE(to_dense(sparse).isApprox(dense_sum(7, 5, triplets), 1e-15) || count == 0);
+    }
+}
+
+TEST(Sparse, TransposeTwiceIsTheMatrix) {
+    const auto sparse = to_columns(9, 6, random_triplets(9, 6, 30, 1));
+    const auto once = transpose(sparse);
+    check_structure(once);
+    EXPECT_EQ(to_dense(once), to_dense(sparse).transpose());
+    const auto twice = transpose(once);
+    EXPECT_EQ(twice.row, sparse.row);
+    EXPECT_EQ(twice.start, sparse.start);
+    EXPECT_EQ(twice.value, sparse.value);
+}
+
+TEST(Sparse, StructureThatBreaksTheInvariantIsRejected) {
+    const auto good = to_columns(4, 3, random_triplets(4, 3, 10, 2));
+    auto row_too_large = good;
+    row_too_large.row[0] = 4;
+    EXPECT_THROW(check_structure(row_too_large), InputError);
+    auto offsets_fall = good;
+    offsets_fall.start[1] = offsets_fall.start[2] + 1;
+    EXPECT_THROW(check_structure(offsets_fall), InputError);
+    auto cut = good;
+    cut.value.pop_back();
+    EXPECT_THROW(check_structure(cut), InputError);
+}
+
+} // namespace
+} // namespace pnmf
