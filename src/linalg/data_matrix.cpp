@@ -1,0 +1,165 @@
+#include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/linalg/gemm.hpp>
+#include <pnmf/parallel.hpp>
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+namespace pnmf {
+namespace {
+
+// Rows or columns of a product that one thread computes at a time. Fixed, so that results do not depend on
+// the number of threads; large enough that the packing inside the BLAS library pays.
+constexpr Index feature_block = 2048;
+constexpr Index cell_block = 256;
+
+/// Column e of the result is the sum of value·column over the entries of column e of `sparse`: M·S, for M
+/// d × rows(S). Every column is a sum in the order of the entries.
+template <class Real>
+DenseMatrix<Real> times_sparse(const DenseMatrix<Real>& M, const SparseMatrix<Real>& sparse) {
+    DenseMatrix<Real> result(M.rows(), sparse.cols);
+    parallel_blocks(sparse.cols, cell_block, [&](Index begin, Index end) {
+        for (Index j = begin; j < end; ++j) {
+            auto column = result.col(j);
+            column.setZero();
+            for (auto e = sparse.start[j]; e < sparse.start[j + 1]; ++e) {
+                column += sparse.value[e] * M.col(sparse.row[e]);
+            }
+        }
+    });
+    return result;
+}
+
+/// Σ of squares, in double, in blocks of fixed size.
+template <class Real>
+double squared_sum(const Real* values, Index count) {
+    constexpr Index block = 1 << 16;
+    std::vector<double> partial(static_cast<std::size_t>((count + block - 1) / block), 0.0);
+    parallel_blocks(count, block, [&](Index begin, Index end) {
+        double sum = 0.0;
+        for (Index i = begin; i < end; ++i) {
+            sum += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+        }
+        partial[static_cast<std::size_t>(begin / block)] = sum;
+    });
+    double total = 0.0;
+    for (const double sum : partial) {
+        total += sum;
+    }
+    return total;
+}
+
+} // namespace
+
+template <class Real>
+DataMatrix<Real>::DataMatrix(DenseMatrix<Real> dense) : data_(std::move(dense)) {}
+
+template <class Real>
+DataMatrix<Real>::DataMatrix(SparseMatrix<Real> sparse) : data_(Sparse{}) {
+    auto& held = std::get<Sparse>(data_);
+    held.rows = transpose(sparse);
+    held.columns = std::move(sparse);
+}
+
+template <class Real>
+bool DataMatrix<Real>::is_sparse() const {
+    return std::holds_alternative<Sparse>(data_);
+}
+
+template <class Real>
+const DenseMatrix<Real>& DataMatrix<Real>::dense() const {
+    assert(!is_sparse());
+    return std::get<DenseMatrix<Real>>(data_);
+}
+
+template <class Real>
+const SparseMatrix<Real>& DataMatrix<Real>::columns() const {
+    assert(is_sparse());
+    return std::get<Sparse>(data_).columns;
+}
+
+template <class Real>
+Index DataMatrix<Real>::features() const {
+    return is_sparse() ? columns().rows : dense().rows();
+}
+
+template <class Real>
+Index DataMatrix<Real>::cells() const {
+    return is_sparse() ? columns().cols : dense().cols();
+}
+
+template <class Real>
+std::int64_t DataMatrix<Real>::nonzeros() const {
+    return is_sparse() ? columns().nonzeros() : dense().size();
+}
+
+template <class Real>
+DenseMatrix<Real> DataMatrix<Real>::times_transposed(const DenseMatrix<Real>& H) const {
+    assert(H.cols() == cells());
+    if (is_sparse()) {
+        return times_sparse<Real>(H, std::get<Sparse>(data_).rows).transpose();
+    }
+    DenseMatrix<Real> result(features(), H.rows());
+    parallel_blocks(features(), feature_block, [&](Index begin, Index end) {
+        multiply_by_transposed(dense().middleRows(begin, end - begin), H,
+                               result.middleRows(begin, end - begin));
+    });
+    return result;
+}
+
+template <class Real>
+DenseMatrix<Real> DataMatrix<Real>::transposed_times(const DenseMatrix<Real>& W) const {
+    assert(W.rows() == features());
+    if (is_sparse()) {
+        return times_sparse<Real>(W.transpose(), columns());
+    }
+    DenseMatrix<Real> result(W.cols(), cells());
+    parallel_blocks(cells(), cell_block, [&](Index begin, Index end) {
+        multiply_transposed(W, dense().middleCols(begin, end - begin), result.middleCols(begin, end - begin));
+    });
+    return result;
+}
+
+template <class Real>
+double DataMatrix<Real>::squared_norm() const {
+    if (is_sparse()) {
+        return squared_sum(columns().value.data(), static_cast<Index>(columns().value.size()));
+    }
+    return squared_sum(dense().data(), dense().size());
+}
+
+template <class Real>
+Vector DataMatrix<Real>::column_squared_norms() const {
+    if (!is_sparse()) {
+        return dense().template cast<double>().colwise().squaredNorm().transpose();
+    }
+    Vector result(cells());
+    for (Index j = 0; j < cells(); ++j) {
+        double sum = 0.0;
+        for (auto e = columns().start[j]; e < columns().start[j + 1]; ++e) {
+            const double value = columns().value[e];
+            sum += value * value;
+        }
+        result[j] = sum;
+    }
+    return result;
+}
+
+template <class Real>
+double DataMatrix<Real>::mean() const {
+    const double entries = static_cast<double>(features()) * static_cast<double>(cells());
+    if (!is_sparse()) {
+        return dense().template cast<double>().sum() / entries;
+    }
+    double sum = 0.0;
+    for (const Real value : columns().value) {
+        sum += static_cast<double>(value);
+    }
+    return sum / entries;
+}
+
+template class DataMatrix<float>;
+template class DataMatrix<double>;
+
+} // namespace pnmf

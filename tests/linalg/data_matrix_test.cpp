@@ -1,0 +1,76 @@
+#include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/linalg/random.hpp>
+#include <pnmf/parallel.hpp>
+
+#include <gtest/gtest.h>
+
+namespace pnmf {
+namespace {
+
+template <class Real>
+DenseMatrix<Real> random_matrix(Index rows, Index cols, double density, std::uint64_t seed) {
+    Random random(seed);
+    return DenseMatrix<Real>::NullaryExpr(
+        rows, cols, [&] { return static_cast<Real>(random.uniform() < density ? random.uniform() : 0.0); });
+}
+
+template <class Real>
+SparseMatrix<Real> sparsify(const DenseMatrix<Real>& dense) {
+    Triplets<Real> triplets;
+    for (Index j = 0; j < dense.cols(); ++j) {
+        for (Index i = 0; i < dense.rows(); ++i) {
+            if (dense(i, j) != 0) {
+                triplets.row.push_back(static_cast<std::int32_t>(i));
+                triplets.col.push_back(static_cast<std::int32_t>(j));
+                triplets.value.push_back(dense(i, j));
+            }
+        }
+    }
+    return to_columns(dense.rows(), dense.cols(), triplets);
+}
+
+template <class Real>
+class DataMatrixOf : public ::testing::Test {};
+using Reals = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(DataMatrixOf, Reals);
+
+TYPED_TEST(DataMatrixOf, DenseAndSparseGiveTheProductsOfTheDefinition) {
+    const double precision = std::is_same_v<TypeParam, float> ? 1e-5 : 1e-13;
+    // More rows and columns than one block of each product.
+    const auto X = random_matrix<TypeParam>(2100, 300, 0.3, 1);
+    const auto H = random_matrix<TypeParam>(3, 300, 1.0, 2);
+    const auto W = random_matrix<TypeParam>(2100, 3, 1.0, 3);
+    const DenseMatrix<TypeParam> XHt = X * H.transpose();
+    const DenseMatrix<TypeParam> WtX = W.transpose() * X;
+    for (const auto& data : {DataMatrix<TypeParam>(X), DataMatrix<TypeParam>(sparsify(X))}) {
+        EXPECT_TRUE(data.times_transposed(H).isApprox(XHt, precision));
+        EXPECT_TRUE(data.transposed_times(W).isApprox(WtX, precision));
+        EXPECT_NEAR(data.squared_norm(), X.template cast<double>().squaredNorm(), 1e-7);
+        EXPECT_NEAR(data.mean(), X.template cast<double>().mean(), 1e-12);
+        EXPECT_TRUE(data.column_squared_norms().isApprox(
+            X.template cast<double>().colwise().squaredNorm().transpose(), 1e-12));
+    }
+}
+
+TYPED_TEST(DataMatrixOf, ProductsHaveTheSameBitsForAnyNumberOfThreads) {
+    const auto X = random_matrix<TypeParam>(2100, 600, 0.3, 4);
+    const auto H = random_matrix<TypeParam>(5, 600, 1.0, 5);
+    const auto W = random_matrix<TypeParam>(2100, 5, 1.0, 6);
+    const int before = thread_count();
+    for (const auto& data : {DataMatrix<TypeParam>(X), DataMatrix<TypeParam>(sparsify(X))}) {
+        set_thread_count(1);
+        const auto XHt = data.times_transposed(H);
+        const auto WtX = data.transposed_times(W);
+        const double norm = data.squared_norm();
+        for (const int threads : {2, 4}) {
+            set_thread_count(threads);
+            EXPECT_EQ(data.times_transposed(H), XHt);
+            EXPECT_EQ(data.transposed_times(W), WtX);
+            EXPECT_EQ(data.squared_norm(), norm);
+        }
+    }
+    set_thread_count(before);
+}
+
+} // namespace
+} // namespace pnmf

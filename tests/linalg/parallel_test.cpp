@@ -1,0 +1,66 @@
+#include <pnmf/error.hpp>
+#include <pnmf/parallel.hpp>
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+namespace pnmf {
+namespace {
+
+class Parallel : public ::testing::TestWithParam<int> {
+  protected:
+    void SetUp() override { set_thread_count(GetParam()); }
+    void TearDown() override { set_thread_count(before_); }
+
+  private:
+    int before_ = thread_count();
+};
+
+TEST_P(Parallel, EveryItemIsVisitedOnce) {
+    std::vector<std::atomic<int>> visits(1000);
+    parallel_for(1000, [&](Index i) { ++visits[i]; });
+    for (const auto& count : visits) {
+        EXPECT_EQ(count, 1);
+    }
+}
+
+TEST_P(Parallel, ACallInsideABodyRunsAndEnds) {
+    std::atomic<int> total = 0;
+    parallel_for(10, [&](Index) {
+        EXPECT_GE(thread_count(), 1);
+        parallel_for(10, [&](Index) { ++total; });
+    });
+    EXPECT_EQ(total, 100);
+}
+
+TEST_P(Parallel, AnExceptionReachesTheCallerAndThePoolGoesOn) {
+    EXPECT_THROW(parallel_for(100, [](Index i) { require(i != 37, "item {}", i); }), InputError);
+    std::atomic<int> total = 0;
+    parallel_for(100, [&](Index) { ++total; });
+    EXPECT_EQ(total, 100);
+}
+
+TEST_P(Parallel, BlocksCoverTheRange) {
+    std::vector<std::atomic<int>> visits(103);
+    parallel_blocks(103, 10, [&](Index begin, Index end) {
+        EXPECT_LE(end - begin, 10);
+        for (Index i = begin; i < end; ++i) {
+            ++visits[i];
+        }
+    });
+    for (const auto& count : visits) {
+        EXPECT_EQ(count, 1);
+    }
+    parallel_blocks(0, 10, [](Index, Index) { FAIL() << "nothing to visit"; });
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, Parallel, ::testing::Values(1, 2, 4));
+
+TEST(ParallelSettings, AThreadCountBelowOneIsRejected) {
+    EXPECT_THROW(set_thread_count(0), InputError);
+}
+
+} // namespace
+} // namespace pnmf
