@@ -1,1 +1,29 @@
-# Installs the library, its headers, the program and the CMake package pnmf.
+# Installs the library, its headers, the program and the CMake package pnmf (find_package(pnmf) → pnmf::pnmf).
+include(CMakePackageConfigHelpers)
+
+set(pnmf_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/pnmf")
+
+set_target_properties(pnmf PROPERTIES VERSION "${PROJECT_VERSION}" SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
+install(
+    TARGETS pnmf
+    EXPORT pnmf-targets
+    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(EXPORT pnmf-targets NAMESPACE pnmf:: DESTINATION "${pnmf_package_dir}")
+
+configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/pnmf-config.cmake.in" "${PROJECT_BINARY_DIR}/pnmf-config.cmake"
+                              INSTALL_DESTINATION "${pnmf_package_dir}")
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/pnmf-config-version.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/pnmf-config.cmake" "${PROJECT_BINARY_DIR}/pnmf-config-version.cmake"
+              # A static library needs these two again where it is linked, and neither brings a package of its own.
+              "${CMAKE_CURRENT_LIST_DIR}/FindMatio.cmake" "${CMAKE_CURRENT_LIST_DIR}/FindOpenBLAS.cmake"
+        DESTINATION "${pnmf_package_dir}")
+
+if(TARGET pnmf_program)
+    # The installed program finds a shared libpnmf beside itself, wherever the prefix is moved to.
+    file(RELATIVE_PATH pnmf_bin_to_lib "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
+    set_target_properties(pnmf_program PROPERTIES INSTALL_RPATH "$ORIGIN/${pnmf_bin_to_lib}")
+    install(TARGETS pnmf_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+endif()
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/CITATION.cff" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -7,17 +7,36 @@
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string>
+
+namespace {
+
+/// What is wrong with the command line, and where its help is.
+std::string usage_error(const CLI::App* app, const CLI::Error& error) {
+    std::string command = "pnmf";
+    for (const CLI::App* verb : app->get_subcommands()) {
+        command += " " + verb->get_name();
+    }
+    return fmt::format("pnmf: {}\nSee {} --help\n", error.what(), command);
+}
+
+} // namespace
 
 /// Exit codes: 0 done · 1 failed · 2 usage or bad input · 3 not converged under --strict.
 /// Results go to stdout, everything else to stderr.
 int main(int argc, char** argv) {
-    CLI::App app{"Persistent nonnegative matrix factorisation: one embedding of the cells for every scale at which "
-                 "their connectivity changes."};
+    CLI::App app{
+        "Persistent nonnegative matrix factorisation: one embedding of the cells for every scale at which "
+        "their connectivity changes."};
     app.name("pnmf");
     app.set_version_flag("--version", std::string("pnmf ") + PNMF_VERSION);
-    app.require_subcommand(1);
+    app.require_subcommand(0, 1);
+    app.failure_message(usage_error);
     try {
         app.parse(argc, argv);
+        if (app.get_subcommands().empty()) {
+            throw CLI::RequiredError("a verb");
+        }
     } catch (const CLI::ParseError& e) {
         return app.exit(e) == 0 ? 0 : 2;
     } catch (const pnmf::cli::Exit& e) {
