@@ -1,0 +1,141 @@
+#include <pnmf/error.hpp>
+#include <pnmf/io/dataset.hpp>
+
+#include "io/formats.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace pnmf {
+
+namespace fs = std::filesystem;
+
+Index Dataset::features() const {
+    return std::visit(
+        [](const auto& matrix) -> Index {
+            if constexpr (std::is_same_v<std::decay_t<decltype(matrix)>, Matrix>) {
+                return matrix.rows();
+            } else {
+                return matrix.rows;
+            }
+        },
+        X);
+}
+
+Index Dataset::cells() const {
+    return std::visit(
+        [](const auto& matrix) -> Index {
+            if constexpr (std::is_same_v<std::decay_t<decltype(matrix)>, Matrix>) {
+                return matrix.cols();
+            } else {
+                return matrix.cols;
+            }
+        },
+        X);
+}
+
+namespace {
+
+Dataset read_as(io::Format format, const fs::path& path, const ReadOptions& options) {
+    switch (format) {
+    case io::Format::tenx_folder:
+    case io::Format::matrix_market:
+    case io::Format::delimited:
+    case io::Format::npy:
+    case io::Format::h5ad:
+    case io::Format::tenx_h5:
+    case io::Format::mat:
+        break;
+    }
+    (void)options;
+    fail("{}: {} cannot be read yet", path.string(), io::format_name(format));
+}
+
+} // namespace
+
+Dataset read_dataset(const fs::path& path, const ReadOptions& options) {
+    const io::Format format = io::recognise(path);
+    require(!options.layer || format == io::Format::h5ad, "{}: only .h5ad files have layers, this is {}",
+            path.string(), io::format_name(format));
+    require(!options.variable || format == io::Format::mat, "{}: only .mat files have variables, this is {}",
+            path.string(), io::format_name(format));
+    ReadOptions complete = options;
+    complete.cells = options.cells.value_or(io::default_axis(format));
+    Dataset data = read_as(format, path, complete);
+    require(data.features() > 0 && data.cells() > 0, "{}: the matrix is empty, {} features x {} cells",
+            path.string(), data.features(), data.cells());
+    data.notices.insert(data.notices.begin(),
+                        fmt::format("{}: {}, {} features x {} cells, {}; cells are the {}{}", path.string(),
+                                    io::format_name(format), data.features(), data.cells(),
+                                    data.is_sparse() ? "sparse" : "dense",
+                                    *complete.cells == CellAxis::rows ? "rows" : "columns",
+                                    options.cells ? "" : " (default)"));
+    return data;
+}
+
+Transform default_transform(const fs::path& path) {
+    switch (io::recognise(path)) {
+    case io::Format::h5ad:
+    case io::Format::tenx_h5:
+    case io::Format::tenx_folder:
+    case io::Format::matrix_market:
+        return Transform::log_unit;
+    case io::Format::delimited:
+    case io::Format::npy:
+    case io::Format::mat:
+        break;
+    }
+    return Transform::none;
+}
+
+namespace io {
+
+void name_missing(Dataset& data) {
+    const auto fill = [](std::vector<std::string>& names, Index count, const char* word) {
+        if (names.empty()) {
+            names.reserve(static_cast<std::size_t>(count));
+            for (Index i = 1; i <= count; ++i) {
+                names.push_back(fmt::format("{}{}", word, i));
+            }
+        }
+    };
+    fill(data.feature_names, data.features(), "feature");
+    fill(data.cell_names, data.cells(), "cell");
+}
+
+Index make_unique(std::vector<std::string>& names) {
+    std::unordered_set<std::string> taken(names.begin(), names.end());
+    std::unordered_set<std::string> seen;
+    std::unordered_map<std::string, Index> copies;
+    Index changed = 0;
+    for (std::string& name : names) {
+        if (seen.insert(name).second) {
+            continue;
+        }
+        std::string candidate;
+        do {
+            candidate = fmt::format("{}-{}", name, ++copies[name]);
+        } while (!taken.insert(candidate).second);
+        seen.insert(candidate);
+        name = candidate;
+        ++changed;
+    }
+    return changed;
+}
+
+std::string abbreviate(const std::vector<std::string>& names, std::size_t shown) {
+    const std::size_t count = names.size() == shown + 1 ? shown + 1 : std::min(shown, names.size());
+    std::string text;
+    for (std::size_t i = 0; i < count; ++i) {
+        text += i == 0 ? "" : ", ";
+        text += names[i];
+    }
+    if (count < names.size()) {
+        text += fmt::format(" and {} more", names.size() - count);
+    }
+    return text;
+}
+
+} // namespace io
+} // namespace pnmf

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <pnmf/io/dataset.hpp>
+
+#include <filesystem>
+
+/// One reader for each format; `read_dataset` chooses among them.
+///
+/// Each returns X as features × cells, names of both (made up by `name_missing` when the file has none), the
+/// tables it found, and a notice for each choice of its own. The choice of format and of the axis that holds
+/// the cells is announced by `read_dataset`.
+namespace pnmf::io {
+
+enum class Format { h5ad, tenx_h5, tenx_folder, matrix_market, delimited, npy, mat };
+
+/// What a file is, by its first bytes and, where those do not tell, by its ending. Looks inside gzip.
+/// InputError when there is no such file, when it is empty, or when it is none of the formats.
+Format recognise(const std::filesystem::path& path);
+
+/// The name of a format as a sentence would have it: "MatrixMarket", "10x folder", …
+const char* format_name(Format format);
+
+/// The axis that holds the cells when `ReadOptions::cells` is empty: rows for .h5ad and .npy, columns
+/// elsewhere.
+CellAxis default_axis(Format format);
+
+Dataset read_h5ad(const std::filesystem::path& path, const ReadOptions& options);
+Dataset read_tenx_h5(const std::filesystem::path& path, const ReadOptions& options);
+Dataset read_mat(const std::filesystem::path& path, const ReadOptions& options);
+Dataset read_tenx_folder(const std::filesystem::path& path, const ReadOptions& options);
+Dataset read_matrix_market(const std::filesystem::path& path, const ReadOptions& options);
+Dataset read_delimited(const std::filesystem::path& path, const ReadOptions& options);
+Dataset read_npy(const std::filesystem::path& path, const ReadOptions& options);
+
+/// Names for what has none: "feature1", … and "cell1", ….
+void name_missing(Dataset& data);
+
+/// Makes names unique as AnnData does: the second "A" becomes "A-1", the third "A-2", passing over names in
+/// use. Returns how many were changed.
+Index make_unique(std::vector<std::string>& names);
+
+/// "a, b, c and 17 more": at most `shown` names of a list.
+std::string abbreviate(const std::vector<std::string>& names, std::size_t shown = 5);
+
+/// Keeps the features, or the cells, whose flag is set: X, names and table alike.
+void keep_features(Dataset& data, const std::vector<bool>& keep);
+void keep_cells(Dataset& data, const std::vector<bool>& keep);
+
+} // namespace pnmf::io

@@ -1,0 +1,105 @@
+#include "io/formats.hpp"
+#include "io/input_file.hpp"
+
+#include <pnmf/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+#include <string_view>
+
+namespace pnmf::io {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string lower(std::string text) {
+    std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
+    return text;
+}
+
+/// ".mtx" for "matrix.MTX.gz": the ending without case and without ".gz".
+std::string ending(const fs::path& path) {
+    const fs::path name = lower(path.filename().string());
+    return name.extension() == ".gz" ? name.stem().extension().string() : name.extension().string();
+}
+
+bool is_text(std::string_view bytes) {
+    return std::none_of(bytes.begin(), bytes.end(), [](char c) { return c == '\0'; });
+}
+
+Format recognise_hdf5(const fs::path& path) {
+    return ending(path) == ".h5ad" ? Format::h5ad : Format::tenx_h5;
+}
+
+} // namespace
+
+Format recognise(const fs::path& path) {
+    std::error_code error;
+    require(fs::exists(path, error), "{}: no such file or folder", path.string());
+    if (fs::is_directory(path, error)) {
+        return Format::tenx_folder;
+    }
+    std::array<char, 1024> first{};
+    const std::size_t size = InputFile(path).read(first.data(), first.size());
+    const std::string_view bytes(first.data(), size);
+    require(size > 0, "{}: the file is empty", path.string());
+    if (bytes.starts_with("\x93NUMPY")) {
+        return Format::npy;
+    }
+    // "MATLAB 5.0 MAT-file", or "MATLAB 7.3 MAT-file", which is HDF5 after 512 bytes.
+    if (bytes.starts_with("MATLAB ") && bytes.substr(0, 116).find("MAT-file") != std::string_view::npos) {
+        return Format::mat;
+    }
+    if (bytes.starts_with("\x89HDF")) {
+        return ending(path) == ".mat" ? Format::mat : recognise_hdf5(path);
+    }
+    if (bytes.starts_with("%%MatrixMarket") || lower(std::string(bytes.substr(0, 14))) == "%%matrixmarket") {
+        return Format::matrix_market;
+    }
+    const std::string end = ending(path);
+    // The reader of the format that the ending names can say best what is wrong with the first bytes.
+    require(end != ".h5ad" && end != ".h5" && end != ".hdf5", "{}: not an HDF5 file, or cut off",
+            path.string());
+    if (end == ".mtx") {
+        return Format::matrix_market;
+    }
+    if (end == ".npy") {
+        return Format::npy;
+    }
+    if (end == ".mat") {
+        return Format::mat;
+    }
+    require(is_text(bytes),
+            "{}: not a format that is read here (.h5ad, 10x folder or .h5, .mtx, .csv, .tsv, .npy, .mat)",
+            path.string());
+    return Format::delimited;
+}
+
+const char* format_name(Format format) {
+    switch (format) {
+    case Format::h5ad:
+        return "AnnData (.h5ad)";
+    case Format::tenx_h5:
+        return "10x HDF5";
+    case Format::tenx_folder:
+        return "10x folder";
+    case Format::matrix_market:
+        return "MatrixMarket";
+    case Format::delimited:
+        return "delimited text";
+    case Format::npy:
+        return "NumPy array (.npy)";
+    case Format::mat:
+        return "MATLAB (.mat)";
+    }
+    return "";
+}
+
+CellAxis default_axis(Format format) {
+    return format == Format::h5ad || format == Format::npy ? CellAxis::rows : CellAxis::columns;
+}
+
+} // namespace pnmf::io
