@@ -15,30 +15,45 @@ enum class Metric {
 
 /// The cells as points with a distance: the one place where a distance is computed.
 ///
-/// `distance(i, j)` is canonical: symmetric, the same bits at every call, accurate also between
-/// near-duplicates (it sums squared differences; ‖a‖² + ‖b‖² − 2ab cancels there). Tree, scales and graphs
-/// all compare these numbers, so the strict `<` of the paper means the same thing everywhere.
+/// `distance(i, j)` is canonical: symmetric, the same bits at every call and for dense and sparse X, accurate
+/// also between near-duplicates (it sums squared differences; ‖a‖² + ‖b‖² − 2ab cancels there). Tree, scales
+/// and graphs all compare these numbers, so the strict `<` of the paper means the same thing everywhere.
+/// Under the cosine metric columns are scaled to length 1 and 1 − cos∠(a, b) = ½‖a − b‖².
 class Points {
   public:
-    /// Cells are the columns of X, features × cells.
+    /// Cells are the columns of X, features × cells. Throws InputError, naming the place, unless all values
+    /// are finite, at most 1e150 in size, and, for cosine, no cell is zero everywhere.
     explicit Points(Matrix X, Metric metric = Metric::euclidean);
     explicit Points(SparseMatrix<double> X, Metric metric = Metric::euclidean);
     /// The user's own distances, n × n: symmetric, nonnegative, zero diagonal, or InputError names the entry.
     static Points from_distances(Matrix distances);
 
-    Index count() const;
+    Index count() const { return count_; }
     double distance(Index i, Index j) const;
     /// The distances from cell i to all cells, canonical, length count().
     void distances_from(Index i, Eigen::Ref<Vector> out) const;
 
     /// A block of approximate squared distances by one matrix product, rows [i, i + rows) × columns
-    /// [j, j + cols) of the n × n table, with a bound e on the error of each entry: |approximate − exact²| ≤ e.
-    /// To discard pairs quickly; what remains is decided by `distance()`. Each call runs on one thread.
+    /// [j, j + cols) of the n × n table, with a bound e on the error of each entry: |approximate − distance²|
+    /// ≤ e. To discard pairs quickly; what remains is decided by `distance()`. Each call runs on one thread.
     struct Block {
         Matrix squared;
         double error = 0.0;
     };
     Block squared_block(Index i, Index rows, Index j, Index cols) const;
+
+  private:
+    Points() = default;
+    void prepare_coordinates();
+    double squared_difference(Index i, Index j) const;
+
+    enum class Kind { euclidean, cosine, table };
+    Kind kind_ = Kind::euclidean;
+    Index count_ = 0;
+    Matrix dense_;                ///< coordinates, or the table of distances
+    SparseMatrix<double> sparse_; ///< coordinates when `is_sparse_`
+    bool is_sparse_ = false;
+    Vector squared_norms_;
 };
 
 } // namespace pnmf

@@ -1,0 +1,199 @@
+#include <pnmf/error.hpp>
+#include <pnmf/persistence/distances.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace pnmf {
+namespace {
+
+constexpr double largest_value = 1e150; // squares and their sums stay finite
+
+/// Sums run in eight lanes, feature f in lane f mod 8, added up in one fixed order: dense and sparse cells
+/// then give the same bits, because an entry that is not stored would have added an exact zero.
+constexpr Index lanes = 8;
+using Lanes = Eigen::Array<double, lanes, 1>;
+
+double add_up(const Lanes& sum) {
+    return ((sum[0] + sum[4]) + (sum[2] + sum[6])) + ((sum[1] + sum[5]) + (sum[3] + sum[7]));
+}
+
+double squared_difference(const double* a, const double* b, Index length) {
+    using Packet = Eigen::Map<const Lanes>;
+    Lanes sum = Lanes::Zero();
+    const Index whole = length / lanes * lanes;
+    for (Index f = 0; f < whole; f += lanes) {
+        const Lanes difference = Packet(a + f) - Packet(b + f);
+        sum += difference * difference;
+    }
+    for (Index f = whole; f < length; ++f) {
+        const double difference = a[f] - b[f];
+        sum[f - whole] += difference * difference;
+    }
+    return add_up(sum);
+}
+
+double squared_difference(const SparseMatrix<double>& X, Index i, Index j) {
+    Lanes sum = Lanes::Zero();
+    const auto add = [&](std::int32_t row, double difference) {
+        sum[row % lanes] += difference * difference;
+    };
+    auto a = X.start[i];
+    auto b = X.start[j];
+    const auto a_end = X.start[i + 1];
+    const auto b_end = X.start[j + 1];
+    while (a < a_end && b < b_end) {
+        const std::int32_t row_a = X.row[a];
+        const std::int32_t row_b = X.row[b];
+        const double value_a = row_a <= row_b ? X.value[a] : 0.0;
+        const double value_b = row_b <= row_a ? X.value[b] : 0.0;
+        add(std::min(row_a, row_b), value_a - value_b);
+        a += row_a <= row_b ? 1 : 0;
+        b += row_b <= row_a ? 1 : 0;
+    }
+    for (; a < a_end; ++a) {
+        add(X.row[a], X.value[a]);
+    }
+    for (; b < b_end; ++b) {
+        add(X.row[b], X.value[b]);
+    }
+    return add_up(sum);
+}
+
+void check_value(double value, Index row, Index col) {
+    require(std::isfinite(value) && std::abs(value) <= largest_value,
+            "coordinates must be finite and at most {} in size, got {} at row {}, column {}", largest_value,
+            value, row + 1, col + 1);
+}
+
+void check_length(double squared_norm, Index cell) {
+    require(squared_norm > 0.0,
+            "the cosine distance needs a nonzero vector for each cell, but cell {} is zero everywhere",
+            cell + 1);
+}
+
+} // namespace
+
+Points::Points(Matrix X, Metric metric)
+    : kind_(metric == Metric::cosine ? Kind::cosine : Kind::euclidean), count_(X.cols()),
+      dense_(std::move(X)) {
+    require(count_ >= 1, "there must be at least one cell, got a matrix of {} x {}", dense_.rows(),
+            dense_.cols());
+    for (Index j = 0; j < count_; ++j) {
+        for (Index i = 0; i < dense_.rows(); ++i) {
+            check_value(dense_(i, j), i, j);
+        }
+    }
+    prepare_coordinates();
+}
+
+Points::Points(SparseMatrix<double> X, Metric metric)
+    : kind_(metric == Metric::cosine ? Kind::cosine : Kind::euclidean), count_(X.cols), sparse_(std::move(X)),
+      is_sparse_(true) {
+    check_structure(sparse_);
+    require(count_ >= 1, "there must be at least one cell, got a matrix of {} x {}", sparse_.rows,
+            sparse_.cols);
+    for (Index j = 0; j < count_; ++j) {
+        for (auto e = sparse_.start[j]; e < sparse_.start[j + 1]; ++e) {
+            check_value(sparse_.value[e], sparse_.row[e], j);
+        }
+    }
+    prepare_coordinates();
+}
+
+/// Scales the columns for the cosine metric, and keeps the squared lengths that the block products need.
+void Points::prepare_coordinates() {
+    squared_norms_.resize(count_);
+    for (Index j = 0; j < count_; ++j) {
+        double* const values =
+            is_sparse_ ? sparse_.value.data() + sparse_.start[j] : dense_.data() + j * dense_.rows();
+        const Index length = is_sparse_ ? sparse_.start[j + 1] - sparse_.start[j] : dense_.rows();
+        Eigen::Map<Vector> column(values, length);
+        if (kind_ == Kind::cosine) {
+            // Lengths in the lanes' order, so that dense and sparse columns are scaled alike.
+            Lanes sum = Lanes::Zero();
+            const double largest = length > 0 ? column.cwiseAbs().maxCoeff() : 0.0;
+            check_length(largest, j);
+            column /= largest;
+            for (Index e = 0; e < length; ++e) {
+                const Index feature = is_sparse_ ? sparse_.row[sparse_.start[j] + e] : e;
+                sum[feature % lanes] += column[e] * column[e];
+            }
+            column /= std::sqrt(add_up(sum));
+        }
+        squared_norms_[j] = column.squaredNorm();
+    }
+}
+
+Points Points::from_distances(Matrix distances) {
+    const Index n = distances.rows();
+    require(n >= 1 && distances.cols() == n,
+            "a matrix of distances must be square and not empty, got {} x {}", n, distances.cols());
+    for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < n; ++i) {
+            const double d = distances(i, j);
+            require(std::isfinite(d) && d >= 0.0 && d <= largest_value,
+                    "distances must be finite and nonnegative, got {} at row {}, column {}", d, i + 1, j + 1);
+            require(i != j || d == 0.0,
+                    "the distance of a cell to itself must be 0, got {} at row {}, column {}", d, i + 1,
+                    j + 1);
+        }
+    }
+    for (Index j = 0; j < n; ++j) {
+        for (Index i = 0; i < j; ++i) {
+            require(distances(i, j) == distances(j, i),
+                    "distances must be symmetric, got {} at row {}, column {} and {} at row {}, column {}",
+                    distances(i, j), i + 1, j + 1, distances(j, i), j + 1, i + 1);
+        }
+    }
+    Points points;
+    points.kind_ = Kind::table;
+    points.count_ = n;
+    points.dense_ = std::move(distances);
+    return points;
+}
+
+double Points::squared_difference(Index i, Index j) const {
+    if (is_sparse_) {
+        return pnmf::squared_difference(sparse_, i, j);
+    }
+    const Index p = dense_.rows();
+    return pnmf::squared_difference(dense_.data() + i * p, dense_.data() + j * p, p);
+}
+
+double Points::distance(Index i, Index j) const {
+    switch (kind_) {
+    case Kind::table:
+        return dense_(i, j);
+    case Kind::cosine:
+        return 0.5 * squared_difference(i, j);
+    case Kind::euclidean:
+        break;
+    }
+    return std::sqrt(squared_difference(i, j));
+}
+
+void Points::distances_from(Index i, Eigen::Ref<Vector> out) const {
+    for (Index j = 0; j < count_; ++j) {
+        out[j] = distance(i, j);
+    }
+}
+
+Points::Block Points::squared_block(Index i, Index rows, Index j, Index cols) const {
+    Block block;
+    block.squared.resize(rows, cols);
+    for (Index c = 0; c < cols; ++c) {
+        for (Index r = 0; r < rows; ++r) {
+            const double d = distance(i + r, j + c);
+            block.squared(r, c) = d * d;
+        }
+    }
+    // Only the roundings of the square root and of the square.
+    block.error = 4.0 * std::numeric_limits<double>::epsilon() * block.squared.maxCoeff();
+    return block;
+}
+
+} // namespace pnmf
