@@ -3,9 +3,12 @@
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
-# Optimised, but with assertions: what the tests run.
-set(CMAKE_CXX_FLAGS_DEV "-O2 -g1" CACHE STRING "Flags of the Dev build type")
-set(CMAKE_C_FLAGS_DEV "-O2 -g1" CACHE STRING "Flags of the Dev build type")
+# Optimised, but with assertions: what the tests run. project() has put an empty value in the cache by now.
+foreach(language IN ITEMS C CXX)
+    if(NOT CMAKE_${language}_FLAGS_DEV)
+        set(CMAKE_${language}_FLAGS_DEV "-O2 -g1" CACHE STRING "Flags of the Dev build type" FORCE)
+    endif()
+endforeach()
 
 # A compiler cache, when the machine has one, makes rebuilds in a new folder quick.
 find_program(CCACHE_PROGRAM ccache)

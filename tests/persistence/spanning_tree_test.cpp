@@ -70,11 +70,11 @@ TEST(SpanningTree, OfAUsersDistancesEqualsKruskalOnAllEdges) {
 }
 
 TEST(SpanningTree, OfMoreCellsThanABlockEqualsPrims) {
-    for (const auto& [name, X] : all_clouds(300)) {
+    for (const auto& [name, X] : all_clouds(1100)) {
         const Points points(X);
         expect_same_tree(minimum_spanning_tree(points), test::prim(points), name);
     }
-    const Points sparse(test::sparse_cloud(60, 300, 0.08, 12));
+    const Points sparse(test::sparse_cloud(60, 1100, 0.08, 12));
     expect_same_tree(minimum_spanning_tree(sparse), test::prim(sparse), "sparse");
 }
 
@@ -85,7 +85,7 @@ TEST(SpanningTree, OfDenseAndSparseStorageIsTheSame) {
 
 TEST(SpanningTree, DoesNotDependOnTheNumberOfThreads) {
     const int before = thread_count();
-    for (const auto& [name, X] : all_clouds(100)) {
+    for (const auto& [name, X] : all_clouds(700)) {
         const Points points(X);
         set_thread_count(1);
         const SpanningTree one = minimum_spanning_tree(points);
