@@ -1,0 +1,132 @@
+#include "metrics/fixture.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/linalg/random.hpp>
+#include <pnmf/metrics/clustering_scores.hpp>
+#include <pnmf/metrics/kmeans.hpp>
+#include <pnmf/parallel.hpp>
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace pnmf {
+namespace {
+
+Matrix random_points(Index d, Index n, std::uint64_t seed) {
+    Random random(seed);
+    Matrix X(d, n);
+    for (double& value : X.reshaped()) {
+        value = random.normal();
+    }
+    return X;
+}
+
+TEST(KMeans, TakesTheClustersOfScikitLearnSeedBySeed) {
+    const Matrix X = test::fixture_points();
+    for (const auto& setting : test::scores_fixture()["kmeans"]) {
+        for (const auto& run : setting["runs"]) {
+            SCOPED_TRACE(setting["clusters"].dump() + " clusters, seed " + run["seed"].dump());
+            const KMeansResult result = kmeans(X, {.clusters = setting["clusters"].get<Index>(),
+                                                   .starts = setting["starts"].get<Index>(),
+                                                   .seed = run["seed"].get<std::uint64_t>()});
+            EXPECT_EQ(adjusted_rand_index(result.labels, run["labels"].get<std::vector<Index>>()), 1.0);
+            EXPECT_NEAR(result.inertia, run["inertia"].get<double>(), 1e-10);
+        }
+    }
+}
+
+TEST(KMeans, EndsWhereCellsAreNearestTheirCentreAndCentresAreMeans) {
+    const Matrix X = random_points(4, 300, 1);
+    const KMeansResult result = kmeans(X, {.clusters = 7, .tolerance = 0.0});
+    ASSERT_TRUE(result.converged);
+    Matrix sums = Matrix::Zero(4, 7);
+    Vector counts = Vector::Zero(7);
+    double inertia = 0.0;
+    for (Index j = 0; j < X.cols(); ++j) {
+        const Vector squared = (result.centres.colwise() - X.col(j)).colwise().squaredNorm().transpose();
+        EXPECT_LE(squared(result.labels[j]), squared.minCoeff() + 1e-12);
+        inertia += squared(result.labels[j]);
+        sums.col(result.labels[j]) += X.col(j);
+        counts(result.labels[j]) += 1.0;
+    }
+    EXPECT_TRUE(
+        (sums.array().rowwise() / counts.transpose().array()).matrix().isApprox(result.centres, 1e-12));
+    EXPECT_NEAR(result.inertia, inertia, 1e-9);
+}
+
+TEST(KMeans, MoreStartsNeverGiveALargerInertia) {
+    const Matrix X = random_points(3, 150, 2);
+    double previous = std::numeric_limits<double>::infinity();
+    for (const Index starts : {1, 2, 5, 10, 20}) {
+        const double inertia = kmeans(X, {.clusters = 8, .starts = starts, .seed = 5}).inertia;
+        EXPECT_LE(inertia, previous);
+        previous = inertia;
+    }
+}
+
+TEST(KMeans, FindsAllGroupsThatAreFarApart) {
+    Matrix X = random_points(2, 200, 3) * 0.01;
+    std::vector<Index> truth(200);
+    for (Index j = 0; j < 200; ++j) {
+        truth[j] = j % 5;
+        X(0, j) += static_cast<double>(j % 5);
+    }
+    EXPECT_EQ(adjusted_rand_index(truth, kmeans(X, {.clusters = 5}).labels), 1.0);
+}
+
+TEST(KMeans, EqualCellsAreNeverSplitAndSurplusClustersStayEmpty) {
+    Matrix X(2, 12);
+    for (Index j = 0; j < 12; ++j) {
+        X.col(j) << static_cast<double>(j % 3), 1.0;
+    }
+    const KMeansResult result = kmeans(X, {.clusters = 6});
+    EXPECT_EQ(result.inertia, 0.0);
+    EXPECT_EQ(std::set<Index>(result.labels.begin(), result.labels.end()).size(), 3U);
+    for (Index j = 3; j < 12; ++j) {
+        EXPECT_EQ(result.labels[j], result.labels[j % 3]);
+    }
+}
+
+TEST(KMeans, NoClusterStaysEmptyWhileCellsAreDistinct) {
+    // A grid with heavy repetition: seedings that put two centres on one pile empty a cluster often.
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        Random random(seed);
+        Matrix X(1, 40);
+        for (Index j = 0; j < 40; ++j) {
+            X(0, j) = std::floor(std::pow(10.0, 3.0 * random.uniform()));
+        }
+        const std::set<double> distinct(X.data(), X.data() + X.size());
+        const auto k = static_cast<Index>(distinct.size());
+        const KMeansResult result = kmeans(X, {.clusters = k, .starts = 1, .seed = seed});
+        EXPECT_EQ(std::set<Index>(result.labels.begin(), result.labels.end()).size(), distinct.size());
+    }
+}
+
+TEST(KMeans, TheNumberOfThreadsChangesNothing) {
+    const Matrix X = random_points(5, 3000, 4);
+    const int before = thread_count();
+    for (const Index starts : {1, 4}) {
+        set_thread_count(1);
+        const KMeansResult one = kmeans(X, {.clusters = 6, .starts = starts, .seed = 9});
+        set_thread_count(4);
+        const KMeansResult four = kmeans(X, {.clusters = 6, .starts = starts, .seed = 9});
+        EXPECT_EQ(one.labels, four.labels);
+        EXPECT_EQ(one.centres, four.centres);
+        EXPECT_EQ(one.inertia, four.inertia);
+    }
+    set_thread_count(before);
+}
+
+TEST(KMeans, OptionsAndValuesThatCannotBeAreRejected) {
+    const Matrix X = random_points(2, 5, 5);
+    EXPECT_THROW(kmeans(X, {.clusters = 0}), InputError);
+    EXPECT_THROW(kmeans(X, {.clusters = 6}), InputError);
+    EXPECT_THROW(kmeans(X, {.clusters = 2, .starts = 0}), InputError);
+    Matrix bad = X;
+    bad(1, 3) = NAN;
+    EXPECT_THROW(kmeans(bad, {.clusters = 2}), InputError);
+}
+
+} // namespace
+} // namespace pnmf
