@@ -3,43 +3,54 @@
 SHELL := /bin/bash
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
+CXX_FILES = git ls-files '*.hpp' '*.cpp'
 
-.PHONY: help build demo test install format format-check tidy bench clean packages-build packages-test
+.PHONY: help build demo test install uninstall format format-check tidy bench clean packages-build packages-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# Installs Debian packages that are missing; silent, without root or network, when none is.
 packages-build:
 	@scripts/install-packages build
 
 packages-test:
 	@scripts/install-packages build test
 
-build: packages-build ## build the program: build/release/pnmf
-	@[ -f build/release/build.ninja ] || cmake --preset release
+# Configured once; Ninja itself sees when CMake files change.
+build/release/build.ninja: CMakePresets.json | packages-build
+	@cmake --preset release
+
+build/dev/build.ninja: CMakePresets.json | packages-test
+	@cmake --preset dev
+
+build: packages-build build/release/build.ninja ## build the program: build/release/pnmf
 	@cmake --build --preset release --parallel $(JOBS) --target pnmf_program
 
-demo: build ## run the main job on simulated circles
-	@scripts/demo build/release/pnmf
+demo: build ## run the main job on simulated circles; writes into ./demo
+	@scripts/demo build/release/pnmf demo
 
-test: packages-test ## build everything and run all tests
-	@[ -f build/dev/build.ninja ] || cmake --preset dev
+test: packages-test build/dev/build.ninja ## build everything and run all tests
 	@cmake --build --preset dev --parallel $(JOBS)
 	@ctest --preset dev --parallel $(JOBS)
 
-install: build ## install the program, the library and its headers under PREFIX (default /usr/local)
+install: build ## install program, library and headers under PREFIX (default /usr/local)
 	@cmake --build --preset release --parallel $(JOBS)
-	@cmake --install build/release --prefix "$(PREFIX)"
+	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
+
+uninstall: ## remove what the last `make install` installed
+	@[ -f build/release/install_manifest.txt ] || { echo "nothing was installed from here" >&2; exit 1; }
+	@sed "s|^|$(DESTDIR)|" build/release/install_manifest.txt | xargs -d '\n' rm -fv
+	@rm -f build/release/install_manifest.txt
 
 format: ## format the C++ sources
-	@git ls-files '*.hpp' '*.cpp' | xargs clang-format -i
+	@$(CXX_FILES) | xargs clang-format -i
 
 format-check: ## check the format of the C++ sources
-	@git ls-files '*.hpp' '*.cpp' | xargs clang-format --dry-run --Werror
+	@$(CXX_FILES) | xargs clang-format --dry-run --Werror
 
-tidy: packages-test ## run clang-tidy over the sources
-	@[ -f build/dev/build.ninja ] || cmake --preset dev
-	@git ls-files 'src/*.cpp' 'apps/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy --quiet -p build/dev
+tidy: packages-test build/dev/build.ninja ## run clang-tidy over the sources that changed since its last run
+	@scripts/tidy build/dev
 
 bench: packages-test ## run the benchmarks that take under ten minutes
 	@scripts/bench

@@ -8,3 +8,6 @@ function(pnmf_test name)
     pnmf_build_settings(test_${name})
     gtest_discover_tests(test_${name} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60)
 endfunction()
+
+# Debian's Python, which has Debian's NumPy and AnnData; another python3 earlier in the PATH may not.
+find_program(PNMF_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH REQUIRED)

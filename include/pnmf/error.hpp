@@ -8,7 +8,8 @@
 
 namespace pnmf {
 
-/// The input is wrong: a value, a file or an option. The message says what must hold, what was found, and where.
+/// The input is wrong: a value, a file or an option. The message says what must hold, what was found, and
+/// where.
 class InputError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;

@@ -88,15 +88,18 @@ DenseMatrix<Real> to_dense(const SparseMatrix<Real>& matrix) {
 
 template <class Real>
 void check_structure(const SparseMatrix<Real>& matrix) {
-    require(matrix.rows >= 0 && matrix.cols >= 0, "a sparse matrix has the shape {} x {}", matrix.rows, matrix.cols);
+    require(matrix.rows >= 0 && matrix.cols >= 0, "a sparse matrix has the shape {} x {}", matrix.rows,
+            matrix.cols);
     require(matrix.rows <= std::numeric_limits<std::int32_t>::max(),
             "a sparse matrix can have up to 2147483647 rows, got {}", matrix.rows);
     require(matrix.start.size() == static_cast<std::size_t>(matrix.cols) + 1,
             "a sparse matrix of {} columns needs {} offsets, got {}", matrix.cols, matrix.cols + 1,
             matrix.start.size());
-    require(matrix.start.front() == 0, "the first offset of a sparse matrix must be 0, got {}", matrix.start.front());
+    require(matrix.start.front() == 0, "the first offset of a sparse matrix must be 0, got {}",
+            matrix.start.front());
     for (Index j = 0; j < matrix.cols; ++j) {
-        require(matrix.start[j] <= matrix.start[j + 1], "offsets of a sparse matrix fall at column {}", j + 1);
+        require(matrix.start[j] <= matrix.start[j + 1], "offsets of a sparse matrix fall at column {}",
+                j + 1);
     }
     const auto entries = static_cast<std::size_t>(matrix.start.back());
     require(matrix.row.size() == entries && matrix.value.size() == entries,
@@ -105,18 +108,18 @@ void check_structure(const SparseMatrix<Real>& matrix) {
     for (Index j = 0; j < matrix.cols; ++j) {
         for (auto e = matrix.start[j]; e < matrix.start[j + 1]; ++e) {
             const std::int32_t i = matrix.row[e];
-            require(i >= 0 && i < matrix.rows, "column {} of a sparse matrix names row {}, but there are {}", j + 1,
-                    std::int64_t{i} + 1, matrix.rows);
+            require(i >= 0 && i < matrix.rows, "column {} of a sparse matrix names row {}, but there are {}",
+                    j + 1, std::int64_t{i} + 1, matrix.rows);
             require(e == matrix.start[j] || matrix.row[e - 1] < i,
                     "column {} of a sparse matrix does not list its rows in ascending order", j + 1);
         }
     }
 }
 
-#define PNMF_INSTANTIATE(Real)                                                                                         \
-    template SparseMatrix<Real> transpose(const SparseMatrix<Real>&);                                                  \
-    template SparseMatrix<Real> to_columns(Index, Index, const Triplets<Real>&);                                       \
-    template DenseMatrix<Real> to_dense(const SparseMatrix<Real>&);                                                    \
+#define PNMF_INSTANTIATE(Real)                                                                               \
+    template SparseMatrix<Real> transpose(const SparseMatrix<Real>&);                                        \
+    template SparseMatrix<Real> to_columns(Index, Index, const Triplets<Real>&);                             \
+    template DenseMatrix<Real> to_dense(const SparseMatrix<Real>&);                                          \
     template void check_structure(const SparseMatrix<Real>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)

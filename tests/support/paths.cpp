@@ -58,8 +58,8 @@ TemporaryFolder::~TemporaryFolder() {
 
 CommandResult run_command(const std::string& command) {
     const TemporaryFolder folder;
-    const std::string whole =
-        "( " + command + " ) >" + (folder / "out").string() + " 2>" + (folder / "err").string() + " </dev/null";
+    const std::string whole = "( " + command + " ) >" + (folder / "out").string() + " 2>" +
+                              (folder / "err").string() + " </dev/null";
     const int status = std::system(whole.c_str());
     CommandResult result;
     result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);

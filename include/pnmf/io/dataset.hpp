@@ -24,7 +24,7 @@ struct Dataset {
     std::variant<Matrix, SparseMatrix<double>> X;
     std::vector<std::string> feature_names; ///< p; made up ("feature1", …) when the file has none
     std::vector<std::string> cell_names;    ///< n
-    std::vector<TableColumn> cell_table;    ///< columns of `obs` or of the file beside the matrix, n rows each
+    std::vector<TableColumn> cell_table; ///< columns of `obs` or of the file beside the matrix, n rows each
     std::vector<TableColumn> feature_table; ///< columns of `var`
     std::vector<std::string> notices;       ///< every automatic choice made while reading, a sentence each
 
@@ -40,9 +40,9 @@ enum class Transform {
 };
 
 struct ReadOptions {
-    std::optional<CellAxis> cells;      ///< default rows for .h5ad and .npy, columns elsewhere
-    std::optional<std::string> layer;   ///< .h5ad: a layer instead of X
-    std::optional<std::string> variable;///< .mat: which variable
+    std::optional<CellAxis> cells;       ///< default rows for .h5ad and .npy, columns elsewhere
+    std::optional<std::string> layer;    ///< .h5ad: a layer instead of X
+    std::optional<std::string> variable; ///< .mat: which variable
 };
 
 /// Reads any of the formats, recognised by content and ending: .h5ad, 10x folder, 10x .h5, .mtx[.gz],
@@ -58,8 +58,8 @@ struct PrepareOptions {
 };
 
 /// Makes the data ready to factorise: checks values (finite, ≥ 0) and names (no duplicates), drops empty
-/// genes with a notice, treats empty cells as `options` say, transforms. InputError names file-independent places:
-/// "cell AAAC-1, gene CD3E". Keeps sparsity.
+/// genes with a notice, treats empty cells as `options` say, transforms. InputError names file-independent
+/// places: "cell AAAC-1, gene CD3E". Keeps sparsity.
 void prepare(Dataset& data, const PrepareOptions& options);
 
 /// Labels of the cells: `COLUMN` of the data set's own table, or `FILE` or `FILE:COLUMN`, a table matched

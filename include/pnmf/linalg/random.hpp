@@ -6,7 +6,8 @@
 
 namespace pnmf {
 
-/// A seeded stream of random numbers, the same on every machine and compiler (splitmix64; Steele et al. 2014).
+/// A seeded stream of random numbers, the same on every machine and compiler (splitmix64; Steele et al.
+/// 2014).
 class Random {
   public:
     explicit Random(std::uint64_t seed) : state_(seed) {}

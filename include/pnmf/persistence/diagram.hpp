@@ -9,7 +9,8 @@ namespace pnmf {
 
 /// H0 persistence of the Vietoris–Rips filtration with strict `<`: components die when they merge.
 struct Diagram {
-    std::vector<double> deaths; ///< n − 1 finite deaths, ascending; every birth is 0; one component never dies
+    std::vector<double>
+        deaths; ///< n − 1 finite deaths, ascending; every birth is 0; one component never dies
 };
 
 Diagram h0_diagram(const SpanningTree& tree);

@@ -20,8 +20,8 @@ struct Edge {
 
 struct SpanningTree {
     Index cells = 0;
-    std::vector<Edge> edges;        ///< n − 1, ascending in the total order
-    double largest_distance = 0.0;  ///< over all pairs, 0 for a single cell
+    std::vector<Edge> edges;       ///< n − 1, ascending in the total order
+    double largest_distance = 0.0; ///< over all pairs, 0 for a single cell
 };
 
 /// The minimum spanning tree of the complete graph on the points, exact, in O(n) memory beside them.

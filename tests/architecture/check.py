@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Checks the rules of the source tree that no compiler checks; prints each breach, exits 1 if there is one.
+
+    check.py ROOT
+
+Layers include only what stands below them; the library neither prints nor exits nor reads clocks; nothing is
+built with flags that change results; no path of one machine; no file that has grown too long.
+"""
+
+import pathlib
+import re
+import sys
+
+# What each layer may include, besides itself and the headers directly in include/pnmf.
+CHAIN = ["linalg", "persistence", "scales", "graphs", "model", "solvers", "baselines"]
+MAY_INCLUDE = {layer: set(CHAIN[:i]) for i, layer in enumerate(CHAIN)}
+MAY_INCLUDE["metrics"] = {"linalg"}
+MAY_INCLUDE["io"] = {"linalg"}
+MAY_INCLUDE["simulate"] = {"linalg"}
+MAY_INCLUDE["backends"] = {"linalg", "persistence", "scales", "graphs", "model"}
+MAY_INCLUDE["solvers"] |= {"backends"}
+MAY_INCLUDE["baselines"] |= {"backends"}
+MAY_INCLUDE["diagnostics"] = set(MAY_INCLUDE)
+MAY_INCLUDE["root"] = set()
+
+LONGEST_FILE = 450
+
+LIBRARY_NEVER = [
+    (r"std::c(out|err|log)\b", "prints"),
+    (r"\b(printf|puts|putchar|perror|fprintf|vprintf)\s*\(", "prints"),
+    (r"\bfmt::print\b", "prints"),
+    (r"\b(exit|_Exit|quick_exit|abort|terminate)\s*\(", "ends the program"),
+    (r"\b(system_clock|random_device)\b|\btime\s*\(\s*(NULL|nullptr|0)\s*\)", "takes a seed from outside"),
+]
+RESULT_CHANGING_FLAGS = r"-ffast-math|-Ofast|-march=native|-mtune=native|-funsafe-math-optimizations"
+MACHINE_PATHS = r"[\"'(\s=](/home/|/root/|/tmp/|/work/|/Users/|/mnt/)"
+
+SOURCE = {".hpp", ".cpp", ".h", ".cu", ".py", ".js", ".ts", ".cmake", ".sh"}
+FOLDERS = ["include", "src", "apps", "tests", "benchmarks", "examples", "python", "cmake", "scripts", "experiments", "web"]
+
+
+def files_of(root, folders):
+    for folder in folders:
+        for path in sorted((root / folder).rglob("*")):
+            if path.is_file() and not {"node_modules", "__pycache__"} & set(path.parts):
+                yield path
+
+
+def without_comments(text):
+    """The text with comments blanked, line numbers kept; strings stay."""
+    pattern = r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"'
+    blank = lambda match: match[0] if match[0].startswith('"') else re.sub(r"[^\n]", " ", match[0])
+    return re.sub(pattern, blank, text, flags=re.DOTALL)
+
+
+def layer_of(path):
+    """The layer of a file given relative to include/pnmf or src."""
+    return path.parts[0] if len(path.parts) > 1 else "root"
+
+
+def layer_included(root, including, quoted, target):
+    """The layer an #include reaches into, None for headers from outside the project."""
+    if target.startswith("pnmf/"):
+        return layer_of(pathlib.Path(target).relative_to("pnmf"))
+    if not quoted:
+        return None
+    for base in [including.parent, root / "src", root / "include" / "pnmf"]:
+        found = (base / target).resolve()
+        for top in [root / "src", root / "include" / "pnmf"]:
+            if found.is_file() and found.is_relative_to(top.resolve()):
+                return layer_of(found.relative_to(top.resolve()))
+    return None
+
+
+def check_includes(root):
+    for top in [root / "include" / "pnmf", root / "src"]:
+        for path in files_of(root, [top.relative_to(root)]):
+            if path.suffix not in {".hpp", ".cpp", ".h", ".cu"}:
+                continue
+            layer = layer_of(path.relative_to(top))
+            if layer not in MAY_INCLUDE:
+                yield path, 1, f"the layer '{layer}' has no place in the order of layers: give it one in {pathlib.Path(__file__).name}"
+                continue
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+                if not match:
+                    continue
+                reached = layer_included(root, path, match[1] == '"', match[2])
+                if reached not in {None, layer, "root"} | MAY_INCLUDE[layer]:
+                    yield path, number, f"the layer '{layer}' must not include '{reached}'"
+
+
+def check_library(root):
+    for path in files_of(root, ["include", "src"]):
+        for number, line in enumerate(without_comments(path.read_text()).splitlines(), 1):
+            for pattern, what in LIBRARY_NEVER:
+                if re.search(pattern, line):
+                    yield path, number, f"the library {what}: {line.strip()}"
+
+
+def check_flags(root):
+    build_files = [p for p in files_of(root, FOLDERS) if p.suffix in {".cmake", ".sh"} or p.name == "CMakeLists.txt"]
+    build_files += [p for p in files_of(root, ["scripts"])]
+    build_files += [root / name for name in ["CMakeLists.txt", "CMakePresets.json", "Makefile"] if (root / name).exists()]
+    for path in build_files:
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            if re.search(RESULT_CHANGING_FLAGS, line):
+                yield path, number, f"a flag that changes results or ties the program to one machine: {line.strip()}"
+
+
+def check_paths(root):
+    for path in files_of(root, ["include", "src", "apps", "cmake", "scripts", "python", "examples"]):
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            if re.search(MACHINE_PATHS, " " + line):
+                yield path, number, f"a path of one machine: {line.strip()}"
+
+
+def check_lengths(root):
+    for path in files_of(root, FOLDERS):
+        if path.suffix in SOURCE or path.name == "CMakeLists.txt":
+            lines = len(path.read_text(errors="replace").splitlines())
+            if lines > LONGEST_FILE:
+                yield path, lines, f"{lines} lines, at most {LONGEST_FILE}: it holds more than one thing"
+
+
+def breaches(root):
+    """Every breach as 'file:line: what', paths relative to the root."""
+    root = pathlib.Path(root).resolve()
+    if not (root / "include" / "pnmf").is_dir():
+        raise SystemExit(f"{root} holds no include/pnmf")
+    result = []
+    for check in [check_includes, check_library, check_flags, check_paths, check_lengths]:
+        result += [f"{path.relative_to(root)}:{line}: {what}" for path, line, what in check(root)]
+    return result
+
+
+if __name__ == "__main__":
+    found = breaches(sys.argv[1])
+    print("\n".join(found) if found else "no rule is broken")
+    sys.exit(1 if found else 0)
