@@ -40,15 +40,18 @@ namespace {
 Dataset read_as(io::Format format, const fs::path& path, const ReadOptions& options) {
     switch (format) {
     case io::Format::tenx_folder:
+        return io::read_tenx_folder(path, options);
     case io::Format::matrix_market:
+        return io::read_matrix_market(path, options);
     case io::Format::delimited:
+        return io::read_delimited(path, options);
     case io::Format::npy:
+        return io::read_npy(path, options);
     case io::Format::h5ad:
     case io::Format::tenx_h5:
     case io::Format::mat:
         break;
     }
-    (void)options;
     fail("{}: {} cannot be read yet", path.string(), io::format_name(format));
 }
 

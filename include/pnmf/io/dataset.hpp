@@ -52,18 +52,25 @@ Dataset read_dataset(const std::filesystem::path& path, const ReadOptions& optio
 /// The transform a format gets when none is asked for: log_unit for .h5ad, 10x and .mtx, none elsewhere.
 Transform default_transform(const std::filesystem::path& path);
 
+/// InputError unless values are finite and ≥ 0 and names are there and differ; it says how many are wrong and
+/// names the first: "cell AAAC-1, gene CD3E".
+void check_dataset(const Dataset& data);
+
 struct PrepareOptions {
     Transform transform = Transform::none;
     bool drop_empty_cells = false;
 };
 
-/// Makes the data ready to factorise: checks values (finite, ≥ 0) and names (no duplicates), drops empty
-/// genes with a notice, treats empty cells as `options` say, transforms. InputError names file-independent
-/// places: "cell AAAC-1, gene CD3E". Keeps sparsity.
+/// Makes the data ready to factorise: `check_dataset`, drops empty genes with a notice, treats empty cells as
+/// `options` say, transforms. Names and tables follow what is dropped. Keeps sparsity.
 void prepare(Dataset& data, const PrepareOptions& options);
 
-/// Labels of the cells: `COLUMN` of the data set's own table, or `FILE` or `FILE:COLUMN`, a table matched
-/// by cell name when its first column holds the names, else by order; InputError on a wrong length.
+/// Labels of the cells: `COLUMN` of the data set's own table, or `FILE` or `FILE:COLUMN`, a table of text.
+///
+/// The table is matched by name when its first column holds names of cells (it may list more cells than the
+/// data), else by order, with one row for each cell and perhaps a header. `FILE` alone takes the only column
+/// beside the names, or the one called "label". Without a header, COLUMN is a number from 1. Labels are
+/// matched with the cells as they are: read them before `prepare` drops any.
 std::vector<std::string> read_labels(const std::string& where, const Dataset& data);
 
 } // namespace pnmf

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <pnmf/io/dataset.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pnmf::cli {
+
+/// What a verb reads and how: the same options for every verb that takes data.
+struct InputOptions {
+    std::string path;
+    std::string cells;     ///< empty: the format's default
+    std::string transform; ///< empty: the format's default
+    std::string layer;
+    std::string variable;
+    std::string labels;
+    bool drop_empty = false;
+};
+
+/// Adds INPUT, --cells, --transform, --layer, --variable, --drop-empty and --labels to a verb.
+/// `options` must live as long as the verb's callback.
+void add_input_options(CLI::App& verb, InputOptions& options);
+
+struct Input {
+    Dataset data;
+    std::vector<std::string> labels; ///< empty without --labels, else one for each cell
+    Transform transform = Transform::none;
+};
+
+/// Reads the data, the labels, and prepares the data; says on stderr, a line each, what was chosen on the
+/// way.
+Input read_input(const InputOptions& options);
+
+/// Reads as `options` say without preparing: values and names are as in the file. Says nothing.
+Dataset read_only(const InputOptions& options);
+
+/// Prints each notice as a line on stderr.
+void print_notices(const std::vector<std::string>& notices);
+
+} // namespace pnmf::cli

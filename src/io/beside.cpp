@@ -1,0 +1,182 @@
+#include "io/beside.hpp"
+
+#include "io/formats.hpp"
+#include "io/table.hpp"
+
+#include <pnmf/error.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace pnmf::io {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// What "PREFIX_matrix.mtx.gz" puts before "matrix"; empty for other names.
+std::string prefix_of(const fs::path& matrix) {
+    std::string name = matrix.filename().string();
+    for (const char* end : {".gz", ".mtx", "matrix"}) {
+        if (!name.ends_with(end)) {
+            if (std::string_view(end) == ".gz") {
+                continue;
+            }
+            return "";
+        }
+        name.resize(name.size() - std::string_view(end).size());
+    }
+    return name;
+}
+
+std::optional<fs::path> find_beside(const fs::path& matrix, std::initializer_list<const char*> stems) {
+    const std::string prefix = prefix_of(matrix);
+    std::vector<std::string> starts{prefix};
+    if (!prefix.empty()) {
+        starts.emplace_back();
+    }
+    for (const std::string& start : starts) {
+        for (const char* stem : stems) {
+            for (const char* end : {".tsv", ".tsv.gz"}) {
+                fs::path candidate = matrix.parent_path() / (start + stem + end);
+                std::error_code ignored;
+                if (fs::is_regular_file(candidate, ignored)) {
+                    return candidate;
+                }
+            }
+        }
+    }
+    return std::nullopt;
+}
+
+bool fits(const TextTable& table, Index count) {
+    return table.rows() == count + (table.short_header ? 1 : 0) || table.rows() == count + 1;
+}
+
+/// The table when it has a row for each of `count` things; its header taken off.
+std::optional<TextTable> read_fitting(const fs::path& path, Index count, Index other, const char* things,
+                                      Dataset& data) {
+    TextTable table = read_table(path);
+    if (!fits(table, count)) {
+        require(
+            !fits(table, other),
+            "{}: has {} rows, but the matrix has {} {}; it would fit with the other axis as cells (--cells)",
+            path.string(), table.rows(), count, things);
+        data.notices.push_back(fmt::format("{}: not used, it has {} rows and the matrix has {} {}",
+                                           path.string(), table.rows(), count, things));
+        return std::nullopt;
+    }
+    if (table.rows() == count + 1) {
+        table.take_header();
+    }
+    return table;
+}
+
+/// The first column becomes the names, the others the table.
+void take_columns(TextTable table, std::vector<std::string>& names, std::vector<TableColumn>& columns) {
+    names = std::move(table.columns.front());
+    for (std::size_t c = 1; c < table.columns.size(); ++c) {
+        std::string name = table.header.empty() ? fmt::format("column{}", c + 1) : table.header[c];
+        columns.push_back(make_column(std::move(name), std::move(table.columns[c])));
+    }
+}
+
+void take_tenx_features(TextTable table, const fs::path& path, Dataset& data) {
+    const auto text = [](const char* name, std::vector<std::string> values) {
+        return TableColumn{.name = name, .values = std::move(values)};
+    };
+    data.feature_names = table.columns[1];
+    data.feature_table.push_back(text("gene_ids", std::move(table.columns[0])));
+    if (const Index changed = make_unique(data.feature_names); changed > 0) {
+        data.notices.push_back(
+            fmt::format("{}: {} gene symbols occur more than once; -1, -2, ... was added to their "
+                        "repetitions, the ids are in the column gene_ids",
+                        path.string(), changed));
+    }
+    if (table.columns.size() > 2) {
+        data.feature_table.push_back(text("feature_types", std::move(table.columns[2])));
+    }
+}
+
+/// Antibodies and guides are counted on other scales than genes: only genes stay, as in Scanpy.
+void keep_gene_expression(Dataset& data) {
+    for (const TableColumn& column : data.feature_table) {
+        if (column.name != "feature_types") {
+            continue;
+        }
+        const auto& types = std::get<std::vector<std::string>>(column.values);
+        std::vector<bool> keep(types.size());
+        std::transform(types.begin(), types.end(), keep.begin(),
+                       [](const std::string& type) { return type == "Gene Expression"; });
+        const auto kept = std::count(keep.begin(), keep.end(), true);
+        if (kept > 0 && kept < static_cast<std::ptrdiff_t>(keep.size())) {
+            data.notices.push_back(
+                fmt::format("{} of {} features are of the type Gene Expression; the others are "
+                            "left out",
+                            kept, keep.size()));
+            keep_features(data, keep);
+        }
+        return;
+    }
+}
+
+} // namespace
+
+void attach_tables_beside(Dataset& data, const fs::path& matrix) {
+    if (const auto path = find_beside(matrix, {"features", "genes"})) {
+        if (auto table = read_fitting(*path, data.features(), data.cells(), "features", data)) {
+            data.notices.push_back(fmt::format("{}: names of the features", path->string()));
+            if (table->header.empty() && table->columns.size() > 1) {
+                take_tenx_features(std::move(*table), *path, data);
+            } else {
+                take_columns(std::move(*table), data.feature_names, data.feature_table);
+            }
+        }
+    }
+    if (const auto path = find_beside(matrix, {"barcodes", "cells"})) {
+        if (auto table = read_fitting(*path, data.cells(), data.features(), "cells", data)) {
+            data.notices.push_back(fmt::format("{}: names of the cells", path->string()));
+            take_columns(std::move(*table), data.cell_names, data.cell_table);
+            if (!data.cell_table.empty()) {
+                std::vector<std::string> names;
+                for (const TableColumn& column : data.cell_table) {
+                    names.push_back(column.name);
+                }
+                data.notices.back() += fmt::format(", and the columns {}", abbreviate(names, 12));
+            }
+        }
+    }
+    keep_gene_expression(data);
+}
+
+Dataset read_tenx_folder(const fs::path& path, const ReadOptions& options) {
+    std::vector<std::string> plain;
+    std::vector<std::string> others;
+    for (const auto& entry : fs::directory_iterator(path)) {
+        const std::string name = entry.path().filename().string();
+        if (name == "matrix.mtx" || name == "matrix.mtx.gz") {
+            plain.push_back(name);
+        } else if (name.ends_with("matrix.mtx") || name.ends_with("matrix.mtx.gz")) {
+            others.push_back(name);
+        }
+    }
+    std::vector<std::string>& found = plain.empty() ? others : plain;
+    std::sort(found.begin(), found.end());
+    require(!found.empty(), "{}: a folder must hold matrix.mtx or matrix.mtx.gz as 10x folders do",
+            path.string());
+    require(found.size() == 1, "{}: the folder holds several matrices, name one of them: {}", path.string(),
+            abbreviate(found));
+    const fs::path matrix = path / found.front();
+    for (const auto& [stems, what] :
+         {std::pair{std::initializer_list<const char*>{"features", "genes"}, "features.tsv or genes.tsv"},
+          std::pair{std::initializer_list<const char*>{"barcodes", "cells"}, "barcodes.tsv or cells.tsv"}}) {
+        require(find_beside(matrix, stems).has_value(), "{}: the folder must hold {} (.gz or not) beside {}",
+                path.string(), what, found.front());
+    }
+    Dataset data = read_matrix_market_alone(matrix, options);
+    attach_tables_beside(data, matrix);
+    require(!data.feature_names.empty() && !data.cell_names.empty(), "{}", data.notices.back());
+    return data;
+}
+
+} // namespace pnmf::io

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <pnmf/io/dataset.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace pnmf::io {
+
+/// A table of text, all rows of one length. Whether the first row is a header is for the caller to say.
+///
+/// A first row with one field less than the rows below it (as R writes them) is a header whose first name is
+/// missing.
+struct TextTable {
+    std::string name;
+    std::vector<std::string> header; ///< empty until `take_header`
+    std::vector<std::vector<std::string>> columns;
+    bool short_header = false; ///< the first row was completed by an empty field
+
+    Index rows() const { return columns.empty() ? 0 : static_cast<Index>(columns.front().size()); }
+    /// Makes the first row the header.
+    void take_header();
+};
+
+/// InputError names file and line when rows differ in length.
+TextTable read_table(const std::filesystem::path& path);
+
+/// Numbers when each value is one and no text would be lost ("007" stays text), else text.
+TableColumn make_column(std::string name, std::vector<std::string> values);
+
+} // namespace pnmf::io
