@@ -1,0 +1,35 @@
+#pragma once
+
+#include <pnmf/graphs/multiscale_graph.hpp>
+#include <pnmf/graphs/neighbor_lists.hpp>
+#include <pnmf/persistence/distances.hpp>
+#include <pnmf/persistence/spanning_tree.hpp>
+
+#include <limits>
+#include <memory>
+
+namespace pnmf {
+
+/// The graphs of the paper, with every pair of cells at distance < ε joined.
+///
+/// Holds the n × n distances and, nearest first, the n/16 nearest cells of each cell: 8.75·n² bytes. A scale
+/// at which every edge is in these lists is held as lists: cost and memory grow with its edges. Others are a
+/// table of n × n weights. Each scale owns its memory and may outlive the graph.
+class DenseMultiscaleGraph final : public MultiscaleGraph {
+  public:
+    /// The tree is the minimum spanning tree of the points; it gives the components. Cost n² distances.
+    DenseMultiscaleGraph(const Points& points, SpanningTree tree, double alpha);
+
+    Index cells() const override { return distances_.cols(); }
+    double alpha() const override { return alpha_; }
+    std::unique_ptr<Scale> at(double epsilon) const override;
+
+  private:
+    Matrix distances_;
+    SpanningTree tree_;
+    double alpha_;
+    std::shared_ptr<const NeighborLists> nearest_;
+    double reach_ = std::numeric_limits<double>::infinity(); ///< every pair closer than this is in the lists
+};
+
+} // namespace pnmf

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <pnmf/graphs/multiscale_graph.hpp>
+#include <pnmf/graphs/neighbor_lists.hpp>
+#include <pnmf/linalg/sparse.hpp>
+
+#include <memory>
+
+namespace pnmf {
+
+struct ListWeights;
+
+/// One graph whatever the scale: for methods whose graph is given (NMF without edges, GNMF, TNMF, k-TNMF).
+class FixedGraph final : public MultiscaleGraph {
+  public:
+    /// The weights A, n × n: symmetric, finite, nonnegative, zero diagonal, or InputError names the entry.
+    /// Entries that are 0 are no edges.
+    explicit FixedGraph(const SparseMatrix<double>& weights);
+
+    Index cells() const override { return lists_->cells(); }
+    /// 0: the weights are given, not computed from distances.
+    double alpha() const override { return 0.0; }
+    /// The graph; ε is ignored. Copies nothing.
+    std::unique_ptr<Scale> at(double epsilon) const override;
+
+  private:
+    std::shared_ptr<const NeighborLists> lists_;
+    std::shared_ptr<const ListWeights> weights_;
+};
+
+/// No edges between n cells.
+FixedGraph empty_graph(Index cells);
+
+} // namespace pnmf

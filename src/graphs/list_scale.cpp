@@ -1,0 +1,132 @@
+#include "graphs/scale_forms.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/parallel.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+namespace pnmf {
+namespace {
+
+constexpr Index cells_per_task = 64;
+constexpr Index little_work = 1 << 15; // operations that take less than waking the threads
+
+/// `body(begin, end)` over all cells; on one thread where threads would not pay.
+void over_cells(Index cells, Index operations, const std::function<void(Index, Index)>& body) {
+    if (operations < little_work) {
+        body(0, cells);
+    } else {
+        parallel_blocks(cells, cells_per_task, body);
+    }
+}
+
+/// Rows [row, row + Rows) of Σ_r weight[r] · H.col(cell[r]), summed in the order of the list.
+template <int Rows, class Real>
+void gather(const DenseMatrix<Real>& H, Index row, const std::int32_t* cell, const double* weight,
+            Index count, Real* out) {
+    using Segment = Eigen::Array<Real, Rows, 1>;
+    Segment sum = Segment::Zero();
+    const Index stride = H.rows();
+    const Real* const base = H.data() + row;
+    for (Index r = 0; r < count; ++r) {
+        sum += static_cast<Real>(weight[r]) * Eigen::Map<const Segment>(base + cell[r] * stride);
+    }
+    Eigen::Map<Segment>(out + row) = sum;
+}
+
+template <class Real>
+void gather_column(const DenseMatrix<Real>& H, const std::int32_t* cell, const double* weight, Index count,
+                   Real* out) {
+    constexpr int wide = 128 / sizeof(Real); // eight vector registers of 16 bytes
+    constexpr int narrow = 16 / sizeof(Real);
+    Index row = 0;
+    for (; row + wide <= H.rows(); row += wide) {
+        gather<wide>(H, row, cell, weight, count, out);
+    }
+    for (; row + narrow <= H.rows(); row += narrow) {
+        gather<narrow>(H, row, cell, weight, count, out);
+    }
+    for (; row < H.rows(); ++row) {
+        gather<1>(H, row, cell, weight, count, out);
+    }
+}
+
+} // namespace
+
+void ScaleFacts::set_components(std::vector<Index> of_cells) {
+    components = std::move(of_cells);
+    component_count = components.empty() ? 0 : 1 + *std::max_element(components.begin(), components.end());
+}
+
+ListWeights weigh_prefixes(const NeighborLists& lists, const EdgeWeight& edge_weight) {
+    const Index n = lists.cells();
+    ListWeights result;
+    result.first.resize(static_cast<std::size_t>(n) + 1);
+    result.first[0] = 0;
+    for (Index j = 0; j < n; ++j) {
+        const auto begin = lists.length.begin() + lists.start[j];
+        const auto end = lists.length.begin() + lists.start[j + 1];
+        const auto past = std::partition_point(begin, end, [&](double d) { return edge_weight.joins(d); });
+        result.first[j + 1] = result.first[j] + (past - begin);
+    }
+    const std::int64_t entries = result.first[n];
+    result.weight.resize(static_cast<std::size_t>(entries));
+    result.facts.degrees.resize(n);
+    result.facts.edges = entries / 2;
+    over_cells(n, 8 * entries, [&](Index begin, Index end) {
+        for (Index j = begin; j < end; ++j) {
+            const double* const length = lists.length.data() + lists.start[j];
+            double* const weight = result.weight.data() + result.first[j];
+            const Index count = result.first[j + 1] - result.first[j];
+            double degree = 0.0;
+            for (Index r = 0; r < count; ++r) {
+                weight[r] = edge_weight.of_edge(length[r]);
+                degree += weight[r];
+            }
+            result.facts.degrees[j] = degree;
+        }
+    });
+    return result;
+}
+
+ListScale::ListScale(std::shared_ptr<const NeighborLists> lists, std::shared_ptr<const ListWeights> weights)
+    : lists_(std::move(lists)), weights_(std::move(weights)) {}
+
+template <class Real>
+DenseMatrix<Real> ListScale::product(const DenseMatrix<Real>& H) const {
+    const Index n = lists_->cells();
+    require(H.cols() == n, "H must have a column for each of the {} cells of the graph, got {}", n, H.cols());
+    DenseMatrix<Real> result(H.rows(), n);
+    over_cells(n, H.rows() * weights_->first[n], [&](Index begin, Index end) {
+        for (Index j = begin; j < end; ++j) {
+            const std::int64_t first = weights_->first[j];
+            gather_column(H, lists_->cell.data() + lists_->start[j], weights_->weight.data() + first,
+                          weights_->first[j + 1] - first, result.data() + j * H.rows());
+        }
+    });
+    return result;
+}
+
+Matrix ListScale::times_adjacency(const Matrix& H) const {
+    return product(H);
+}
+
+DenseMatrix<float> ListScale::times_adjacency(const DenseMatrix<float>& H) const {
+    return product(H);
+}
+
+Matrix ListScale::adjacency() const {
+    const Index n = lists_->cells();
+    Matrix result = Matrix::Zero(n, n);
+    for (Index j = 0; j < n; ++j) {
+        const Index count = weights_->first[j + 1] - weights_->first[j];
+        for (Index r = 0; r < count; ++r) {
+            result(lists_->cell[lists_->start[j] + r], j) = weights_->weight[weights_->first[j] + r];
+        }
+    }
+    return result;
+}
+
+} // namespace pnmf

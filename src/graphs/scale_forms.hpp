@@ -1,0 +1,77 @@
+#pragma once
+
+#include <pnmf/graphs/multiscale_graph.hpp>
+#include <pnmf/graphs/neighbor_lists.hpp>
+#include <pnmf/graphs/weight.hpp>
+
+#include <memory>
+
+namespace pnmf {
+
+/// The two forms in which the graph of one scale is held: weights beside lists of neighbours where edges are
+/// few, a table where they are many. Products of a form do not depend on the number of threads: each column
+/// of the result is computed alone or in panels of fixed size.
+
+/// What every scale knows beside its weights.
+struct ScaleFacts {
+    Vector degrees;
+    std::vector<Index> components;
+    Index component_count = 0;
+    Index edges = 0;
+
+    /// Sets the components and their number.
+    void set_components(std::vector<Index> components);
+};
+
+/// A prefix of each list of neighbours, with a weight for each entry.
+struct ListWeights {
+    std::vector<std::int64_t> first; ///< weights of cell j: first[j] ≤ e < first[j + 1]
+    std::vector<double> weight;
+    ScaleFacts facts;
+};
+
+/// The weights of the edges shorter than ε, and their sums; the components are the caller's.
+ListWeights weigh_prefixes(const NeighborLists& lists, const EdgeWeight& edge_weight);
+
+/// Entry r of cell j joins it to the r-th cell of its list.
+class ListScale final : public MultiscaleGraph::Scale {
+  public:
+    ListScale(std::shared_ptr<const NeighborLists> lists, std::shared_ptr<const ListWeights> weights);
+
+    Matrix times_adjacency(const Matrix& H) const override;
+    DenseMatrix<float> times_adjacency(const DenseMatrix<float>& H) const override;
+    const Vector& degrees() const override { return weights_->facts.degrees; }
+    const std::vector<Index>& components() const override { return weights_->facts.components; }
+    Index component_count() const override { return weights_->facts.component_count; }
+    Index edges() const override { return weights_->facts.edges; }
+    Matrix adjacency() const override;
+
+  private:
+    template <class Real>
+    DenseMatrix<Real> product(const DenseMatrix<Real>& H) const;
+
+    std::shared_ptr<const NeighborLists> lists_;
+    std::shared_ptr<const ListWeights> weights_;
+};
+
+/// A(ε) as n × n numbers, n(n − 1)/2 weights computed once and mirrored. Sets edges and degrees.
+Matrix weigh_table(const Matrix& distances, const EdgeWeight& edge_weight, ScaleFacts& facts);
+
+class TableScale final : public MultiscaleGraph::Scale {
+  public:
+    TableScale(Matrix adjacency, ScaleFacts facts);
+
+    Matrix times_adjacency(const Matrix& H) const override;
+    DenseMatrix<float> times_adjacency(const DenseMatrix<float>& H) const override;
+    const Vector& degrees() const override { return facts_.degrees; }
+    const std::vector<Index>& components() const override { return facts_.components; }
+    Index component_count() const override { return facts_.component_count; }
+    Index edges() const override { return facts_.edges; }
+    Matrix adjacency() const override { return adjacency_; }
+
+  private:
+    Matrix adjacency_;
+    ScaleFacts facts_;
+};
+
+} // namespace pnmf

@@ -1,0 +1,32 @@
+#include <pnmf/error.hpp>
+#include <pnmf/graphs/sparse_graph.hpp>
+#include <pnmf/persistence/diagram.hpp>
+
+#include "graphs/scale_forms.hpp"
+
+#include <utility>
+
+namespace pnmf {
+
+SparseMultiscaleGraph::SparseMultiscaleGraph(SpanningTree tree, const std::vector<Edge>& neighbors,
+                                             double alpha)
+    : tree_(std::move(tree)), alpha_(alpha) {
+    check_alpha(alpha);
+    const Index n = tree_.cells;
+    for (const Edge& edge : neighbors) {
+        require(0 <= edge.i && edge.i < edge.j && edge.j < n,
+                "an edge must join two of the {} cells, the smaller one first, got {} and {}", n, edge.i,
+                edge.j);
+    }
+    std::vector<Edge> edges = tree_.edges;
+    edges.insert(edges.end(), neighbors.begin(), neighbors.end());
+    lists_ = std::make_shared<const NeighborLists>(symmetric_lists(n, std::move(edges)));
+}
+
+std::unique_ptr<MultiscaleGraph::Scale> SparseMultiscaleGraph::at(double epsilon) const {
+    ListWeights weights = weigh_prefixes(*lists_, EdgeWeight(epsilon, alpha_));
+    weights.facts.set_components(components(tree_, epsilon));
+    return std::make_unique<ListScale>(lists_, std::make_shared<const ListWeights>(std::move(weights)));
+}
+
+} // namespace pnmf
