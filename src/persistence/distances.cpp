@@ -2,9 +2,7 @@
 #include <pnmf/persistence/distances.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 namespace pnmf {
@@ -69,12 +67,6 @@ void check_value(double value, Index row, Index col) {
             value, row + 1, col + 1);
 }
 
-void check_length(double squared_norm, Index cell) {
-    require(squared_norm > 0.0,
-            "the cosine distance needs a nonzero vector for each cell, but cell {} is zero everywhere",
-            cell + 1);
-}
-
 } // namespace
 
 Points::Points(Matrix X, Metric metric)
@@ -87,7 +79,9 @@ Points::Points(Matrix X, Metric metric)
             check_value(dense_(i, j), i, j);
         }
     }
-    prepare_coordinates();
+    if (metric == Metric::cosine) {
+        scale_to_unit_length();
+    }
 }
 
 Points::Points(SparseMatrix<double> X, Metric metric)
@@ -101,30 +95,28 @@ Points::Points(SparseMatrix<double> X, Metric metric)
             check_value(sparse_.value[e], sparse_.row[e], j);
         }
     }
-    prepare_coordinates();
+    if (metric == Metric::cosine) {
+        scale_to_unit_length();
+    }
 }
 
-/// Scales the columns for the cosine metric, and keeps the squared lengths that the block products need.
-void Points::prepare_coordinates() {
-    squared_norms_.resize(count_);
+void Points::scale_to_unit_length() {
     for (Index j = 0; j < count_; ++j) {
         double* const values =
             is_sparse_ ? sparse_.value.data() + sparse_.start[j] : dense_.data() + j * dense_.rows();
         const Index length = is_sparse_ ? sparse_.start[j + 1] - sparse_.start[j] : dense_.rows();
         Eigen::Map<Vector> column(values, length);
-        if (kind_ == Kind::cosine) {
-            // Lengths in the lanes' order, so that dense and sparse columns are scaled alike.
-            Lanes sum = Lanes::Zero();
-            const double largest = length > 0 ? column.cwiseAbs().maxCoeff() : 0.0;
-            check_length(largest, j);
-            column /= largest;
-            for (Index e = 0; e < length; ++e) {
-                const Index feature = is_sparse_ ? sparse_.row[sparse_.start[j] + e] : e;
-                sum[feature % lanes] += column[e] * column[e];
-            }
-            column /= std::sqrt(add_up(sum));
+        const double largest = length > 0 ? column.cwiseAbs().maxCoeff() : 0.0;
+        require(largest > 0.0,
+                "the cosine distance needs a nonzero vector for each cell, but cell {} is zero everywhere",
+                j + 1);
+        column /= largest; // squares of very large and very small numbers leave the range
+        Lanes sum = Lanes::Zero();
+        for (Index e = 0; e < length; ++e) {
+            const Index feature = is_sparse_ ? sparse_.row[sparse_.start[j] + e] : e;
+            sum[feature % lanes] += column[e] * column[e];
         }
-        squared_norms_[j] = column.squaredNorm();
+        column /= std::sqrt(add_up(sum));
     }
 }
 
@@ -180,20 +172,6 @@ void Points::distances_from(Index i, Eigen::Ref<Vector> out) const {
     for (Index j = 0; j < count_; ++j) {
         out[j] = distance(i, j);
     }
-}
-
-Points::Block Points::squared_block(Index i, Index rows, Index j, Index cols) const {
-    Block block;
-    block.squared.resize(rows, cols);
-    for (Index c = 0; c < cols; ++c) {
-        for (Index r = 0; r < rows; ++r) {
-            const double d = distance(i + r, j + c);
-            block.squared(r, c) = d * d;
-        }
-    }
-    // Only the roundings of the square root and of the square.
-    block.error = 4.0 * std::numeric_limits<double>::epsilon() * block.squared.maxCoeff();
-    return block;
 }
 
 } // namespace pnmf

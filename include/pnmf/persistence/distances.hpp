@@ -33,18 +33,10 @@ class Points {
     /// The distances from cell i to all cells, canonical, length count().
     void distances_from(Index i, Eigen::Ref<Vector> out) const;
 
-    /// A block of approximate squared distances by one matrix product, rows [i, i + rows) × columns
-    /// [j, j + cols) of the n × n table, with a bound e on the error of each entry: |approximate − distance²|
-    /// ≤ e. To discard pairs quickly; what remains is decided by `distance()`. Each call runs on one thread.
-    struct Block {
-        Matrix squared;
-        double error = 0.0;
-    };
-    Block squared_block(Index i, Index rows, Index j, Index cols) const;
-
   private:
+    friend class PairBounds;
     Points() = default;
-    void prepare_coordinates();
+    void scale_to_unit_length();
     double squared_difference(Index i, Index j) const;
 
     enum class Kind { euclidean, cosine, table };
@@ -53,7 +45,6 @@ class Points {
     Matrix dense_;                ///< coordinates, or the table of distances
     SparseMatrix<double> sparse_; ///< coordinates when `is_sparse_`
     bool is_sparse_ = false;
-    Vector squared_norms_;
 };
 
 } // namespace pnmf

@@ -1,0 +1,119 @@
+#include <pnmf/error.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/persistence/neighbors.hpp>
+
+#include "persistence/pair_bounds.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace pnmf {
+namespace {
+
+/// What may still be among the k nearest of one cell.
+class Candidates {
+  public:
+    explicit Candidates(Index k) : k_(static_cast<std::size_t>(k)), full_(2 * k_ + 64) {}
+
+    /// Pairs whose key is surely above this are out.
+    double limit() const { return limit_; }
+
+    void add(Index cell, double lower, double upper, const PairBounds& bounds) {
+        found_.push_back({lower, upper, cell});
+        if (found_.size() >= full_) {
+            shrink(bounds);
+        }
+    }
+
+    /// The k nearest by canonical distance, then index.
+    std::vector<std::pair<double, Index>> nearest(Index cell, const PairBounds& bounds) {
+        shrink(bounds);
+        std::vector<std::pair<double, Index>> result;
+        result.reserve(found_.size());
+        for (const Candidate& candidate : found_) {
+            result.emplace_back(bounds.points().distance(cell, candidate.cell), candidate.cell);
+        }
+        std::partial_sort(result.begin(), result.begin() + static_cast<std::ptrdiff_t>(k_), result.end());
+        result.resize(k_);
+        return result;
+    }
+
+  private:
+    struct Candidate {
+        double lower = 0.0;
+        double upper = 0.0;
+        Index cell = 0;
+    };
+
+    /// k pairs are no farther than the k-th smallest upper bound: drop those that surely are.
+    void shrink(const PairBounds& bounds) {
+        const auto kth = found_.begin() + static_cast<std::ptrdiff_t>(k_) - 1;
+        std::nth_element(found_.begin(), kth, found_.end(),
+                         [](const Candidate& a, const Candidate& b) { return a.upper < b.upper; });
+        limit_ = bounds.widen(kth->upper);
+        std::erase_if(found_, [this](const Candidate& c) { return c.lower > limit_; });
+        full_ = std::max(2 * k_ + 64,
+                         2 * found_.size()); // many ties are kept, and not looked through at each one
+    }
+
+    std::size_t k_;
+    std::size_t full_; ///< size at which to look through the list
+    double limit_ = std::numeric_limits<double>::infinity();
+    std::vector<Candidate> found_;
+};
+
+/// Offers the cells of `others` to the lists of the cells of `mine`; lower is others × mine.
+void offer(const PairBounds::Panel& others, const PairBounds::Panel& mine, const Matrix& lower,
+           const PairBounds& bounds, std::vector<Candidates>& lists) {
+    for (Index a = 0; a < lower.cols(); ++a) {
+        Candidates& list = lists[a];
+        if (!(lower.col(a).minCoeff() <= list.limit())) {
+            continue;
+        }
+        for (Index b = 0; b < lower.rows(); ++b) {
+            if (lower(b, a) <= list.limit() && others.cells[b] != mine.cells[a]) {
+                list.add(others.cells[b], lower(b, a), lower(b, a) + others.width[b] + mine.width[a], bounds);
+            }
+        }
+    }
+}
+
+} // namespace
+
+Neighbors exact_neighbors(const Points& points, Index k) {
+    const Index n = points.count();
+    require(k >= 1 && k <= n - 1, "the number of neighbours must be from 1 to {} for {} cells, got {}", n - 1,
+            n, k);
+    const PairBounds bounds(points);
+    std::vector<Index> cells(static_cast<std::size_t>(n));
+    std::iota(cells.begin(), cells.end(), Index{0});
+    const std::span<const Index> all(cells);
+
+    Neighbors result;
+    result.index.resize(k, n);
+    result.distance.resize(k, n);
+    parallel_blocks(n, panel_cells, [&](Index begin, Index end) {
+        PairBounds::Panel mine;
+        PairBounds::Panel others;
+        Matrix lower;
+        bounds.gather(all.subspan(begin, end - begin), mine);
+        std::vector<Candidates> lists(static_cast<std::size_t>(end - begin), Candidates(k));
+        for (Index first = 0; first < n; first += panel_cells) {
+            bounds.gather(all.subspan(first, std::min(panel_cells, n - first)), others);
+            bounds.lower_bounds(others, mine, lower);
+            offer(others, mine, lower, bounds, lists);
+        }
+        for (Index cell = begin; cell < end; ++cell) {
+            const auto nearest = lists[cell - begin].nearest(cell, bounds);
+            for (Index r = 0; r < k; ++r) {
+                result.distance(r, cell) = nearest[r].first;
+                result.index(r, cell) = nearest[r].second;
+            }
+        }
+    });
+    return result;
+}
+
+} // namespace pnmf

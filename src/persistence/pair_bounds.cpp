@@ -1,0 +1,165 @@
+#include "persistence/pair_bounds.hpp"
+
+#include <pnmf/linalg/gemm.hpp>
+#include <pnmf/parallel.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace pnmf {
+namespace {
+
+constexpr double unit_roundoff = std::numeric_limits<double>::epsilon() / 2.0;
+constexpr double smallest_normal = std::numeric_limits<double>::min();
+/// A square root and a square, each rounded, and what is added up with them.
+constexpr double root_margin = 16.0 * unit_roundoff;
+
+/// Cells whose coordinates lie side by side, feature by feature, while the columns of the other panel stream
+/// past.
+constexpr Index strip_cells = 32;
+using Strip = Eigen::Array<double, strip_cells, 1>;
+
+/// ⟨a, b⟩ for the cells A × B of sparse X. A strip of A is written out, the columns of B stay sparse.
+/// Cost: a multiplication and an addition for each entry of B and each cell of A.
+void sparse_products(const SparseMatrix<double>& X, std::span<const Index> A, std::span<const Index> B,
+                     Matrix& out) {
+    std::vector<Strip, Eigen::aligned_allocator<Strip>> strip(static_cast<std::size_t>(X.rows),
+                                                              Strip::Zero());
+    const auto rows = static_cast<Index>(A.size());
+    for (Index first = 0; first < rows; first += strip_cells) {
+        const Index width = std::min(strip_cells, rows - first);
+        for (Index a = 0; a < width; ++a) {
+            const Index cell = A[first + a];
+            for (auto e = X.start[cell]; e < X.start[cell + 1]; ++e) {
+                strip[X.row[e]][a] = X.value[e];
+            }
+        }
+        for (std::size_t b = 0; b < B.size(); ++b) {
+            Strip sum = Strip::Zero();
+            for (auto e = X.start[B[b]]; e < X.start[B[b] + 1]; ++e) {
+                sum += X.value[e] * strip[X.row[e]];
+            }
+            out.col(static_cast<Index>(b)).segment(first, width) = sum.head(width).matrix();
+        }
+        for (Index a = 0; a < width; ++a) {
+            const Index cell = A[first + a];
+            for (auto e = X.start[cell]; e < X.start[cell + 1]; ++e) {
+                strip[X.row[e]][a] = 0.0;
+            }
+        }
+    }
+}
+
+/// The most terms a sum of differences or products has.
+Index longest_sum(const SparseMatrix<double>& X) {
+    Index longest = 0;
+    for (Index j = 0; j < X.cols; ++j) {
+        longest = std::max<Index>(longest, X.start[j + 1] - X.start[j]);
+    }
+    return 2 * longest;
+}
+
+} // namespace
+
+PairBounds::PairBounds(const Points& points) : points_(points) {
+    const Index n = points.count();
+    lower_ = Vector::Zero(n);
+    width_ = Vector::Zero(n);
+    if (points.kind_ == Points::Kind::table) {
+        return; // the keys are known
+    }
+    Vector squared_norms(n);
+    if (points.is_sparse_) {
+        const SparseMatrix<double>& X = points.sparse_;
+        for (Index j = 0; j < n; ++j) {
+            squared_norms[j] =
+                Eigen::Map<const Vector>(X.value.data() + X.start[j], X.start[j + 1] - X.start[j])
+                    .squaredNorm();
+        }
+    } else {
+        centre_ = points.dense_.rowwise().mean();
+        parallel_blocks(n, panel_cells, [&](Index begin, Index end) {
+            for (Index j = begin; j < end; ++j) {
+                squared_norms[j] = (points.dense_.col(j) - centre_).squaredNorm();
+            }
+        });
+    }
+    const Index terms = points.is_sparse_ ? longest_sum(points.sparse_) : points.dense_.rows();
+    const double c = static_cast<double>(2 * terms + 32) * 1.05 * unit_roundoff;
+    const double underflow = static_cast<double>(4 * terms + 16) * smallest_normal;
+    const Vector error = (2.0 * c * squared_norms).array() + underflow;
+    lower_ = squared_norms - error;
+    width_ = 2.0 * error;
+}
+
+void PairBounds::gather(std::span<const Index> cells, Panel& panel) const {
+    const auto size = static_cast<Index>(cells.size());
+    panel.cells.assign(cells.begin(), cells.end());
+    panel.lower.resize(size);
+    panel.width.resize(size);
+    const bool coordinates = points_.kind_ != Points::Kind::table && !points_.is_sparse_;
+    panel.values.resize(coordinates ? points_.dense_.rows() : 0, coordinates ? size : 0);
+    for (Index a = 0; a < size; ++a) {
+        panel.lower[a] = lower_[cells[a]];
+        panel.width[a] = width_[cells[a]];
+        if (coordinates) {
+            panel.values.col(a) = points_.dense_.col(cells[a]) - centre_;
+        }
+    }
+}
+
+void PairBounds::products(const Panel& A, const Panel& B, Matrix& out) const {
+    if (points_.is_sparse_) {
+        sparse_products(points_.sparse_, A.cells, B.cells, out);
+    } else {
+        multiply_transposed(A.values, B.values, out);
+    }
+}
+
+void PairBounds::lower_bounds(const Panel& A, const Panel& B, Matrix& out) const {
+    const auto rows = static_cast<Index>(A.cells.size());
+    const auto cols = static_cast<Index>(B.cells.size());
+    out.resize(rows, cols);
+    if (points_.kind_ == Points::Kind::table) {
+        for (Index b = 0; b < cols; ++b) {
+            for (Index a = 0; a < rows; ++a) {
+                out(a, b) = points_.dense_(A.cells[a], B.cells[b]);
+            }
+        }
+        return;
+    }
+    products(A, B, out);
+    for (Index b = 0; b < cols; ++b) {
+        out.col(b) = (A.lower.array() + B.lower[b]) - 2.0 * out.col(b).array();
+    }
+}
+
+double PairBounds::key_above(double d) const {
+    switch (points_.kind_) {
+    case Points::Kind::table:
+        return d;
+    case Points::Kind::cosine:
+        return 2.0 * d;
+    case Points::Kind::euclidean:
+        break;
+    }
+    return d * d * (1.0 + root_margin) + smallest_normal;
+}
+
+double PairBounds::key_below(double d) const {
+    switch (points_.kind_) {
+    case Points::Kind::table:
+        return d;
+    case Points::Kind::cosine:
+        return 2.0 * d;
+    case Points::Kind::euclidean:
+        break;
+    }
+    return d * d * (1.0 - root_margin) - smallest_normal;
+}
+
+double PairBounds::widen(double key) const {
+    return points_.kind_ == Points::Kind::euclidean ? key * (1.0 + root_margin) + smallest_normal : key;
+}
+
+} // namespace pnmf
