@@ -1,16 +1,22 @@
 #include <pnmf/error.hpp>
-#include <pnmf/linalg/sparse.hpp>
+#include <pnmf/persistence/diagram.hpp>
+#include <pnmf/persistence/spanning_tree.hpp>
 
 #include <iostream>
 
 /// Uses the library through its installed headers only, and prints what the test expects.
 int main() {
-    const pnmf::Triplets<double> triplets{.row = {0, 2, 2}, .col = {1, 0, 0}, .value = {1.0, 2.0, 3.0}};
-    const auto matrix = pnmf::to_columns(3, 2, triplets);
-    std::cout << pnmf::to_dense(matrix) << '\n';
+    pnmf::Matrix X(1, 4); // one feature, four cells on a line
+    X << 0.0, 1.0, 3.0, 7.0;
+    const auto tree = pnmf::minimum_spanning_tree(pnmf::Points(X));
+    const auto diagram = pnmf::h0_diagram(tree);
+    for (const double death : diagram.deaths) {
+        std::cout << "(0, " << death << ")\n";
+    }
+    std::cout << "components at 2.5: " << pnmf::betti0(diagram, 2.5) << '\n';
     try {
-        pnmf::fail("{} must be {}", "this", "caught");
+        pnmf::Points::from_distances(pnmf::Matrix::Ones(2, 2));
     } catch (const pnmf::InputError& e) {
-        std::cout << e.what() << '\n';
+        std::cout << "rejected\n";
     }
 }
