@@ -11,4 +11,6 @@ struct Exit {
     int code = 0;
 };
 
+void add_simulate(CLI::App& app);
+
 } // namespace pnmf::cli

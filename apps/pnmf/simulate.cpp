@@ -1,0 +1,185 @@
+#include "verbs.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/io/matrix_market_writer.hpp>
+#include <pnmf/io/write_text.hpp>
+#include <pnmf/simulate/cells.hpp>
+#include <pnmf/simulate/circles.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <memory>
+
+namespace pnmf::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where the matrix goes and what stands beside it.
+struct Target {
+    fs::path matrix;
+    fs::path folder;
+    std::string prefix; ///< of the files beside
+
+    fs::path beside(const std::string& name) const { return folder / (prefix + name); }
+};
+
+/// "circles.csv" has "circles_cells.tsv" beside it; "A_matrix.mtx" has "A_cells.tsv", where readers look for
+/// it.
+Target file_target(const fs::path& path) {
+    std::string stem = path.filename().string();
+    for (const char* ending : {".gz", ".mtx", ".csv"}) {
+        if (stem.ends_with(ending)) {
+            stem.resize(stem.size() - std::string_view(ending).size());
+        }
+    }
+    if (stem == "matrix" || stem.ends_with("_matrix")) {
+        stem.resize(stem.size() - std::string_view("matrix").size());
+    } else {
+        stem += "_";
+    }
+    return {.matrix = path, .folder = path.parent_path(), .prefix = stem};
+}
+
+Target folder_target(const fs::path& path) {
+    std::error_code error;
+    fs::create_directories(path, error);
+    require(fs::is_directory(path), "{}: is not a folder and cannot be made one", path.string());
+    return {.matrix = path / "matrix.mtx.gz", .folder = path, .prefix = ""};
+}
+
+void add_seed(CLI::App& verb, std::uint64_t& seed) {
+    verb.add_option("--seed", seed, "Seed of the random numbers")->capture_default_str();
+}
+
+void write_cell_table(const Target& target, const std::string& label, const std::vector<Index>& labels) {
+    std::string text = "cell\tlabel\n";
+    for (std::size_t j = 0; j < labels.size(); ++j) {
+        fmt::format_to(std::back_inserter(text), "cell{}\t{}{}\n", j + 1, label, labels[j] + 1);
+    }
+    write_text(target.beside("cells.tsv"), text);
+}
+
+void run_circles(const CirclesOptions& options, const fs::path& output) {
+    const std::string name = output.filename().string();
+    require(name.ends_with(".csv") || name.ends_with(".csv.gz"),
+            "{}: circles are written to a file that ends in .csv or .csv.gz", output.string());
+    const Simulated data = simulate_circles(options);
+    const Target target = file_target(output);
+    std::string text;
+    auto out = std::back_inserter(text);
+    for (Index j = 0; j < data.X.cols(); ++j) {
+        fmt::format_to(out, ",cell{}", j + 1);
+    }
+    text += '\n';
+    for (Index i = 0; i < data.X.rows(); ++i) {
+        i < 3 ? fmt::format_to(out, "{}", "xyz"[i]) : fmt::format_to(out, "noise{}", i - 2);
+        for (const double value : data.X.row(i)) {
+            fmt::format_to(out, ",{}", value);
+        }
+        text += '\n';
+    }
+    write_text(target.matrix, text);
+    write_cell_table(target, "circle", data.labels);
+    fmt::print(stderr, "{}: {} features x {} cells; {}: label\n", target.matrix.string(), data.X.rows(),
+               data.X.cols(), target.beside("cells.tsv").string());
+}
+
+void run_cells(const CellsOptions& options, const fs::path& output) {
+    const CellModel model = make_cell_model(options);
+    const std::string name = output.filename().string();
+    const bool file = name.ends_with(".mtx") || name.ends_with(".mtx.gz");
+    require(file || !output.has_extension(), "{}: cells are written to a folder, a .mtx or a .mtx.gz file",
+            output.string());
+    const Target target = file ? file_target(output) : folder_target(output);
+
+    constexpr Index block = 4096;
+    MatrixMarketWriter writer(target.matrix, options.genes, true);
+    std::vector<Index> types;
+    for (Index begin = 0; begin < options.cells; begin += block) {
+        const SimulatedCells cells = simulate_cells(model, begin, std::min(options.cells, begin + block));
+        writer.append(cells.counts);
+        types.insert(types.end(), cells.types.begin(), cells.types.end());
+    }
+    std::string genes = "gene\n";
+    for (Index i = 0; i < options.genes; ++i) {
+        fmt::format_to(std::back_inserter(genes), "gene{}\n", i + 1);
+    }
+    write_text(target.beside("genes.tsv"), genes);
+    write_cell_table(target, "type", types);
+    write_text(target.beside("tree.nwk"), newick(model.tree));
+    writer.finish();
+    const double size = static_cast<double>(options.genes) * static_cast<double>(options.cells);
+    fmt::print(stderr, "{}: {} genes x {} cells, {} counts above 0 ({:.1f} %); beside it {}, {} and {}\n",
+               target.matrix.string(), options.genes, options.cells, writer.entries(),
+               100.0 * static_cast<double>(writer.entries()) / size,
+               target.beside("genes.tsv").filename().string(), target.beside("cells.tsv").filename().string(),
+               target.beside("tree.nwk").filename().string());
+}
+
+void add_circles(CLI::App& simulate) {
+    CLI::App* verb = simulate.add_subcommand(
+        "circles",
+        "Concentric circles in random planes of 3-D space, with noise dimensions (the paper's example)");
+    auto options = std::make_shared<CirclesOptions>();
+    auto output = std::make_shared<std::string>();
+    verb->add_option("-o,--output", *output,
+                     "File to write: .csv or .csv.gz, features x cells; labels beside it")
+        ->required();
+    verb->add_option("--radii", options->radii, "Radius of each circle")
+        ->delimiter(',')
+        ->capture_default_str();
+    verb->add_option("--points", options->points, "Points on each circle")->capture_default_str();
+    verb->add_option("--noise", options->noise, "Standard deviation of the 3 coordinates")
+        ->capture_default_str();
+    verb->add_option("--minimum", options->minimum, "Smallest value of each coordinate")
+        ->capture_default_str();
+    verb->add_option("--noise-dimensions", options->noise_dimensions, "Features that are noise alone")
+        ->capture_default_str();
+    verb->add_option("--noise-mean", options->noise_mean, "Mean of those features")->capture_default_str();
+    verb->add_option("--noise-deviation", options->noise_deviation, "Standard deviation of those features")
+        ->capture_default_str();
+    verb->add_flag("--meet-ends", options->meet_ends,
+                   "Put the first and the last point of a circle at one angle, as the published input does");
+    add_seed(*verb, options->seed);
+    verb->callback([options, output] { run_circles(*options, *output); });
+}
+
+void add_cells(CLI::App& simulate) {
+    CLI::App* verb = simulate.add_subcommand("cells", "Single-cell counts with a tree of cell types");
+    auto options = std::make_shared<CellsOptions>();
+    auto output = std::make_shared<std::string>();
+    verb->add_option("-o,--output", *output,
+                     "Folder, or .mtx or .mtx.gz file; labels and tree beside the matrix")
+        ->required();
+    const auto add = [&](const char* flag, auto& value, const char* help) {
+        verb->add_option(flag, value, help)->capture_default_str();
+    };
+    add("--cells", options->cells, "Number of cells");
+    add("--genes", options->genes, "Number of genes");
+    add("--types", options->types, "Number of cell types, the leaves of the tree");
+    add("--imbalance", options->imbalance, "Log-normal deviation of the sizes of the types");
+    add("--gene-spread", options->gene_spread, "Log-normal deviation of the genes' mean expression");
+    add("--changed", options->changed, "Share of genes that change along a branch");
+    add("--fold", options->fold, "Deviation of their log-fold changes");
+    add("--depth", options->depth, "Median counts of a cell, before dropout");
+    add("--depth-spread", options->depth_spread, "Log-normal deviation of the library sizes");
+    add("--dispersion", options->dispersion, "phi: a count of mean m has the variance m + phi m^2");
+    add("--dropout", options->dropout, "Mean at which half of a gene's cells lose it; 0: none");
+    add_seed(*verb, options->seed);
+    verb->callback([options, output] { run_cells(*options, *output); });
+}
+
+} // namespace
+
+void add_simulate(CLI::App& app) {
+    CLI::App* verb = app.add_subcommand("simulate", "Make up data whose groups are known");
+    verb->require_subcommand(1);
+    add_circles(*verb);
+    add_cells(*verb);
+}
+
+} // namespace pnmf::cli
