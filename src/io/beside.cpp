@@ -6,6 +6,7 @@
 #include <pnmf/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 namespace pnmf::io {
@@ -13,6 +14,10 @@ namespace pnmf::io {
 namespace fs = std::filesystem;
 
 namespace {
+
+using Stems = std::array<const char*, 2>;
+constexpr Stems feature_files{"features", "genes"};
+constexpr Stems cell_files{"barcodes", "cells"};
 
 /// What "PREFIX_matrix.mtx.gz" puts before "matrix"; empty for other names.
 std::string prefix_of(const fs::path& matrix) {
@@ -29,7 +34,7 @@ std::string prefix_of(const fs::path& matrix) {
     return name;
 }
 
-std::optional<fs::path> find_beside(const fs::path& matrix, std::initializer_list<const char*> stems) {
+std::optional<fs::path> find_beside(const fs::path& matrix, const Stems& stems) {
     const std::string prefix = prefix_of(matrix);
     std::vector<std::string> starts{prefix};
     if (!prefix.empty()) {
@@ -123,7 +128,7 @@ void keep_gene_expression(Dataset& data) {
 } // namespace
 
 void attach_tables_beside(Dataset& data, const fs::path& matrix) {
-    if (const auto path = find_beside(matrix, {"features", "genes"})) {
+    if (const auto path = find_beside(matrix, feature_files)) {
         if (auto table = read_fitting(*path, data.features(), data.cells(), "features", data)) {
             data.notices.push_back(fmt::format("{}: names of the features", path->string()));
             if (table->header.empty() && table->columns.size() > 1) {
@@ -133,7 +138,7 @@ void attach_tables_beside(Dataset& data, const fs::path& matrix) {
             }
         }
     }
-    if (const auto path = find_beside(matrix, {"barcodes", "cells"})) {
+    if (const auto path = find_beside(matrix, cell_files)) {
         if (auto table = read_fitting(*path, data.cells(), data.features(), "cells", data)) {
             data.notices.push_back(fmt::format("{}: names of the cells", path->string()));
             take_columns(std::move(*table), data.cell_names, data.cell_table);
@@ -167,12 +172,13 @@ Dataset read_tenx_folder(const fs::path& path, const ReadOptions& options) {
     require(found.size() == 1, "{}: the folder holds several matrices, name one of them: {}", path.string(),
             abbreviate(found));
     const fs::path matrix = path / found.front();
-    for (const auto& [stems, what] :
-         {std::pair{std::initializer_list<const char*>{"features", "genes"}, "features.tsv or genes.tsv"},
-          std::pair{std::initializer_list<const char*>{"barcodes", "cells"}, "barcodes.tsv or cells.tsv"}}) {
-        require(find_beside(matrix, stems).has_value(), "{}: the folder must hold {} (.gz or not) beside {}",
-                path.string(), what, found.front());
-    }
+    const auto expect = [&](const Stems& stems) {
+        require(find_beside(matrix, stems).has_value(),
+                "{}: the folder must hold {}.tsv or {}.tsv, .gz or not, beside {}", path.string(), stems[0],
+                stems[1], found.front());
+    };
+    expect(feature_files);
+    expect(cell_files);
     Dataset data = read_matrix_market_alone(matrix, options);
     attach_tables_beside(data, matrix);
     require(!data.feature_names.empty() && !data.cell_names.empty(), "{}", data.notices.back());
