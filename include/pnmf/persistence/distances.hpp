@@ -8,6 +8,9 @@
 
 namespace pnmf {
 
+class CellComparison;
+class PairBounds;
+
 enum class Metric {
     euclidean, ///< ‖xᵢ − xⱼ‖₂
     cosine,    ///< 1 − cos∠(xᵢ, xⱼ)
@@ -34,6 +37,7 @@ class Points {
     void distances_from(Index i, Eigen::Ref<Vector> out) const;
 
   private:
+    friend class CellComparison;
     friend class PairBounds;
     Points() = default;
     void scale_to_unit_length();
