@@ -113,9 +113,9 @@ BaselineOptions published_settings(Baseline method, bool second) {
     const std::vector<double> weights{1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0};
     switch (method) {
     case Baseline::nmf:
-        return {.method = method, .neighbors = 0, .weights = {}, .lambda = 0.0};
+        return {.method = method, .neighbors = 0, .lambda = 0.0};
     case Baseline::gnmf:
-        return {.method = method, .neighbors = second ? 15 : 5, .weights = {}, .lambda = 0.1};
+        return {.method = method, .neighbors = second ? 15 : 5, .lambda = 0.1};
     case Baseline::tnmf:
         return {.method = method, .neighbors = second ? 10 : 20, .weights = weights, .lambda = 0.1};
     case Baseline::ktnmf:

@@ -18,10 +18,10 @@ enum class Baseline {
 
 struct BaselineOptions {
     Baseline method = Baseline::gnmf;
-    Index neighbors = 5;         ///< k of GNMF and TNMF; k-TNMF takes 1 … weights.size()
-    double alpha = 1.5;          ///< of the heat weights of GNMF and TNMF
-    std::vector<double> weights; ///< of the thresholds of TNMF or the k of k-TNMF: ≥ 0, not all 0
-    double lambda = 0.1;         ///< of the graph term; not used here
+    Index neighbors = 5;           ///< k of GNMF and TNMF; k-TNMF takes 1 … weights.size()
+    double alpha = 1.5;            ///< of the heat weights of GNMF and TNMF
+    std::vector<double> weights{}; ///< of the thresholds of TNMF or the k of k-TNMF: ≥ 0, not all 0
+    double lambda = 0.1;           ///< of the graph term; not used here
 };
 
 /// The settings behind the published tables. GNMF was run with two k, TNMF too: `second` takes the other.
