@@ -48,11 +48,13 @@ Dataset read_as(io::Format format, const fs::path& path, const ReadOptions& opti
     case io::Format::npy:
         return io::read_npy(path, options);
     case io::Format::h5ad:
+        return io::read_h5ad(path, options);
     case io::Format::tenx_h5:
+        return io::read_tenx_h5(path, options);
     case io::Format::mat:
-        break;
+        return io::read_mat(path, options);
     }
-    fail("{}: {} cannot be read yet", path.string(), io::format_name(format));
+    fail("{}: {} cannot be read", path.string(), io::format_name(format));
 }
 
 } // namespace

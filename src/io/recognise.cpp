@@ -1,4 +1,5 @@
 #include "io/formats.hpp"
+#include "io/hdf5_handle.hpp"
 #include "io/input_file.hpp"
 
 #include <pnmf/error.hpp>
@@ -31,7 +32,11 @@ bool is_text(std::string_view bytes) {
 }
 
 Format recognise_hdf5(const fs::path& path) {
-    return ending(path) == ".h5ad" ? Format::h5ad : Format::tenx_h5;
+    if (ending(path) == ".h5ad") {
+        return Format::h5ad;
+    }
+    const auto root = hdf5::Object::open_file(path);
+    return root.contains("obs") && root.contains("var") ? Format::h5ad : Format::tenx_h5;
 }
 
 } // namespace

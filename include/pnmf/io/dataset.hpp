@@ -12,11 +12,17 @@
 
 namespace pnmf {
 
+/// What a column of numbers was stored as, so that it is written back as such.
+enum class NumberType { real, integer, boolean };
+
 /// A column of a table about cells or features, kept as text or as numbers.
 struct TableColumn {
     std::string name;
-    std::variant<std::vector<std::string>, std::vector<double>> values;
-    bool categorical = false; ///< text that was stored as categories
+    std::variant<std::vector<std::string>, std::vector<double>> values{}; ///< missing: "" or NaN
+    bool categorical = false;              ///< text that was stored as categories
+    std::vector<std::string> categories{}; ///< in the file's order; may be empty
+    bool ordered = false;                  ///< the order of the categories means something
+    NumberType number = NumberType::real;
 };
 
 /// A data set in memory: X is features × cells, whatever the file's orientation; sparse input stays sparse.
@@ -40,9 +46,9 @@ enum class Transform {
 };
 
 struct ReadOptions {
-    std::optional<CellAxis> cells;       ///< default rows for .h5ad and .npy, columns elsewhere
-    std::optional<std::string> layer;    ///< .h5ad: a layer instead of X
-    std::optional<std::string> variable; ///< .mat: which variable
+    std::optional<CellAxis> cells{};       ///< default rows for .h5ad and .npy, columns elsewhere
+    std::optional<std::string> layer{};    ///< .h5ad: a layer instead of X
+    std::optional<std::string> variable{}; ///< .mat: which variable
 };
 
 /// Reads any of the formats, recognised by content and ending: .h5ad, 10x folder, 10x .h5, .mtx[.gz],

@@ -1,0 +1,274 @@
+#include "io/atomic_file.hpp"
+#include "io/formats.hpp"
+#include "io/h5ad_parts.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/io/h5ad.hpp>
+
+#include <fmt/ranges.h>
+
+#include <numeric>
+
+namespace pnmf {
+
+namespace fs = std::filesystem;
+
+namespace io {
+
+namespace {
+
+using hdf5::Object;
+
+/// The matrix that the options ask for: X, or a layer.
+Object open_matrix(const Object& root, const ReadOptions& options) {
+    std::vector<std::string> layers;
+    if (root.contains("layers")) {
+        layers = root.open("layers").names();
+    }
+    if (!options.layer || *options.layer == "X") {
+        if (!root.contains("X")) {
+            root.reject(fmt::format("has no X; its layers are: {}",
+                                    layers.empty() ? "none" : fmt::format("{}", fmt::join(layers, ", "))));
+        }
+        return root.open("X");
+    }
+    if (std::ranges::count(layers, *options.layer) == 0) {
+        root.reject(fmt::format("has no layer '{}'; its layers are: {}", *options.layer,
+                                layers.empty() ? "none" : fmt::format("{}", fmt::join(layers, ", "))));
+    }
+    return root.open("layers").open(*options.layer);
+}
+
+void check_shape(const Object& element, const MatrixValues& transposed, const DataFrame& obs,
+                 const DataFrame& var) {
+    const auto [cols, rows] = shape_of(transposed);
+    if (rows != static_cast<Index>(obs.names.size()) || cols != static_cast<Index>(var.names.size())) {
+        element.reject(fmt::format("must be {} x {}, as obs and var have names, got {} x {}",
+                                   obs.names.size(), var.names.size(), rows, cols));
+    }
+}
+
+void check_h5ad(const Object& root) {
+    if (!root.contains("obs") || !root.contains("var")) {
+        root.reject("must be an AnnData file, with 'obs' and 'var'");
+    }
+}
+
+/// The parts of a file to write, by reference, so that a data set need not be copied.
+struct Parts {
+    const MatrixValues* X;
+    const std::vector<std::string>& cell_names;
+    const std::vector<std::string>& feature_names;
+    const std::vector<TableColumn>& cell_table;
+    const std::vector<TableColumn>& feature_table;
+};
+
+void check_matrix(const std::string& name, const MatrixValues& values, const Parts& parts) {
+    const auto [rows, cols] = shape_of(values);
+    require(rows == static_cast<Index>(parts.feature_names.size()) &&
+                cols == static_cast<Index>(parts.cell_names.size()),
+            "{} must be {} features x {} cells, as there are names, got {} x {}", name,
+            parts.feature_names.size(), parts.cell_names.size(), rows, cols);
+}
+
+void write_embeddings(Object& root, const std::string& name, const std::map<std::string, Matrix>& matrices,
+                      std::size_t rows, const hdf5::Storage& storage) {
+    Object group = root.make_group(name);
+    mark(group, "dict", "0.1.0");
+    for (const auto& [key, matrix] : matrices) {
+        require(matrix.rows() == static_cast<Index>(rows), "{}/{} must have {} rows, got {}", name, key, rows,
+                matrix.rows());
+        write_dense(group, key, matrix, storage);
+    }
+}
+
+void write_parts(const fs::path& path, const Parts& parts, const AnnDataFile& rest,
+                 const AnnDataWriteOptions& options) {
+    if (parts.X != nullptr) {
+        check_matrix("X", *parts.X, parts);
+    }
+    for (const auto& [name, layer] : rest.layers) {
+        check_matrix("the layer " + name, layer, parts);
+    }
+    const hdf5::Storage storage{.compress = options.compress};
+    AtomicFile target(path);
+    {
+        Object root = Object::create_file(target.temporary(), path);
+        mark(root, "anndata", "0.1.0");
+        if (parts.X != nullptr) {
+            write_matrix_transposed(root, "X", *parts.X, storage);
+        }
+        write_frame(root, "obs", parts.cell_names, parts.cell_table);
+        write_frame(root, "var", parts.feature_names, parts.feature_table);
+        write_embeddings(root, "obsm", rest.obsm, parts.cell_names.size(), storage);
+        write_embeddings(root, "varm", rest.varm, parts.feature_names.size(), storage);
+        write_map(root, "obsp", {});
+        write_map(root, "varp", {});
+        {
+            Object layers = root.make_group("layers");
+            mark(layers, "dict", "0.1.0");
+            for (const auto& [name, layer] : rest.layers) {
+                write_matrix_transposed(layers, name, layer, storage);
+            }
+        }
+        write_map(root, "uns", rest.uns);
+        root.close_file();
+    }
+    target.commit();
+}
+
+std::map<std::string, Matrix> read_embeddings(const Object& root, const std::string& name, Index rows,
+                                              const std::set<std::string>& skip,
+                                              std::vector<std::string>& notices) {
+    std::map<std::string, Matrix> matrices;
+    if (!root.contains(name)) {
+        return matrices;
+    }
+    const Object group = root.open(name);
+    for (const std::string& key : group.names()) {
+        const Object element = group.open(key);
+        if (skip.contains(element.path())) {
+            continue;
+        }
+        if (!element.is_dataset() || element.shape().size() != 2) {
+            notices.push_back(
+                fmt::format("{}: left out, only dense matrices are read here", element.where()));
+            continue;
+        }
+        Matrix matrix = read_dense(element);
+        if (matrix.rows() != rows) {
+            element.reject(fmt::format("must have {} rows, got {}", rows, matrix.rows()));
+        }
+        matrices.emplace(key, std::move(matrix));
+    }
+    return matrices;
+}
+
+} // namespace
+
+void swap_axes(Dataset& data) {
+    if (auto* dense = std::get_if<Matrix>(&data.X)) {
+        *dense = Matrix(dense->transpose());
+    } else {
+        data.X = transpose(std::get<SparseMatrix<double>>(data.X));
+    }
+    std::swap(data.feature_names, data.cell_names);
+    std::swap(data.feature_table, data.cell_table);
+}
+
+Dataset read_h5ad(const fs::path& path, const ReadOptions& options) {
+    const hdf5::Session session;
+    const Object root = Object::open_file(path);
+    check_h5ad(root);
+    Dataset data;
+    DataFrame obs = read_frame(root.open("obs"), data.notices);
+    DataFrame var = read_frame(root.open("var"), data.notices);
+    const Object element = open_matrix(root, options);
+    data.X = read_matrix_transposed(element, data.notices);
+    check_shape(element, data.X, obs, var);
+    if (root.contains("raw")) {
+        data.notices.push_back(
+            fmt::format("{}:/raw was not read; values are those of {}", path.string(), element.path()));
+    }
+    data.cell_names = std::move(obs.names);
+    data.cell_table = std::move(obs.columns);
+    data.feature_names = std::move(var.names);
+    data.feature_table = std::move(var.columns);
+    if (options.cells.value_or(CellAxis::rows) == CellAxis::columns) {
+        swap_axes(data);
+    }
+    return data;
+}
+
+} // namespace io
+
+void write_anndata(const fs::path& path, const AnnDataFile& file, const AnnDataWriteOptions& options) {
+    const io::Parts parts{.X = file.X ? &*file.X : nullptr,
+                          .cell_names = file.cell_names,
+                          .feature_names = file.feature_names,
+                          .cell_table = file.cell_table,
+                          .feature_table = file.feature_table};
+    io::write_parts(path, parts, file, options);
+}
+
+void write_h5ad(const fs::path& path, const Dataset& data, const AnnDataWriteOptions& options) {
+    const io::Parts parts{.X = &data.X,
+                          .cell_names = data.cell_names,
+                          .feature_names = data.feature_names,
+                          .cell_table = data.cell_table,
+                          .feature_table = data.feature_table};
+    io::write_parts(path, parts, {}, options);
+}
+
+AnnDataFile read_anndata(const fs::path& path, const AnnDataReadOptions& options) {
+    const hdf5::Session session;
+    const auto root = hdf5::Object::open_file(path);
+    io::check_h5ad(root);
+    std::set<std::string> skip;
+    for (const std::string& name : options.skip) {
+        skip.insert("/" + name);
+    }
+    AnnDataFile file;
+    io::DataFrame obs = io::read_frame(root.open("obs"), file.notices);
+    io::DataFrame var = io::read_frame(root.open("var"), file.notices);
+    if (root.contains("X") && !skip.contains("/X")) {
+        file.X = io::read_matrix_transposed(root.open("X"), file.notices);
+        io::check_shape(root.open("X"), *file.X, obs, var);
+    }
+    if (root.contains("layers") && !skip.contains("/layers")) {
+        const auto layers = root.open("layers");
+        for (const std::string& name : layers.names()) {
+            const auto element = layers.open(name);
+            if (!skip.contains(element.path())) {
+                auto values = io::read_matrix_transposed(element, file.notices);
+                io::check_shape(element, values, obs, var);
+                file.layers.emplace(name, std::move(values));
+            }
+        }
+    }
+    const auto cells = static_cast<Index>(obs.names.size());
+    const auto features = static_cast<Index>(var.names.size());
+    file.obsm = io::read_embeddings(root, "obsm", cells, skip, file.notices);
+    file.varm = io::read_embeddings(root, "varm", features, skip, file.notices);
+    if (root.contains("uns") && !skip.contains("/uns")) {
+        file.uns = io::read_map(root.open("uns"), skip, file.notices);
+    }
+    for (const std::string& name : root.names()) {
+        const auto element = root.open(name);
+        if (name == "raw" || ((name == "obsp" || name == "varp") && !element.names().empty())) {
+            file.notices.push_back(fmt::format("{}: left out", element.where()));
+        }
+    }
+    file.cell_names = std::move(obs.names);
+    file.cell_table = std::move(obs.columns);
+    file.feature_names = std::move(var.names);
+    file.feature_table = std::move(var.columns);
+    return file;
+}
+
+std::vector<Index> array_shape(const fs::path& path, const std::string& array) {
+    const hdf5::Session session;
+    const auto element = hdf5::Object::open_file(path).open(array);
+    if (!element.is_dataset()) {
+        element.reject("must be an array");
+    }
+    return element.shape();
+}
+
+Matrix read_slab(const fs::path& path, const std::string& array, Index t) {
+    const hdf5::Session session;
+    const auto element = hdf5::Object::open_file(path).open(array);
+    if (!element.is_dataset() || element.shape().size() != 3) {
+        element.reject("must be an array of three axes");
+    }
+    const auto shape = element.shape();
+    if (t < 0 || t >= shape[0]) {
+        element.reject(fmt::format("has slabs 1 to {}, asked for {}", shape[0], t + 1));
+    }
+    element.check_fits_file();
+    Matrix by_rows(shape[2], shape[1]);
+    element.read_rows(t, 1, by_rows.data());
+    return by_rows.transpose();
+}
+
+} // namespace pnmf

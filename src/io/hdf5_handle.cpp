@@ -1,0 +1,218 @@
+#include "io/hdf5_native.hpp"
+
+#include <pnmf/error.hpp>
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <utility>
+
+namespace pnmf::hdf5 {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::recursive_mutex& library_mutex() {
+    static std::recursive_mutex mutex;
+    return mutex;
+}
+
+/// How many sessions are nested just now; under the mutex.
+int sessions = 0;
+
+herr_t keep_innermost(unsigned, const H5E_error2_t* error, void* text) {
+    // Walked from the outermost inwards, so the last one stays.
+    if (error->desc != nullptr && *error->desc != '\0') {
+        *static_cast<std::string*>(text) = error->desc;
+    }
+    return 0;
+}
+
+herr_t add_name(hid_t, const char* name, const H5L_info_t*, void* names) {
+    static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+    return 0;
+}
+
+} // namespace
+
+Session::Session() {
+    library_mutex().lock();
+    if (++sessions == 1) {
+        H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
+        H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+    }
+}
+
+Session::~Session() {
+    if (--sessions == 0) {
+        H5Eset_auto2(H5E_DEFAULT, function_, data_);
+    }
+    library_mutex().unlock();
+}
+
+Handle::Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+
+Handle& Handle::operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+}
+
+Handle::~Handle() {
+    close();
+}
+
+bool Handle::close() {
+    if (id_ < 0) {
+        return true;
+    }
+    const Session session;
+    return close_(std::exchange(id_, -1)) >= 0;
+}
+
+std::string last_error() {
+    const Session session;
+    std::string text = "no reason given";
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_innermost, &text);
+    return text;
+}
+
+Object::Object(std::shared_ptr<File> file, Handle handle, std::string path)
+    : file_(std::move(file)), handle_(std::move(handle)), path_(std::move(path)) {}
+
+Object Object::open_file(const fs::path& path) {
+    const Session session;
+    std::error_code error;
+    require(fs::exists(path, error), "{}: no such file", path.string());
+    require(!fs::is_directory(path, error), "{}: must be a file, but is a folder", path.string());
+    auto file = std::make_shared<File>();
+    file->name = path.string();
+    file->handle = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    require(bool(file->handle), "{}: must be a whole HDF5 file: {}", path.string(), last_error());
+    Handle root(H5Oopen(file->handle.get(), "/", H5P_DEFAULT), H5Oclose);
+    require(bool(root), "{}: must be a whole HDF5 file: {}", path.string(), last_error());
+    return {std::move(file), std::move(root), "/"};
+}
+
+Object Object::create_file(const fs::path& path, const fs::path& shown_as) {
+    const Session session;
+    auto file = std::make_shared<File>();
+    file->name = shown_as.string();
+    file->handle = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
+    if (!file->handle) {
+        throw SystemError(fmt::format("{}: cannot be created: {}", file->name, last_error()));
+    }
+    Handle root(H5Oopen(file->handle.get(), "/", H5P_DEFAULT), H5Oclose);
+    Object result(std::move(file), std::move(root), "/");
+    if (!result.handle_) {
+        result.refuse("cannot be written");
+    }
+    return result;
+}
+
+void Object::close_file() {
+    const Session session;
+    const bool flushed = H5Fflush(file_->handle.get(), H5F_SCOPE_LOCAL) >= 0;
+    const std::string reason = flushed ? std::string() : last_error();
+    const bool closed = handle_.close() && file_->handle.close();
+    if (!flushed || !closed) {
+        throw SystemError(
+            fmt::format("{}: cannot be written: {}", file_->name, flushed ? last_error() : reason));
+    }
+}
+
+std::string Object::where() const {
+    return file_->name + ":" + path_;
+}
+
+void Object::reject(std::string_view what) const {
+    fail("{}: {}", where(), what);
+}
+
+void Object::refuse(std::string_view what) const {
+    throw SystemError(fmt::format("{}: {}: {}", where(), what, last_error()));
+}
+
+std::string Object::path_of(const std::string& name) const {
+    return path_.back() == '/' ? path_ + name : path_ + "/" + name;
+}
+
+Kind Object::kind() const {
+    const Session session;
+    switch (H5Iget_type(handle_.get())) {
+    case H5I_GROUP:
+        return Kind::group;
+    case H5I_DATASET:
+        return Kind::dataset;
+    default:
+        return Kind::other;
+    }
+}
+
+std::vector<std::string> Object::names() const {
+    const Session session;
+    std::vector<std::string> names;
+    hsize_t position = 0;
+    if (H5Literate(handle_.get(), H5_INDEX_NAME, H5_ITER_INC, &position, add_name, &names) < 0) {
+        reject("its members cannot be listed: " + last_error());
+    }
+    return names;
+}
+
+bool Object::contains(const std::string& name) const {
+    const Session session;
+    if (name.empty() || !is_group()) {
+        return false;
+    }
+    // Every part of the path must be there before HDF5 may be asked about the next.
+    for (std::size_t end = 0; end != std::string::npos;) {
+        end = name.find('/', end + 1);
+        if (H5Lexists(handle_.get(), name.substr(0, end).c_str(), H5P_DEFAULT) <= 0) {
+            return false;
+        }
+    }
+    return H5Oexists_by_name(handle_.get(), name.c_str(), H5P_DEFAULT) > 0;
+}
+
+Object Object::open(const std::string& name) const {
+    const Session session;
+    if (!contains(name)) {
+        reject(fmt::format("must contain '{}'", name));
+    }
+    Handle handle(H5Oopen(handle_.get(), name.c_str(), H5P_DEFAULT), H5Oclose);
+    if (!handle) {
+        fail("{}:{}: cannot be opened: {}", file_->name, path_of(name), last_error());
+    }
+    return {file_, std::move(handle), path_of(name)};
+}
+
+Object Object::make_group(const std::string& name) {
+    const Session session;
+    const Handle links = link_properties();
+    Handle handle(H5Gcreate2(handle_.get(), name.c_str(), links.get(), H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
+    if (!handle) {
+        refuse(fmt::format("the group '{}' cannot be made", name));
+    }
+    return {file_, std::move(handle), path_of(name)};
+}
+
+Object Object::reference_attribute(const std::string& name) const {
+    const Session session;
+    const Handle attribute(H5Aopen(handle_.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
+    const Handle type(H5Aget_type(attribute.get()), H5Tclose);
+    const Handle space(H5Aget_space(attribute.get()), H5Sclose);
+    hobj_ref_t reference = 0;
+    if (!attribute || H5Tequal(type.get(), H5T_STD_REF_OBJ) <= 0 ||
+        H5Sget_simple_extent_npoints(space.get()) != 1 ||
+        H5Aread(attribute.get(), H5T_STD_REF_OBJ, &reference) < 0) {
+        reject(fmt::format("its attribute '{}' must be a reference to another object", name));
+    }
+    Handle target(H5Rdereference2(handle_.get(), H5P_DEFAULT, H5R_OBJECT, &reference), H5Oclose);
+    if (!target) {
+        reject(fmt::format("its attribute '{}' refers to nothing: {}", name, last_error()));
+    }
+    return {file_, std::move(target), path_ + "@" + name};
+}
+
+} // namespace pnmf::hdf5

@@ -1,0 +1,168 @@
+#pragma once
+
+#include <pnmf/types.hpp>
+
+#include <hdf5.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// A thin layer over HDF5's C interface: handles that close themselves, values as vectors, errors as
+/// exceptions that name the file and the place in it ("cells.h5ad:/obs/label: …").
+namespace pnmf::hdf5 {
+
+/// While one lives, this thread alone uses HDF5, and HDF5 prints nothing. They nest.
+///
+/// The distribution's HDF5 is not thread-safe, so every use of it, matio's included, happens inside one.
+/// All members of the classes below open their own; a caller opens one to keep a group of calls together.
+class Session {
+  public:
+    Session();
+    ~Session();
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+  private:
+    H5E_auto2_t function_ = nullptr;
+    void* data_ = nullptr;
+};
+
+/// An HDF5 identifier and the function that closes it.
+class Handle {
+  public:
+    using Close = herr_t (*)(hid_t);
+
+    Handle() = default;
+    Handle(hid_t id, Close closer) : id_(id), close_(closer) {}
+    Handle(Handle&& other) noexcept;
+    Handle& operator=(Handle&& other) noexcept;
+    ~Handle();
+
+    hid_t get() const { return id_; }
+    explicit operator bool() const { return id_ >= 0; }
+    /// Closes it now; false when HDF5 could not.
+    bool close();
+
+  private:
+    hid_t id_ = -1;
+    Close close_ = nullptr;
+};
+
+/// What HDF5 says about its last error, innermost cause only; "no reason given" when it says nothing.
+std::string last_error();
+
+enum class Kind { group, dataset, other };
+
+/// What the elements of a dataset are; `boolean` is h5py's enumeration of FALSE and TRUE.
+enum class Element { integer, real, boolean, text, other };
+
+/// How a new dataset is stored.
+struct Storage {
+    bool compress = false; ///< gzip with shuffle, in chunks of about `chunk_bytes`
+    Index chunk_bytes = Index{1} << 20;
+    bool resizable = false; ///< the first axis may grow (chunked even without compression)
+};
+
+/// An open group or dataset, and the words that name it in a message.
+///
+/// Reading: every size is checked against what the file can hold before memory is taken, and every failure is
+/// an InputError. Writing: a failure is a SystemError. Arrays are row-major, as in the file.
+class Object {
+  public:
+    /// The root of an existing file, to read; InputError when it is not an HDF5 file or is cut short.
+    static Object open_file(const std::filesystem::path& path);
+    /// The root of a new file, to write; replaces an existing one. Messages call it `shown_as`.
+    static Object create_file(const std::filesystem::path& path, const std::filesystem::path& shown_as);
+    /// Writes out what is buffered and closes the file; SystemError when the machine refuses.
+    /// No other object of the file may be open any more.
+    void close_file();
+
+    Kind kind() const;
+    bool is_group() const { return kind() == Kind::group; }
+    bool is_dataset() const { return kind() == Kind::dataset; }
+    /// "cells.h5ad:/obs/label"
+    std::string where() const;
+    /// Its path in the file: "/obs/label".
+    const std::string& path() const { return path_; }
+
+    // Groups.
+    std::vector<std::string> names() const; ///< of its members, in ascending order
+    bool contains(const std::string& name) const;
+    Object open(const std::string& name) const;
+    Object make_group(const std::string& name);
+
+    // Attributes. Text of any length and character set, one value or an array.
+    bool has_attribute(const std::string& name) const;
+    std::optional<std::string> text_attribute(const std::string& name) const;
+    std::vector<std::string> texts_attribute(const std::string& name) const; ///< empty for an empty array
+    std::optional<std::vector<std::int64_t>> integers_attribute(const std::string& name) const;
+    /// The object that the attribute, an object reference, points to.
+    Object reference_attribute(const std::string& name) const;
+    void set_attribute(const std::string& name, const std::string& text);
+    void set_attribute(const std::string& name, const std::vector<std::string>& texts);
+    void set_attribute(const std::string& name, const std::vector<std::int64_t>& integers);
+    void set_truth_attribute(const std::string& name, bool truth);
+
+    // Datasets to read.
+    Element element() const;
+    Index element_bytes() const;      ///< size of one element in the file
+    std::vector<Index> shape() const; ///< empty for a scalar
+    Index size() const;               ///< number of elements
+    /// InputError when it announces more elements than the file can hold; every read checks it.
+    void check_fits_file() const;
+    /// All elements: double, float, int64, int32 or int8. Values beyond an integer's range are
+    /// clamped to its ends.
+    template <class Value>
+    std::vector<Value> read() const;
+    /// All elements into `out`, which has room for size().
+    template <class Value>
+    void read_into(Value* out) const;
+    /// Elements [first, first + count) of the first axis.
+    template <class Value>
+    void read_rows(Index first, Index count, Value* out) const;
+    std::vector<std::string> read_texts() const;
+    /// The text of a scalar or of an array of one.
+    std::string read_text() const;
+
+    // Datasets to write. Each returns the new dataset, so that attributes can follow.
+    template <class Value>
+    Object create_array(const std::string& name, const std::vector<Index>& shape,
+                        const Storage& storage = {});
+    template <class Value>
+    void write_rows(Index first, Index count, const Value* values);
+    template <class Value>
+    Object write_array(const std::string& name, const std::vector<Index>& shape, const Value* values,
+                       const Storage& storage = {});
+    template <class Value>
+    Object write_scalar(const std::string& name, Value value);
+    Object write_truths(const std::string& name, const std::vector<std::int8_t>& truths);
+    Object write_truth(const std::string& name, bool truth);
+    Object write_texts(const std::string& name, const std::vector<std::string>& texts,
+                       const Storage& storage = {});
+    Object write_text(const std::string& name, const std::string& text);
+
+    /// InputError: where, then `what`.
+    [[noreturn]] void reject(std::string_view what) const;
+
+  private:
+    struct File;
+
+    Object(std::shared_ptr<File> file, Handle handle, std::string path);
+    std::string path_of(const std::string& name) const;
+    [[noreturn]] void
+    refuse(std::string_view what) const; ///< SystemError: where, then `what`, then HDF5's reason
+    Object create(const std::string& name, hid_t type, hid_t space, const Storage& storage,
+                  const std::vector<Index>& shape);
+    void write_attribute(const std::string& name, hid_t type, hid_t space, const void* values);
+
+    std::shared_ptr<File> file_;
+    Handle handle_;
+    std::string path_;
+};
+
+} // namespace pnmf::hdf5

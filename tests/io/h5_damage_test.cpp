@@ -1,0 +1,93 @@
+#include "io/h5_files.hpp"
+#include "support/paths.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/io/h5ad.hpp>
+#include <pnmf/io/mat.hpp>
+#include <pnmf/linalg/random.hpp>
+
+#include <fstream>
+#include <iterator>
+
+namespace pnmf {
+namespace {
+
+using namespace test;
+
+std::string bytes_of(const std::filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Reads what may be damaged: it must be read or rejected. Anything else ends the test.
+bool survives(const std::filesystem::path& path, const std::string& bytes, const ReadOptions& options) {
+    std::ofstream(path, std::ios::binary) << bytes;
+    try {
+        read_dataset(path, options);
+        return true;
+    } catch (const InputError&) {
+        return false;
+    }
+}
+
+struct Damaged {
+    const char* name;
+    ReadOptions options;
+    bool truths = false; ///< it has columns of truth values
+};
+
+const std::vector<Damaged>& files() {
+    static const std::vector<Damaged> list{{"csr.h5ad", {}, true},
+                                           {"csr_gzip.h5ad", {}, true},
+                                           {"dense.h5ad", {}, true},
+                                           {"plain.h5ad", {}},
+                                           {"old_csr.h5ad", {}},
+                                           {"tenx_v3.h5", {}},
+                                           {"several_v5.mat", {.variable = "X"}},
+                                           {"several_v5.mat", {.variable = "S"}},
+                                           {"several_v7.mat", {.variable = "S"}},
+                                           {"several_v73.mat", {.variable = "X"}}};
+    return list;
+}
+
+class Damage : public H5Files {};
+
+TEST_F(Damage, AFileCutAnywhereIsReadOrRejected) {
+    const TemporaryFolder folder;
+    for (const auto& [name, options, truths] : files()) {
+        const std::string whole = bytes_of(h5_file(name));
+        const auto target = folder / name;
+        ASSERT_TRUE(survives(target, whole, options)) << name;
+        const std::size_t step = std::max<std::size_t>(whole.size() / 150, 1);
+        for (std::size_t size = 0; size < whole.size(); size += step) {
+            const bool read = survives(target, whole.substr(0, size), options);
+            // HDF5 knows its size. Version 5 of MATLAB does not: later variables may be gone.
+            EXPECT_TRUE(!read || std::string_view(name).ends_with(".mat")) << name << " cut at " << size;
+        }
+    }
+}
+
+TEST_F(Damage, AFileWithWrongBytesIsReadOrRejected) {
+    const TemporaryFolder folder;
+    Random random(1);
+    for (const auto& [name, options, truths] : files()) {
+        if (truths) {
+            continue; // HDF5 1.10 itself crashes on some wrong descriptions of enumerations:
+                      // docs/decisions/0020
+        }
+        const std::string whole = bytes_of(h5_file(name));
+        int rejected = 0;
+        for (int trial = 0; trial < 150; ++trial) {
+            std::string wrong = whole;
+            for (int flips = 1 + trial % 3; flips > 0; --flips) {
+                wrong[static_cast<std::size_t>(random.below(static_cast<Index>(whole.size())))] ^=
+                    static_cast<char>(1 + random.below(255));
+            }
+            rejected += survives(folder / name, wrong, options) ? 0 : 1;
+        }
+        EXPECT_GT(rejected, 0) << name;
+    }
+}
+
+} // namespace
+} // namespace pnmf
