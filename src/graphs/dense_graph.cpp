@@ -1,21 +1,68 @@
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/persistence/diagram.hpp>
 
 #include "graphs/scale_forms.hpp"
 
-#include <pnmf/persistence/diagram.hpp>
-
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace pnmf {
 namespace {
 
-/// Neighbours a list holds. Measured: beyond about this share of the pairs a table and a dense product are
-/// quicker than lists and a gathered one (docs/decisions/0040-graphs-of-one-scale.md).
+/// Neighbours a list holds: at fine scales nothing else is looked at.
 Index list_length(Index n) {
     return std::min(n - 1, std::max<Index>(8, n / 16));
+}
+
+/// Share of the n² entries up to which lists and gathered products beat a table and dense ones
+/// (measured: docs/decisions/0040-graphs-of-one-scale.md).
+constexpr double largest_list_share = 0.25;
+
+/// Cells closer than ε to each cell: a prefix of its list, or its whole column where the list is too short.
+/// Empty when they are more than `largest`.
+std::optional<NeighborLists> lists_at(const Matrix& distances, const NeighborLists& nearest,
+                                      const EdgeWeight& edge_weight, Index largest) {
+    const Index n = distances.cols();
+    NeighborLists lists;
+    lists.start.reserve(static_cast<std::size_t>(n) + 1);
+    std::vector<std::uint8_t> overrun(static_cast<std::size_t>(n), 0);
+    for (Index j = 0; j < n; ++j) {
+        const auto begin = nearest.length.begin() + nearest.start[j];
+        const auto end = nearest.length.begin() + nearest.start[j + 1];
+        auto count = std::partition_point(begin, end, [&](double d) { return edge_weight.joins(d); }) - begin;
+        overrun[j] = begin + count == end && count < n - 1 ? 1 : 0;
+        if (overrun[j] != 0) {
+            count = (distances.col(j).array() < edge_weight.epsilon()).count() - 1; // but for the cell itself
+        }
+        lists.start.push_back(lists.start.back() + count);
+        if (lists.start.back() > largest) {
+            return std::nullopt;
+        }
+    }
+    lists.cell.resize(static_cast<std::size_t>(lists.start.back()));
+    lists.length.resize(lists.cell.size());
+    parallel_blocks(n, 256, [&](Index begin, Index end) {
+        for (Index j = begin; j < end; ++j) {
+            const auto count = lists.start[j + 1] - lists.start[j];
+            auto place = lists.start[j];
+            if (overrun[j] == 0) {
+                std::copy_n(nearest.cell.begin() + nearest.start[j], count, lists.cell.begin() + place);
+                std::copy_n(nearest.length.begin() + nearest.start[j], count, lists.length.begin() + place);
+                continue;
+            }
+            for (Index i = 0; i < n; ++i) {
+                if (i != j && edge_weight.joins(distances(i, j))) {
+                    lists.cell[place] = static_cast<std::int32_t>(i);
+                    lists.length[place] = distances(i, j);
+                    ++place;
+                }
+            }
+        }
+    });
+    return lists;
 }
 
 Matrix distance_table(const Points& points) {
@@ -34,27 +81,25 @@ DenseMultiscaleGraph::DenseMultiscaleGraph(const Points& points, SpanningTree tr
     require(tree_.cells == n, "the spanning tree must have the {} cells of the points, got {}", n,
             tree_.cells);
     distances_ = distance_table(points);
-    const Index length = list_length(n);
-    NeighborLists nearest = nearest_in_table(distances_, length);
-    if (length < n - 1) {
-        for (Index j = 0; j < n; ++j) {
-            reach_ = std::min(reach_, nearest.length[nearest.start[j + 1] - 1]);
-        }
-    }
-    nearest_ = std::make_shared<const NeighborLists>(std::move(nearest));
+    nearest_ = nearest_in_table(distances_, list_length(n));
+    tables_ = std::make_shared<TablePool>();
 }
 
 std::unique_ptr<MultiscaleGraph::Scale> DenseMultiscaleGraph::at(double epsilon) const {
     const EdgeWeight edge_weight(epsilon, alpha_);
-    if (epsilon <= reach_) {
-        ListWeights weights = weigh_prefixes(*nearest_, edge_weight);
+    const Index n = cells();
+    const auto largest = static_cast<Index>(largest_list_share * static_cast<double>(n * n));
+    if (auto joined = lists_at(distances_, nearest_, edge_weight, largest)) {
+        const auto lists = std::make_shared<const NeighborLists>(std::move(*joined));
+        ListWeights weights = weigh_prefixes(*lists, edge_weight);
         weights.facts.set_components(components(tree_, epsilon));
-        return std::make_unique<ListScale>(nearest_, std::make_shared<const ListWeights>(std::move(weights)));
+        return std::make_unique<ListScale>(lists, std::make_shared<const ListWeights>(std::move(weights)));
     }
     ScaleFacts facts;
-    Matrix adjacency = weigh_table(distances_, edge_weight, facts);
+    Matrix adjacency = tables_->take(n);
+    weigh_table(distances_, edge_weight, adjacency, facts);
     facts.set_components(components(tree_, epsilon));
-    return std::make_unique<TableScale>(std::move(adjacency), std::move(facts));
+    return std::make_unique<TableScale>(std::move(adjacency), std::move(facts), tables_);
 }
 
 } // namespace pnmf

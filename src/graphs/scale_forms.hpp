@@ -5,6 +5,8 @@
 #include <pnmf/graphs/weight.hpp>
 
 #include <memory>
+#include <mutex>
+#include <vector>
 
 namespace pnmf {
 
@@ -54,12 +56,29 @@ class ListScale final : public MultiscaleGraph::Scale {
     std::shared_ptr<const ListWeights> weights_;
 };
 
+/// Tables that were in use, for those to come: a new one of this size costs as much in page faults as in
+/// weights.
+class TablePool {
+  public:
+    /// An n × n table with any values in it.
+    Matrix take(Index n);
+    void give_back(Matrix table);
+
+  private:
+    std::mutex mutex_;
+    std::vector<Matrix> unused_;
+};
+
 /// A(ε) as n × n numbers, n(n − 1)/2 weights computed once and mirrored. Sets edges and degrees.
-Matrix weigh_table(const Matrix& distances, const EdgeWeight& edge_weight, ScaleFacts& facts);
+void weigh_table(const Matrix& distances, const EdgeWeight& edge_weight, Matrix& adjacency,
+                 ScaleFacts& facts);
 
 class TableScale final : public MultiscaleGraph::Scale {
   public:
-    TableScale(Matrix adjacency, ScaleFacts facts);
+    TableScale(Matrix adjacency, ScaleFacts facts, std::shared_ptr<TablePool> pool);
+    TableScale(const TableScale&) = delete;
+    TableScale& operator=(const TableScale&) = delete;
+    ~TableScale() override;
 
     Matrix times_adjacency(const Matrix& H) const override;
     DenseMatrix<float> times_adjacency(const DenseMatrix<float>& H) const override;
@@ -72,6 +91,7 @@ class TableScale final : public MultiscaleGraph::Scale {
   private:
     Matrix adjacency_;
     ScaleFacts facts_;
+    std::shared_ptr<TablePool> pool_;
 };
 
 } // namespace pnmf

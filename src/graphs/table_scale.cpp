@@ -35,9 +35,25 @@ Index weigh_column(const double* distance, Index begin, Index end, const EdgeWei
 
 } // namespace
 
-Matrix weigh_table(const Matrix& distances, const EdgeWeight& edge_weight, ScaleFacts& facts) {
+Matrix TablePool::take(Index n) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!unused_.empty()) {
+            Matrix table = std::move(unused_.back());
+            unused_.pop_back();
+            return table;
+        }
+    }
+    return Matrix(n, n);
+}
+
+void TablePool::give_back(Matrix table) {
+    const std::lock_guard lock(mutex_);
+    unused_.push_back(std::move(table));
+}
+
+void weigh_table(const Matrix& distances, const EdgeWeight& edge_weight, Matrix& A, ScaleFacts& facts) {
     const Index n = distances.cols();
-    Matrix A(n, n);
     const Index tiles = (n + tile - 1) / tile;
     std::vector<Index> edges(static_cast<std::size_t>(tiles), 0);
     parallel_for(tiles, [&](Index J) {
@@ -69,11 +85,14 @@ Matrix weigh_table(const Matrix& distances, const EdgeWeight& edge_weight, Scale
             degrees += A.col(j).segment(begin, end - begin);
         }
     });
-    return A;
 }
 
-TableScale::TableScale(Matrix adjacency, ScaleFacts facts)
-    : adjacency_(std::move(adjacency)), facts_(std::move(facts)) {}
+TableScale::TableScale(Matrix adjacency, ScaleFacts facts, std::shared_ptr<TablePool> pool)
+    : adjacency_(std::move(adjacency)), facts_(std::move(facts)), pool_(std::move(pool)) {}
+
+TableScale::~TableScale() {
+    pool_->give_back(std::move(adjacency_));
+}
 
 Matrix TableScale::times_adjacency(const Matrix& H) const {
     const Index n = adjacency_.cols();

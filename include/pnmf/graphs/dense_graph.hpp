@@ -5,16 +5,18 @@
 #include <pnmf/persistence/distances.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 
-#include <limits>
 #include <memory>
 
 namespace pnmf {
 
+class TablePool;
+
 /// The graphs of the paper, with every pair of cells at distance < ε joined.
 ///
 /// Holds the n × n distances and, nearest first, the n/16 nearest cells of each cell: 8.75·n² bytes. A scale
-/// at which every edge is in these lists is held as lists: cost and memory grow with its edges. Others are a
-/// table of n × n weights. Each scale owns its memory and may outlive the graph.
+/// with up to a quarter of the pairs is made as lists: cost and memory grow with its edges. Others are a
+/// table of n × n weights, 8·n² bytes. Each scale owns its memory and may outlive the graph; the tables of
+/// scales that are gone are kept for the next ones.
 class DenseMultiscaleGraph final : public MultiscaleGraph {
   public:
     /// The tree is the minimum spanning tree of the points; it gives the components. Cost n² distances.
@@ -28,8 +30,8 @@ class DenseMultiscaleGraph final : public MultiscaleGraph {
     Matrix distances_;
     SpanningTree tree_;
     double alpha_;
-    std::shared_ptr<const NeighborLists> nearest_;
-    double reach_ = std::numeric_limits<double>::infinity(); ///< every pair closer than this is in the lists
+    NeighborLists nearest_;
+    std::shared_ptr<TablePool> tables_;
 };
 
 } // namespace pnmf

@@ -20,6 +20,7 @@ class EdgeWeight {
     /// ε and α finite and positive, ε^α within the range of a double, or InputError.
     EdgeWeight(double epsilon, double alpha);
 
+    double epsilon() const { return epsilon_; }
     bool joins(double distance) const { return distance < epsilon_; }
     /// For a pair that is joined.
     double of_edge(double distance) const {
