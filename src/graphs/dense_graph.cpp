@@ -35,7 +35,10 @@ std::optional<NeighborLists> lists_at(const Matrix& distances, const NeighborLis
         auto count = std::partition_point(begin, end, [&](double d) { return edge_weight.joins(d); }) - begin;
         overrun[j] = begin + count == end && count < n - 1 ? 1 : 0;
         if (overrun[j] != 0) {
-            count = (distances.col(j).array() < edge_weight.epsilon()).count() - 1; // but for the cell itself
+            count = -1; // not the cell itself
+            for (Index i = 0; i < n; ++i) {
+                count += edge_weight.joins(distances(i, j)) ? 1 : 0;
+            }
         }
         lists.start.push_back(lists.start.back() + count);
         if (lists.start.back() > largest) {
@@ -45,6 +48,7 @@ std::optional<NeighborLists> lists_at(const Matrix& distances, const NeighborLis
     lists.cell.resize(static_cast<std::size_t>(lists.start.back()));
     lists.length.resize(lists.cell.size());
     parallel_blocks(n, 256, [&](Index begin, Index end) {
+        std::vector<std::int32_t> joined(static_cast<std::size_t>(n) + 1);
         for (Index j = begin; j < end; ++j) {
             const auto count = lists.start[j + 1] - lists.start[j];
             auto place = lists.start[j];
@@ -53,12 +57,14 @@ std::optional<NeighborLists> lists_at(const Matrix& distances, const NeighborLis
                 std::copy_n(nearest.length.begin() + nearest.start[j], count, lists.length.begin() + place);
                 continue;
             }
+            Index found = 0; // picked without a branch: guessing wrong costs more than writing in vain
             for (Index i = 0; i < n; ++i) {
-                if (i != j && edge_weight.joins(distances(i, j))) {
-                    lists.cell[place] = static_cast<std::int32_t>(i);
-                    lists.length[place] = distances(i, j);
-                    ++place;
-                }
+                joined[found] = static_cast<std::int32_t>(i);
+                found += edge_weight.joins(distances(i, j)) && i != j ? 1 : 0;
+            }
+            for (Index r = 0; r < found; ++r, ++place) {
+                lists.cell[place] = joined[r];
+                lists.length[place] = distances(joined[r], j);
             }
         }
     });
@@ -68,7 +74,12 @@ std::optional<NeighborLists> lists_at(const Matrix& distances, const NeighborLis
 Matrix distance_table(const Points& points) {
     const Index n = points.count();
     Matrix table(n, n);
-    parallel_for(n, [&](Index j) { points.distances_from(j, table.col(j)); });
+    parallel_for(n, [&](Index j) { // each pair once: entries (i, j) and (j, i) are written by one call
+        table(j, j) = 0.0;
+        for (Index i = 0; i < j; ++i) {
+            table(i, j) = table(j, i) = points.distance(i, j);
+        }
+    });
     return table;
 }
 

@@ -174,4 +174,22 @@ void Points::distances_from(Index i, Eigen::Ref<Vector> out) const {
     }
 }
 
+Index Points::dimensions() const {
+    if (kind_ == Kind::table) {
+        return 0;
+    }
+    return is_sparse_ ? sparse_.rows : dense_.rows();
+}
+
+void Points::coordinates(Index i, Eigen::Ref<Vector> out) const {
+    if (!is_sparse_) {
+        out = dense_.col(i).head(dimensions());
+        return;
+    }
+    out.setZero();
+    for (auto e = sparse_.start[i]; e < sparse_.start[i + 1]; ++e) {
+        out[sparse_.row[e]] = sparse_.value[e];
+    }
+}
+
 } // namespace pnmf

@@ -36,6 +36,11 @@ class Points {
     /// The distances from cell i to all cells, canonical, length count().
     void distances_from(Index i, Eigen::Ref<Vector> out) const;
 
+    /// Features that distances are computed from; 0 when the distances were given.
+    Index dimensions() const;
+    /// Those of cell i, scaled to length 1 under the cosine metric; length dimensions().
+    void coordinates(Index i, Eigen::Ref<Vector> out) const;
+
   private:
     friend class CellComparison;
     friend class PairBounds;
