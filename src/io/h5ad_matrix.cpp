@@ -171,8 +171,10 @@ MatrixValues read_matrix_transposed(const Object& element, std::vector<std::stri
     if (!element.is_dataset() || shape.size() != 2) {
         element.reject(fmt::format("must be a matrix, got an array of {} axes", shape.size()));
     }
-    const auto values = element.read<double>();
-    return Matrix(Eigen::Map<const Matrix>(values.data(), shape[1], shape[0]));
+    element.check_fits_file();
+    Matrix transposed(shape[1], shape[0]);
+    element.read_into(transposed.data());
+    return transposed;
 }
 
 void write_matrix_transposed(Object& parent, const std::string& name, const MatrixValues& values,

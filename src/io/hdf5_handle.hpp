@@ -156,6 +156,9 @@ class Object {
     std::string path_of(const std::string& name) const;
     [[noreturn]] void
     refuse(std::string_view what) const; ///< SystemError: where, then `what`, then HDF5's reason
+    bool stored_as(hid_t native_type) const;
+    template <class Stored, class Value>
+    void read_converted(Value* out) const; ///< blocks of Stored, converted by all threads
     Object create(const std::string& name, hid_t type, hid_t space, const Storage& storage,
                   const std::vector<Index>& shape);
     void write_attribute(const std::string& name, hid_t type, hid_t space, const void* values);

@@ -2,6 +2,7 @@
 #include "io/hdf5_text.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/parallel.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -212,6 +213,34 @@ void Object::check_fits_file() const {
     }
 }
 
+bool Object::stored_as(hid_t native_type) const {
+    const Handle type(H5Dget_type(handle_.get()), H5Tclose);
+    return H5Tequal(type.get(), native_type) > 0;
+}
+
+template <class Stored, class Value>
+void Object::read_converted(Value* out) const {
+    const auto sizes = shape();
+    const Index width = size() / sizes.at(0);
+    const Handle properties(H5Dget_create_plist(handle_.get()), H5Pclose);
+    std::vector<hsize_t> chunk(sizes.size(), 1);
+    if (H5Pget_layout(properties.get()) == H5D_CHUNKED) {
+        H5Pget_chunk(properties.get(), static_cast<int>(chunk.size()), chunk.data());
+    }
+    // Whole chunks only: part of one would be decompressed again for the next block.
+    constexpr Index block_elements = Index{1} << 20;
+    const auto step = static_cast<Index>(std::min<hsize_t>(chunk[0], static_cast<hsize_t>(sizes[0])));
+    const Index block = step * std::max<Index>(block_elements / std::max<Index>(width * step, 1), 1);
+    std::vector<Stored> buffer(static_cast<std::size_t>(std::min(block, sizes[0]) * width));
+    for (Index first = 0; first < sizes[0]; first += block) {
+        const Index count = std::min(block, sizes[0] - first);
+        read_rows(first, count, buffer.data());
+        parallel_blocks(count * width, Index{1} << 16, [&](Index begin, Index end) {
+            std::copy(buffer.data() + begin, buffer.data() + end, out + first * width + begin);
+        });
+    }
+}
+
 template <class Value>
 void Object::read_into(Value* out) const {
     const Session session;
@@ -220,6 +249,18 @@ void Object::read_into(Value* out) const {
         reject("must hold numbers");
     }
     check_fits_file();
+    // HDF5 converts numbers one by one; large arrays are read as they are stored and converted here.
+    constexpr Index large = Index{1} << 16;
+    if constexpr (std::is_same_v<Value, double>) {
+        if (size() > large && !shape().empty() && stored_as(H5T_NATIVE_FLOAT)) {
+            read_converted<float>(out);
+            return;
+        }
+        if (size() > large && !shape().empty() && stored_as(H5T_NATIVE_INT32)) {
+            read_converted<std::int32_t>(out);
+            return;
+        }
+    }
     if (size() > 0 && H5Dread(handle_.get(), native<Value>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0) {
         reject("cannot be read: " + last_error());
     }

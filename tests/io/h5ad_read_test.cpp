@@ -34,6 +34,16 @@ TEST_F(H5ad, EveryStorageOfXGivesTheSameMatrix) {
     EXPECT_EQ(dense(read_dataset(h5_file("dense_bool.h5ad"))), truth);
 }
 
+TEST_F(H5ad, ALargeMatrixReadInBlocksIsWhole) {
+    for (const char* name : {"large_float.h5ad", "large_int.h5ad"}) {
+        const Dataset data = read_dataset(h5_file(name));
+        ASSERT_EQ(data.cells(), 700);
+        const Matrix expected = Matrix::NullaryExpr(
+            301, 700, [](Index j, Index i) { return static_cast<double>((3 * i + 5 * j) % 1000); });
+        EXPECT_EQ(std::get<Matrix>(data.X), expected) << name;
+    }
+}
+
 TEST_F(H5ad, EntriesAtTheSamePlaceAreAddedUpWithANotice) {
     const Dataset data = read_dataset(h5_file("twice.h5ad"));
     EXPECT_THAT(data.notices, testing::Contains(HasSubstr("added up")));

@@ -70,6 +70,14 @@ def make_h5ad():
     both.obsm["X_pca"] = np.arange(2.0 * cells).reshape(cells, 2)
     both.obsm["sparse"] = sp.csr_matrix(full.astype(float))
     both.write_h5ad(path("layers.h5ad"))
+    # Large enough to be read in blocks; chunks that fit neither the blocks nor the matrix.
+    large = np.add.outer(3 * np.arange(700), 5 * np.arange(301)) % 1000
+    for name, kind in (("float", np.float32), ("int", np.int32)):
+        anndata.AnnData(large.astype(kind), dtype=kind).write_h5ad(path(f"large_{name}.h5ad"))
+        with h5py.File(path(f"large_{name}.h5ad"), "a") as root:
+            del root["X"]
+            root.create_dataset("X", data=large.astype(kind), chunks=(33, 40), compression="gzip")
+            root["X"].attrs["encoding-type"], root["X"].attrs["encoding-version"] = "array", "0.2.0"
     plain = anndata.AnnData(sp.csr_matrix(full.astype(float)), dtype=float)
     plain.write_h5ad(path("plain.h5ad"))
 
