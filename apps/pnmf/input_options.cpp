@@ -13,13 +13,13 @@ void add_input_options(CLI::App& verb, InputOptions& options) {
     const char* group = "Input";
     verb.add_option("--cells", options.cells,
                     "Axis that holds the cells (default rows for .h5ad and .npy, else columns)")
-        ->check(CLI::IsMember({"rows", "columns"}))
+        ->check(CLI::IsMember({"rows", "columns"}).description(""))
         ->type_name("rows|columns")
         ->group(group);
     verb.add_option(
             "--transform", options.transform,
             "log-unit: log10(1+x), then cells of length 1 (default for .h5ad, 10x and .mtx, else none)")
-        ->check(CLI::IsMember({"none", "log-unit"}))
+        ->check(CLI::IsMember({"none", "log-unit"}).description(""))
         ->type_name("none|log-unit")
         ->group(group);
     verb.add_option("--layer", options.layer, "Layer of an .h5ad file to read instead of X")

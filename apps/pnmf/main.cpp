@@ -32,6 +32,7 @@ int main(int argc, char** argv) {
     app.set_version_flag("--version", std::string("pnmf ") + PNMF_VERSION);
     app.require_subcommand(0, 1);
     app.failure_message(usage_error);
+    pnmf::cli::add_convert(app);
     pnmf::cli::add_score(app);
     pnmf::cli::add_simulate(app);
     try {

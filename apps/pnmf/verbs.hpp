@@ -11,6 +11,7 @@ struct Exit {
     int code = 0;
 };
 
+void add_convert(CLI::App& app);
 void add_score(CLI::App& app);
 void add_simulate(CLI::App& app);
 

@@ -11,8 +11,13 @@ constexpr std::size_t blocks_ahead = 8;
 }
 
 LineBlocks::LineBlocks(const std::filesystem::path& path, std::size_t block_size)
-    : block_size_(block_size), size_bound_(InputFile(path).size_bound()),
-      producer_([this, path] { produce(path); }) {}
+    : block_size_(block_size), size_bound_(InputFile(path).size_bound()) {
+    if (size_bound_ < block_size_) {
+        produce(path); // one block: a thread would cost more than it saves
+    } else {
+        producer_ = std::thread([this, path] { produce(path); });
+    }
+}
 
 LineBlocks::~LineBlocks() {
     {
@@ -20,7 +25,9 @@ LineBlocks::~LineBlocks() {
         abandoned_ = true;
     }
     changed_.notify_all();
-    producer_.join();
+    if (producer_.joinable()) {
+        producer_.join();
+    }
 }
 
 void LineBlocks::produce(const std::filesystem::path& path) {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <span>
 #include <unordered_set>
 
@@ -120,8 +119,8 @@ void drop_empty_features(Dataset& data) {
 void log_unit(std::span<double> cell) {
     double largest = 0.0;
     for (double& x : cell) {
-        // log1p keeps what 1 + x would round away.
-        x = std::log1p(x) / std::numbers::ln10;
+        // The base of the logarithm cancels in the norm; log1p keeps what 1 + x would round away.
+        x = std::log1p(x);
         largest = std::max(largest, x);
     }
     if (largest == 0.0) {
@@ -129,10 +128,11 @@ void log_unit(std::span<double> cell) {
     }
     // Scaled by the largest, squares can neither vanish nor overflow.
     double sum = 0.0;
-    for (const double x : cell) {
-        sum += (x / largest) * (x / largest);
+    for (double& x : cell) {
+        x /= largest;
+        sum += x * x;
     }
-    const double norm = largest * std::sqrt(sum);
+    const double norm = std::sqrt(sum);
     for (double& x : cell) {
         x /= norm;
     }

@@ -1,0 +1,93 @@
+#include "io/files.hpp"
+#include "support/paths.hpp"
+
+#include <gmock/gmock.h>
+
+namespace pnmf::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class Convert : public testing::Test {
+  protected:
+    CommandResult convert(const std::string& arguments) const {
+        return run_command("cd '" + folder_.path().string() + "' && '" + program().string() + "' convert " +
+                           arguments);
+    }
+    bool exists(const std::string& name) const { return fs::exists(folder_ / name); }
+
+    TemporaryFolder folder_;
+};
+
+TEST_F(Convert, WritesEachFormatAndSaysEachChoiceOnStderr) {
+    write_text(folder_ / "in.csv", "gene,A,B\nx,1,0\ny,2.5,3\n");
+    for (const std::string name : {"o.h5ad", "o.npy", "o.tsv", "o.csv.gz", "o.mtx", "o.mtx.gz"}) {
+        const CommandResult result = convert("in.csv " + name);
+        EXPECT_EQ(result.exit_code, 0) << result.err;
+        EXPECT_EQ(result.out, "");
+        EXPECT_THAT(
+            result.err,
+            HasSubstr(
+                "in.csv: delimited text, 2 features x 2 cells, dense; cells are the columns (default)"));
+        EXPECT_THAT(result.err, HasSubstr("in.csv: delimited by comma, with a header, with row names"));
+        EXPECT_THAT(result.err, HasSubstr(name + ": 2 features x 2 cells written"));
+        Matrix expected(2, 2);
+        expected << 1, 0, 2.5, 3;
+        EXPECT_EQ(dense_of(read_dataset(folder_ / name)), expected) << name;
+    }
+}
+
+TEST_F(Convert, EachKindOfBadInputIsExitTwoWithAPlaceAndNothingWritten) {
+    struct Case {
+        const char* file;
+        const char* text;
+        const char* arguments;
+        const char* message;
+    };
+    const std::vector<Case> cases{
+        {"nan.csv", "gene,A,B\nx,1,nan\n", "", "1 is NaN; the first is nan at cell B, gene x"},
+        {"inf.csv", "gene,A,B\nx,1,inf\n", "", "1 is infinite; the first is inf at cell B, gene x"},
+        {"negative.csv", "gene,A,B\nx,1,-3\n", "", "1 is negative; the first is -3 at cell B, gene x"},
+        {"ragged.csv", "gene,A,B\nx,1,2\ny,1\n", "", "ragged.csv:3: expected 3 columns, got 2"},
+        {"cells.csv", "gene,A,A\nx,1,2\n", "", "names of cells must differ, 1 occurs more than once: A"},
+        {"genes.csv", "gene,A,B\nx,1,2\nx,1,2\n", "",
+         "names of genes must differ, 1 occurs more than once: x"},
+        {"empty.csv", "gene,A,B\nx,0,2\n", "--transform log-unit",
+         "1 cell is zero in every gene: A; leave them out with --drop-empty"},
+        {"cut.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n", "",
+         "cut.mtx: announces 3 entries"},
+        {"labels.csv", "gene,A,B\nx,1,2\n", "--labels nothing",
+         "labels 'nothing': neither a column of the data nor a file"},
+        {"zero.csv", "", "", "zero.csv: the file is empty"},
+        {"cells2.csv", "gene,A,B\nx,1,2\n", "--cells sideways", "--cells"},
+    };
+    for (const Case& c : cases) {
+        write_text(folder_ / c.file, c.text);
+        const CommandResult result = convert(std::string(c.file) + " out.npy " + c.arguments);
+        EXPECT_EQ(result.exit_code, 2) << c.file << result.err;
+        EXPECT_THAT(result.err, HasSubstr(c.message)) << c.file;
+        EXPECT_FALSE(exists("out.npy")) << c.file;
+    }
+    EXPECT_EQ(convert("absent.csv out.npy").exit_code, 2);
+    EXPECT_THAT(convert("nan.csv out.xyz").err, HasSubstr("out.xyz: the ending must be one of"));
+}
+
+TEST_F(Convert, ATargetThatCannotBeWrittenIsExitOne) {
+    write_text(folder_ / "in.csv", "gene,A\nx,1\n");
+    const CommandResult result = convert("in.csv absent/out.npy");
+    EXPECT_EQ(result.exit_code, 1);
+    EXPECT_THAT(result.err, HasSubstr("absent/out.npy: cannot be written"));
+}
+
+TEST_F(Convert, DropsEmptyCellsWhenAskedTo) {
+    write_text(folder_ / "in.csv", "gene,A,B\nx,0,2\ny,0,0\n");
+    const CommandResult result = convert("in.csv out.csv --drop-empty");
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(read_text(folder_ / "out.csv"), "gene,B\nx,2\n");
+    EXPECT_THAT(result.err, HasSubstr("1 cell is zero in every gene and left out: A"));
+    EXPECT_THAT(result.err, HasSubstr("1 gene is zero in every cell and left out: y"));
+}
+
+} // namespace
+} // namespace pnmf::test

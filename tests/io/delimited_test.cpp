@@ -1,0 +1,124 @@
+#include "io/files.hpp"
+#include "support/paths.hpp"
+
+#include <gmock/gmock.h>
+
+namespace pnmf::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Dataset read_as(const std::string& name, const std::string& text, CellAxis cells = CellAxis::columns) {
+    const TemporaryFolder folder;
+    return read_dataset(write_text(folder / name, text), {.cells = cells});
+}
+
+std::string complaint(const std::string& name, const std::string& text) {
+    const TemporaryFolder folder;
+    return complaint_of([&] { read_dataset(write_text(folder / name, text)); });
+}
+
+Matrix one_to_four() {
+    Matrix X(2, 2);
+    X << 1, 2, 3, 4;
+    return X;
+}
+
+TEST(Delimited, HeaderAndRowNamesAreFoundInEachLayout) {
+    struct Case {
+        const char* name;
+        const char* text;
+        bool header;
+        bool rows;
+    };
+    const std::vector<Case> cases{
+        {"bare.csv", "1,2\n3,4\n", false, false},
+        {"header.csv", "a,b\n1,2\n3,4\n", true, false},
+        {"rows.csv", "x,1,2\ny,3,4\n", false, true},
+        {"both.csv", "gene,a,b\nx,1,2\ny,3,4\n", true, true},
+        {"corner.csv", ",a,b\nx,1,2\ny,3,4\n", true, true},
+        {"short.tsv", "a\tb\nx\t1\t2\ny\t3\t4\n", true, true},
+        {"pandas.csv", ",0,1\n0,1,2\n1,3,4\n", true, true},
+        {"quoted.csv", "\"\",\"1\",\"2\"\n\"1\",1,2\n\"2\",3,4\n", true, true},
+        {"quoted_numbers.csv", "\"5\",\"6\"\n1,2\n3,4\n", true, false},
+        {"bom.csv", "\xef\xbb\xbfgene,a,b\r\nx,1,2\r\ny,3,4\r\n", true, true},
+        {"comment.csv", "# made by hand\n# twice\ngene,a,b\nx,1,2\n\ny,3,4", true, true},
+        {"semicolon.csv", "gene;a;b\nx;1;2\ny;3;4\n", true, true},
+        {"tabs.csv", "1\t2\n3\t4\n", false, false},
+        {"spaces.csv", "a, b\n 1 , 2\n3,  4 \n", true, false}};
+    for (const Case& c : cases) {
+        const Dataset data = read_as(c.name, c.text);
+        EXPECT_EQ(dense_of(data), one_to_four()) << c.name;
+        EXPECT_EQ(data.cell_names[0] != "cell1", c.header) << c.name;
+        EXPECT_EQ(data.feature_names[0] != "feature1", c.rows) << c.name;
+        EXPECT_TRUE(any_contains(data.notices, c.header ? "with a header" : "no header")) << c.name;
+        EXPECT_TRUE(any_contains(data.notices, c.rows ? "with row names" : "no row names")) << c.name;
+    }
+}
+
+TEST(Delimited, CellsAsRowsTransposeTheMatrixAndItsNames) {
+    const Dataset data = read_as("m.csv", "cell,g1,g2\nA,1,3\nB,2,4\n", CellAxis::rows);
+    EXPECT_EQ(dense_of(data), one_to_four());
+    EXPECT_THAT(data.cell_names, ElementsAre("A", "B"));
+    EXPECT_THAT(data.feature_names, ElementsAre("g1", "g2"));
+}
+
+TEST(Delimited, WhatIsWrongIsNamedWithItsPlace) {
+    EXPECT_THAT(complaint("m.csv", "gene,a,b\nx,1,2\ny,3\n"),
+                HasSubstr("m.csv:3: expected 3 columns, got 2"));
+    EXPECT_THAT(complaint("m.csv", "gene,a,b\nx,1,2\ny,3,4,5\n"),
+                HasSubstr("m.csv:3: expected 3 columns, got 4"));
+    EXPECT_THAT(complaint("m.csv", "a,b,c\n1,2,3\n1,2\n"), HasSubstr("m.csv:3: expected 3 columns, got 2"));
+    EXPECT_THAT(complaint("m.csv", "gene,a,b\nx,1,2\ny,three,4\n"),
+                HasSubstr("m.csv:3:2: expected a number, got 'three'"));
+    EXPECT_THAT(complaint("m.csv", "gene,a,b\nx,1,2\ny,3,\n"), HasSubstr("m.csv:3:3: the field is empty"));
+    EXPECT_THAT(complaint("m.csv", "1,NA\n2,3\n"), HasSubstr("m.csv:1:2: expected a number, got 'NA'"));
+    EXPECT_THAT(complaint("m.csv", "gene,a,b\n"), HasSubstr("a header is all there is"));
+    EXPECT_THAT(complaint("m.csv", "\n\n"), HasSubstr("holds no values"));
+    EXPECT_THAT(complaint("m.csv", "gene,a\n\"x,1\n"),
+                HasSubstr("m.csv:2: a quote is opened and never closed"));
+    EXPECT_THAT(complaint("m.csv", "gene,a\n\"x\"y,1\n"), HasSubstr("m.csv:2: text follows a closing quote"));
+    EXPECT_THAT(complaint("m.csv", "a,b,c\n1,2\n3,4\n"), HasSubstr("m.csv:1: expected 2 columns, got 3"));
+    EXPECT_THAT(complaint("m.csv", std::string("a,b\n1,\0\n", 8)), HasSubstr("not a format"));
+}
+
+TEST(Delimited, TheFirstErrorOfTheFileIsReportedWhateverBlockItIsIn) {
+    std::string text = "g,a,b\n";
+    for (int i = 0; i < 1000; ++i) {
+        text += i >= 300 && i % 100 == 0 ? fmt::format("n{},1,bad\n", i) : fmt::format("n{},1,2\n", i);
+    }
+    for (int repeat = 0; repeat < 5; ++repeat) {
+        EXPECT_THAT(complaint("m.csv", text), HasSubstr("m.csv:302:3: expected a number, got 'bad'"));
+    }
+}
+
+TEST(Delimited, LinesNumberTheFileAlsoAfterQuotedLineEnds) {
+    EXPECT_THAT(complaint("m.csv", "gene,a\n\"two\nlines\",1\ny,bad\n"),
+                HasSubstr("m.csv:4:2: expected a number"));
+}
+
+TEST(Delimited, VeryLongLinesAreRead) {
+    const Index n = 300000;
+    std::string text = "gene";
+    for (Index j = 0; j < n; ++j) {
+        text += fmt::format(",cell_with_a_name_{}", j);
+    }
+    text += "\nx";
+    for (Index j = 0; j < n; ++j) {
+        text += fmt::format(",{}", j);
+    }
+    const Dataset data = read_as("m.csv", text);
+    EXPECT_EQ(data.cells(), n);
+    EXPECT_EQ(std::get<Matrix>(data.X)(0, n - 1), static_cast<double>(n - 1));
+    EXPECT_EQ(data.cell_names.back(), fmt::format("cell_with_a_name_{}", n - 1));
+}
+
+TEST(Delimited, NotANumberAndInfinityAreReadAndFoundByTheCheck) {
+    const Dataset data = read_as("m.csv", "gene,A,B\nx,1,nan\ny,NaN,2\n");
+    EXPECT_THAT(complaint_of([&] { check_dataset(data); }),
+                HasSubstr("2 are NaN; the first is nan at cell A, gene y"));
+}
+
+} // namespace
+} // namespace pnmf::test

@@ -1,0 +1,171 @@
+#include "io/files.hpp"
+#include "support/paths.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+namespace pnmf::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Both forms of the same data: every statement holds for each.
+std::vector<Dataset> both_forms(const Matrix& X) {
+    return {named(X), named(to_sparse(X))};
+}
+
+Matrix with_value(double value) {
+    Matrix X = Matrix::Ones(3, 4);
+    X(1, 2) = value;
+    X(2, 3) = value;
+    return X;
+}
+
+TEST(Prepare, BadValuesAreCountedAndTheFirstIsNamed) {
+    for (Dataset data : both_forms(with_value(std::nan("")))) {
+        EXPECT_THAT(complaint_of([&] { prepare(data, {}); }),
+                    HasSubstr("2 are NaN; the first is nan at cell c3, gene g2"));
+    }
+    for (Dataset data : both_forms(with_value(std::numeric_limits<double>::infinity()))) {
+        EXPECT_THAT(complaint_of([&] { prepare(data, {}); }),
+                    HasSubstr("2 are infinite; the first is inf at cell c3, gene g2"));
+    }
+    for (Dataset data : both_forms(with_value(-2.5))) {
+        EXPECT_THAT(complaint_of([&] { prepare(data, {}); }),
+                    HasSubstr("2 are negative; the first is -2.5 at cell c3, gene g2"));
+    }
+}
+
+TEST(Prepare, DuplicateNamesAreNamed) {
+    Dataset data = named(Matrix(Matrix::Ones(3, 4)));
+    data.cell_names = {"a", "b", "a", "a"};
+    EXPECT_THAT(complaint_of([&] { prepare(data, {}); }),
+                HasSubstr("names of cells must differ, 1 occurs more than once: a"));
+    data = named(Matrix(Matrix::Ones(3, 4)));
+    data.feature_names = {"x", "x", "x"};
+    EXPECT_THAT(complaint_of([&] { prepare(data, {}); }), HasSubstr("names of genes must differ"));
+}
+
+TEST(Prepare, EmptyGenesAreLeftOutWithTheirTableAndANotice) {
+    Matrix X = Matrix::Ones(4, 3);
+    X.row(1).setZero();
+    X.row(3).setZero();
+    for (Dataset data : both_forms(X)) {
+        data.feature_table.push_back({.name = "id", .values = std::vector<double>{1, 2, 3, 4}});
+        prepare(data, {});
+        EXPECT_EQ(dense_of(data), Matrix::Ones(2, 3));
+        EXPECT_THAT(data.feature_names, ElementsAre("g1", "g3"));
+        EXPECT_THAT(std::get<std::vector<double>>(data.feature_table[0].values), ElementsAre(1, 3));
+        EXPECT_TRUE(any_contains(data.notices, "2 genes are zero in every cell and left out: g2, g4"));
+    }
+}
+
+TEST(Prepare, EmptyCellsAreAnErrorUnlessTheyShallBeDropped) {
+    Matrix X = Matrix::Ones(2, 5);
+    X.col(0).setZero();
+    X.col(4).setZero();
+    for (Dataset data : both_forms(X)) {
+        data.cell_table.push_back(
+            {.name = "batch", .values = std::vector<std::string>{"p", "q", "r", "s", "t"}});
+        EXPECT_THAT(complaint_of([&] { prepare(data, {}); }),
+                    HasSubstr("2 cells are zero in every gene: c1, c5; leave them out with --drop-empty"));
+        prepare(data, {.drop_empty_cells = true});
+        EXPECT_EQ(dense_of(data), Matrix::Ones(2, 3));
+        EXPECT_THAT(data.cell_names, ElementsAre("c2", "c3", "c4"));
+        EXPECT_THAT(std::get<std::vector<std::string>>(data.cell_table[0].values),
+                    ElementsAre("q", "r", "s"));
+        EXPECT_TRUE(any_contains(data.notices, "2 cells are zero in every gene and left out: c1, c5"));
+    }
+    Dataset nothing = named(Matrix(Matrix::Zero(2, 2)));
+    EXPECT_THAT(complaint_of([&] { prepare(nothing, {.drop_empty_cells = true}); }),
+                HasSubstr("zero everywhere"));
+}
+
+TEST(Prepare, AnExplicitZeroIsStillAZero) {
+    SparseMatrix<double> X = to_sparse(Matrix::Ones(2, 2));
+    X.value[0] = X.value[1] = 0.0;
+    Dataset data = named(X);
+    EXPECT_THAT(complaint_of([&] { prepare(data, {}); }), HasSubstr("1 cell is zero in every gene: c1"));
+}
+
+TEST(Prepare, LongListsOfNamesAreAbbreviated) {
+    Matrix X = Matrix::Zero(40, 1);
+    X(0, 0) = 1.0;
+    Dataset data = named(X);
+    prepare(data, {});
+    EXPECT_TRUE(any_contains(data.notices,
+                             "39 genes are zero in every cell and left out: g2, g3, g4, g5, g6 and 34 more"));
+}
+
+TEST(Prepare, LogUnitIsTheFormulaAndKeepsSparsity) {
+    Random random(4);
+    Matrix X(30, 12);
+    for (Index k = 0; k < X.size(); ++k) {
+        X.data()[k] = random.below(3) == 0 ? static_cast<double>(1 + random.below(5000)) : 0.0;
+    }
+    X.row(0).setOnes();
+    X.col(0).setOnes();
+    Matrix expected = (1.0 + X.array()).log10();
+    expected.colwise().normalize();
+    const std::int64_t entries = to_sparse(X).nonzeros();
+    for (Dataset data : both_forms(X)) {
+        prepare(data, {.transform = Transform::log_unit});
+        EXPECT_LT((dense_of(data) - expected).cwiseAbs().maxCoeff(), 1e-15);
+        if (data.is_sparse()) {
+            EXPECT_EQ(std::get<SparseMatrix<double>>(data.X).nonzeros(), entries);
+        }
+    }
+}
+
+TEST(Prepare, LogUnitHasUnitColumnsForTinyAndHugeValues) {
+    for (const double value : {5e-324, 1e-300, 1e-17, 1.0, 1e300}) {
+        for (Dataset data : both_forms(Matrix::Constant(3, 2, value))) {
+            prepare(data, {.transform = Transform::log_unit});
+            EXPECT_LT((dense_of(data).colwise().norm().array() - 1.0).abs().maxCoeff(), 1e-15) << value;
+        }
+    }
+}
+
+TEST(Labels, ComeFromATableByNameOrByOrder) {
+    const TemporaryFolder folder;
+    const Dataset data = named(Matrix(Matrix::Ones(2, 3)));
+    const auto labels = [&](const std::string& text, const std::string& column = "") {
+        return read_labels(write_text(folder / "l.csv", text).string() + column, data);
+    };
+    const auto abc = ElementsAre("a", "b", "c");
+    EXPECT_THAT(labels("a\nb\nc\n"), abc);
+    EXPECT_THAT(labels("label\na\nb\nc\n"), abc);
+    EXPECT_THAT(labels("c3,c\nc1,a\nc2,b\n"), abc) << "order of the cells, not of the table";
+    EXPECT_THAT(labels("cell,type\nc3,c\nc9,z\nc1,a\nc2,b\n"), abc) << "more cells than the data";
+    EXPECT_THAT(labels("cell,type,label\nc3,x,c\nc1,x,a\nc2,x,b\n"), abc);
+    EXPECT_THAT(labels("cell,type,other\nc3,c,x\nc1,a,x\nc2,b,x\n", ":type"), abc);
+    EXPECT_THAT(labels("x,a\ny,b\nz,c\n", ":2"), abc);
+    EXPECT_THAT(labels("type,size\na,1\nb,2\nc,3\n", ":type"), abc);
+}
+
+TEST(Labels, WhatIsWrongIsNamed) {
+    const TemporaryFolder folder;
+    Dataset data = named(Matrix(Matrix::Ones(2, 3)));
+    data.cell_table.push_back({.name = "batch", .values = std::vector<double>{1, 2, 3}});
+    const auto complaint = [&](const std::string& text, const std::string& column = "") {
+        const std::string path = write_text(folder / "l.csv", text).string();
+        return complaint_of([&] { read_labels(path + column, data); });
+    };
+    EXPECT_THAT(complaint("a\nb\n"), HasSubstr("l.csv: expected 3 labels, one for each cell, got 2"));
+    EXPECT_THAT(complaint("a\nb\nc\nd\ne\n"), HasSubstr("expected 3 labels, one for each cell, got 5"));
+    EXPECT_THAT(complaint("c1,a\nc2,b\n"), HasSubstr("1 of 3 cells have no label: c3"));
+    EXPECT_THAT(complaint("c1,a\nc2,b\nc1,a\nc3,c\n"), HasSubstr("cell c1 occurs more than once"));
+    EXPECT_THAT(complaint("cell,x,y\nc1,1,2\nc2,1,2\nc3,1,2\n"), HasSubstr("say which one holds the labels"));
+    EXPECT_THAT(complaint("cell,x,y\nc1,1,2\nc2,1,2\nc3,1,2\n", ":z"),
+                HasSubstr("no column 'z', it has cell, x, y"));
+    EXPECT_THAT(complaint("a\nb,c\n"), HasSubstr("expected"));
+    EXPECT_THAT(complaint_of([&] { read_labels("nothing", data); }),
+                HasSubstr("labels 'nothing': neither a column of the data nor a file; the data have batch"));
+    EXPECT_THAT(complaint_of([&] { read_labels("no.csv:x", data); }), HasSubstr("nor a file no.csv"));
+}
+
+} // namespace
+} // namespace pnmf::test
