@@ -1,6 +1,7 @@
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/matrix_market_writer.hpp>
 #include <pnmf/io/write_text.hpp>
 #include <pnmf/simulate/cells.hpp>
@@ -31,7 +32,7 @@ struct Target {
 /// it.
 Target file_target(const fs::path& path) {
     std::string stem = path.filename().string();
-    for (const char* ending : {".gz", ".mtx", ".csv"}) {
+    for (const char* ending : {".gz", ".mtx", ".csv", ".h5ad"}) {
         if (stem.ends_with(ending)) {
             stem.resize(stem.size() - std::string_view(ending).size());
         }
@@ -63,11 +64,43 @@ void write_cell_table(const Target& target, const std::string& label, const std:
     write_text(target.beside("cells.tsv"), text);
 }
 
+/// One file with the labels in `obs`; the whole matrix is in memory.
+template <class X>
+void write_annotated(const fs::path& output, X values, std::vector<std::string> features,
+                     const std::string& label, const std::vector<Index>& labels) {
+    Dataset data;
+    data.X = std::move(values);
+    data.feature_names = std::move(features);
+    std::vector<std::string> groups;
+    for (const Index group : labels) {
+        data.cell_names.push_back(fmt::format("cell{}", data.cell_names.size() + 1));
+        groups.push_back(fmt::format("{}{}", label, group + 1));
+    }
+    data.cell_table.push_back({.name = "label", .values = std::move(groups), .categorical = true});
+    write_h5ad(output, data);
+    fmt::print(stderr, "{}: {} features x {} cells, obs column label\n", output.string(), data.features(),
+               data.cells());
+}
+
+std::vector<std::string> numbered(const std::string& name, Index count) {
+    std::vector<std::string> names;
+    for (Index i = 1; i <= count; ++i) {
+        names.push_back(fmt::format("{}{}", name, i));
+    }
+    return names;
+}
+
 void run_circles(const CirclesOptions& options, const fs::path& output) {
     const std::string name = output.filename().string();
-    require(name.ends_with(".csv") || name.ends_with(".csv.gz"),
-            "{}: circles are written to a file that ends in .csv or .csv.gz", output.string());
+    require(name.ends_with(".csv") || name.ends_with(".csv.gz") || name.ends_with(".h5ad"),
+            "{}: circles are written to a file that ends in .csv, .csv.gz or .h5ad", output.string());
     const Simulated data = simulate_circles(options);
+    if (name.ends_with(".h5ad")) {
+        std::vector<std::string> features = numbered("noise", options.noise_dimensions);
+        features.insert(features.begin(), {"x", "y", "z"});
+        write_annotated(output, data.X, std::move(features), "circle", data.labels);
+        return;
+    }
     const Target target = file_target(output);
     std::string text;
     auto out = std::back_inserter(text);
@@ -91,9 +124,16 @@ void run_circles(const CirclesOptions& options, const fs::path& output) {
 void run_cells(const CellsOptions& options, const fs::path& output) {
     const CellModel model = make_cell_model(options);
     const std::string name = output.filename().string();
+    if (name.ends_with(".h5ad")) {
+        SimulatedCells cells = simulate_cells(model, 0, options.cells);
+        write_annotated(output, std::move(cells.counts), numbered("gene", options.genes), "type",
+                        cells.types);
+        write_text(file_target(output).beside("tree.nwk"), newick(model.tree));
+        return;
+    }
     const bool file = name.ends_with(".mtx") || name.ends_with(".mtx.gz");
-    require(file || !output.has_extension(), "{}: cells are written to a folder, a .mtx or a .mtx.gz file",
-            output.string());
+    require(file || !output.has_extension(),
+            "{}: cells are written to a folder, a .mtx, .mtx.gz or .h5ad file", output.string());
     const Target target = file ? file_target(output) : folder_target(output);
 
     constexpr Index block = 4096;
@@ -104,10 +144,7 @@ void run_cells(const CellsOptions& options, const fs::path& output) {
         writer.append(cells.counts);
         types.insert(types.end(), cells.types.begin(), cells.types.end());
     }
-    std::string genes = "gene\n";
-    for (Index i = 0; i < options.genes; ++i) {
-        fmt::format_to(std::back_inserter(genes), "gene{}\n", i + 1);
-    }
+    const std::string genes = fmt::format("gene\n{}\n", fmt::join(numbered("gene", options.genes), "\n"));
     write_text(target.beside("genes.tsv"), genes);
     write_cell_table(target, "type", types);
     write_text(target.beside("tree.nwk"), newick(model.tree));
@@ -127,7 +164,7 @@ void add_circles(CLI::App& simulate) {
     auto options = std::make_shared<CirclesOptions>();
     auto output = std::make_shared<std::string>();
     verb->add_option("-o,--output", *output,
-                     "File to write: .csv or .csv.gz, features x cells; labels beside it")
+                     "File to write: .csv[.gz], features x cells, with labels beside it, or .h5ad")
         ->required();
     verb->add_option("--radii", options->radii, "Radius of each circle")
         ->delimiter(',')
@@ -153,7 +190,7 @@ void add_cells(CLI::App& simulate) {
     auto options = std::make_shared<CellsOptions>();
     auto output = std::make_shared<std::string>();
     verb->add_option("-o,--output", *output,
-                     "Folder, or .mtx or .mtx.gz file; labels and tree beside the matrix")
+                     "Folder or .mtx[.gz] file, streamed, or .h5ad file; labels and tree beside it")
         ->required();
     const auto add = [&](const char* flag, auto& value, const char* help) {
         verb->add_option(flag, value, help)->capture_default_str();

@@ -7,6 +7,7 @@
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace pnmf {
@@ -74,7 +75,7 @@ double resampling_stability(const Matrix& H, const ResamplingOptions& options) {
     require(options.repeats >= 1, "resampling needs at least 1 subset, got {}", options.repeats);
     require(options.fraction > 0.0 && options.fraction <= 1.0,
             "the fraction of cells must be in (0, 1], got {}", options.fraction);
-    const auto count = static_cast<Index>(options.fraction * static_cast<double>(H.cols()) + 0.5);
+    const auto count = static_cast<Index>(std::lround(options.fraction * static_cast<double>(H.cols())));
     require(count >= options.clusters, "{} of {} cells are too few for {} clusters", count, H.cols(),
             options.clusters);
     const auto cluster = [&](const Matrix& cells) {
@@ -87,6 +88,7 @@ double resampling_stability(const Matrix& H, const ResamplingOptions& options) {
         const std::vector<Index> subset =
             random_subset(H.cols(), count, Random(options.seed).fork(static_cast<std::uint64_t>(r)));
         std::vector<Index> expected;
+        expected.reserve(subset.size());
         for (const Index cell : subset) {
             expected.push_back(whole[cell]);
         }

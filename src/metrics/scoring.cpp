@@ -26,6 +26,7 @@ Index chosen_clusters(const std::vector<Index>& labels, const ScoringOptions& op
 Agreement agreement(const std::vector<Index>& labels, const std::vector<KMeansResult>& runs) {
     const auto over_seeds = [&](auto score) {
         std::vector<double> values;
+        values.reserve(runs.size());
         for (const KMeansResult& run : runs) {
             values.push_back(score(labels, run.labels));
         }

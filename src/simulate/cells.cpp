@@ -135,8 +135,10 @@ class CellDrawer {
     /// Arrivals of a Poisson process of rate 1 on [0, library], each given to a gene and thinned.
     void draw_clusters(Index type, double library, Random& random) {
         const double dispersion = model_.options.dispersion;
-        for (double time = -std::log1p(-random.uniform()); time < library;
-             time -= std::log1p(-random.uniform())) {
+        const auto wait = [&random] { return -std::log1p(-random.uniform()); };
+        double time = wait();
+        while (time < library) {
+            time += wait();
             const std::int32_t gene = genes_[type].draw(random);
             const double ratio = dispersion * library * model_.profile(gene, type); // φμ
             const double log_ratio = std::log1p(ratio);

@@ -25,6 +25,17 @@ TEST(Simulate, CirclesReadBackAsTheLibraryMadeThem) {
               expected.labels);
 }
 
+TEST(Simulate, CirclesInH5adCarryTheirLabels) {
+    const test::TemporaryFolder folder;
+    const auto file = folder / "circles.h5ad";
+    const auto result = run_command(test::program().string() + " simulate circles -o " + file.string());
+    ASSERT_EQ(result.exit_code, 0) << result.err;
+    const Dataset data = read_dataset(file);
+    EXPECT_EQ(std::get<Matrix>(data.X), simulate_circles().X);
+    EXPECT_EQ(relabel(read_labels("label", data)), simulate_circles().labels);
+    EXPECT_EQ(data.feature_names.at(3), "noise1");
+}
+
 TEST(Simulate, CellsReadBackAsTheLibraryMadeThemFromFolderAndFile) {
     const test::TemporaryFolder folder;
     const std::string command = test::program().string() +
@@ -32,7 +43,7 @@ TEST(Simulate, CellsReadBackAsTheLibraryMadeThemFromFolderAndFile) {
     const CellModel model =
         make_cell_model({.cells = 1300, .genes = 40, .types = 3, .depth = 20.0, .seed = 5});
     const SimulatedCells expected = simulate_cells(model, 0, 1300);
-    for (const char* name : {"folder", "a_matrix.mtx", "b_matrix.mtx.gz"}) {
+    for (const char* name : {"folder", "a_matrix.mtx", "b_matrix.mtx.gz", "cells.h5ad"}) {
         SCOPED_TRACE(name);
         const auto result = run_command(command + (folder / name).string());
         ASSERT_EQ(result.exit_code, 0) << result.err;
