@@ -18,8 +18,9 @@ enum class NeighborSearch {
                  ///< distances
 };
 
-/// Cells up to which the automatic choice is exact.
-inline constexpr Index largest_exact_search = 20000;
+/// Cells up to which the automatic choice is exact. High, because on real cells the approximate search has so
+/// far found only half of the neighbours (docs/decisions/0041-approximate-neighbours.md).
+inline constexpr Index largest_exact_search = 100000;
 
 struct NeighborOptions {
     Index neighbors = 15; ///< k, 1 ≤ k < n
