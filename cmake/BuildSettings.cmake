@@ -20,7 +20,7 @@ function(pnmf_build_settings target)
     target_compile_options(
         ${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
                           # Eigen's vectorised loops set these off inside GCC 12's own headers.
-                          -Wno-maybe-uninitialized)
+                          -Wno-maybe-uninitialized -Wno-use-after-free)
     if(PNMF_WARNINGS_AS_ERRORS)
         target_compile_options(${target} PRIVATE -Werror)
     endif()

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <pnmf/model/objective.hpp>
+#include <pnmf/model/problem.hpp>
+#include <pnmf/types.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace pnmf {
+
+/// How the problem treats the scale ambiguity W·S, S⁻¹·H.
+enum class BasisForm {
+    free,         ///< W ≥ 0, as eq. (pnmf_model) is written
+    unit_columns, ///< W ≥ 0 and ‖w_k‖₂ = 1: the well-posed model
+};
+
+/// ½∇_H O at scale t, d × n, the second of eq. (opt_KKT):
+///
+///     WᵀWH − WᵀX + λ₁(H·D − H·A) + λ₂ Σ_neighbours (H − H_neighbour) + λ₃ H
+template <class Real>
+DenseMatrix<Real> half_gradient_H(const Penalty& penalty, const ScaleProducts<Real>& products,
+                                  const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
+                                  const DenseMatrix<Real>* after);
+
+/// ½∇_W O at scale t, p × d: W·HHᵀ − XHᵀ.
+template <class Real>
+DenseMatrix<Real> half_gradient_W(const DenseMatrix<Real>& W, const DenseMatrix<Real>& XHt,
+                                  const DenseMatrix<Real>& HHt);
+
+/// How far variables x would move, each alone, if one Newton step on its own were taken, beside their size.
+///
+/// With g the half gradient and q the diagonal of the (half) Hessian, r = x − [x − g/q]₊ is zero exactly
+/// where eq. (opt_KKT_rewrite) holds. Both sums are weighted by q, so units of X and the size of λ cancel in
+/// the ratio (docs/theory.md, "The certificate").
+struct Movement {
+    double moved = 0.0; ///< Σ q r²
+    double size = 0.0;  ///< Σ q x²
+
+    /// √(moved / size); 0 where nothing moves, 1 where something would move away from x = 0.
+    double ratio() const;
+    Movement& operator+=(const Movement& other);
+};
+
+/// The residual of one scale, or, added up, of all.
+struct KktResidual {
+    Movement H;
+    Movement W; ///< for unit columns with the tangential part of the gradient
+
+    double largest() const { return std::max(H.ratio(), W.ratio()); }
+    KktResidual& operator+=(const KktResidual& other);
+};
+
+template <class Real>
+Movement movement_H(const Penalty& penalty, const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
+                    const DenseMatrix<Real>* before, const DenseMatrix<Real>* after);
+
+template <class Real>
+Movement movement_W(BasisForm form, const DenseMatrix<Real>& W, const DenseMatrix<Real>& XHt,
+                    const DenseMatrix<Real>& HHt);
+
+/// Of all scales together.
+KktResidual sum(const std::vector<KktResidual>& residuals);
+
+/// The residuals of every scale from W and H alone. O(T·p·n·d).
+template <class Real>
+std::vector<KktResidual> kkt_residuals(const Problem<Real>& problem, const Factors<Real>& factors,
+                                       BasisForm form);
+
+/// exp of the entropy of the squared singular values of H, normalised to sum 1: 1 for a line through the
+/// origin, d when all directions carry alike (Roy and Vetterli 2007). 0 for H = 0.
+template <class Real>
+double effective_rank(const DenseMatrix<Real>& H);
+
+} // namespace pnmf

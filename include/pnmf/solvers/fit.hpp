@@ -1,0 +1,91 @@
+#pragma once
+
+#include <pnmf/graphs/multiscale_graph.hpp>
+#include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/persistence/diagram.hpp>
+#include <pnmf/persistence/distances.hpp>
+#include <pnmf/scales/scale_set.hpp>
+#include <pnmf/solvers/initial.hpp>
+#include <pnmf/solvers/solver.hpp>
+#include <pnmf/types.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace pnmf {
+
+/// Where the iteration begins.
+enum class Start {
+    nested,    ///< from few scales to many (`nested_start`): for stationary
+    chained,   ///< GNMF from coarse to fine (`chained_start`): the published protocol's
+    broadcast, ///< one seeded pair at every scale
+};
+
+/// Everything that can be chosen for a fit, with the paper's letters. `visit_options` lists them all.
+struct FitOptions {
+    std::optional<Index> rank; ///< d; default ⌈√n⌉, at most min(p, n)
+    Penalty penalty;           ///< λ₁, λ₂, λ₃
+    double alpha = 1.5;        ///< α of the weights exp(−d²/ε^α); α ≠ 2 depends on the unit of X
+    Metric metric = Metric::euclidean;
+    ScaleOptions scales;
+    std::optional<Index>
+        neighbors; ///< k of the k-NN ∪ spanning-tree graph; default: all pairs at distance < ε
+    SolverOptions solver;
+    std::optional<Start> start; ///< default nested for stationary, chained for reference and paper
+    Seeding seeding = Seeding::nndsvda;
+    std::uint64_t seed = 0;
+};
+
+/// Scales, graphs and data of a fit, made from X: what stays fixed while the solver runs.
+template <class Real>
+struct PreparedFit {
+    FitOptions options;
+    Index rank = 0;
+    std::unique_ptr<const DataMatrix<Real>> X;
+    SpanningTree tree;
+    ScaleSet scales;
+    std::unique_ptr<const MultiscaleGraph> graph;
+    std::vector<std::string> notices; ///< every automatic choice, a sentence each
+
+    Problem<Real> problem() const { return {X.get(), graph.get(), scales.epsilon, options.penalty}; }
+};
+
+/// Data as the readers give them, features × cells.
+using DataValues = std::variant<Matrix, SparseMatrix<double>>;
+
+/// All checks of options and data, then persistence, scales and the graph.
+template <class Real>
+PreparedFit<Real> prepare_fit(const DataValues& X, const FitOptions& options);
+
+/// The start the options ask for.
+template <class Real>
+Factors<Real> make_start(const PreparedFit<Real>& prepared);
+
+/// What a fit found. Scales run finest → coarsest.
+template <class Real>
+struct FitResult {
+    ScaleSet scales;
+    Factors<Real> factors;
+    std::vector<Objective> trace;       ///< after each sweep, start first
+    std::vector<KktResidual> residuals; ///< of each scale, evaluated anew from W and H
+    std::vector<double> effective_rank; ///< of each H_t
+    Index recommended = 0;              ///< position of the recommended scale
+    Stop stop = Stop::converged;
+    std::vector<std::string> warnings; ///< collapse, no convergence: in plain words
+};
+
+/// Evaluates a finished (or interrupted) run.
+template <class Real>
+FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> state, Stop stop);
+
+/// The whole: prepare, start, run, finish.
+///
+///     const auto result = fit<double>(X, {.rank = 10});
+///     const Matrix& embedding = result.factors.H[result.recommended]; // rank × cells
+template <class Real = double>
+FitResult<Real> fit(const DataValues& X, const FitOptions& options = {}, const Observer& observer = {});
+
+} // namespace pnmf

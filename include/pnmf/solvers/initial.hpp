@@ -1,0 +1,53 @@
+#pragma once
+
+#include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/model/problem.hpp>
+#include <pnmf/types.hpp>
+
+#include <cstdint>
+
+namespace pnmf {
+
+/// How one pair (W, H) is made from X (Boutsidis and Gallopoulos 2008, and plain random numbers).
+enum class Seeding {
+    nndsvda,  ///< NNDSVD with zeros replaced by the mean of X: the paper's
+    nndsvd,   ///< nonnegative double SVD
+    nndsvdar, ///< NNDSVD with zeros replaced by small random numbers
+    random,   ///< uniform, scaled so that the mean of W·H is that of X
+};
+
+/// W p × d and H d × n for a single factorisation.
+template <class Real>
+struct Pair {
+    DenseMatrix<Real> W;
+    DenseMatrix<Real> H;
+};
+
+/// One pair, rank d, 1 ≤ d ≤ min(p, n). The seed matters to nndsvdar and random.
+template <class Real>
+Pair<Real> seed_pair(const DataMatrix<Real>& X, Index rank, Seeding seeding = Seeding::nndsvda,
+                     std::uint64_t seed = 0);
+
+/// Columns of W to unit ℓ2 norm, rows of H scaled to keep W·H. A zero column becomes constant, its row zero.
+template <class Real>
+void make_columns_unit(DenseMatrix<Real>& W, DenseMatrix<Real>& H);
+
+/// The same pair at every scale, unit columns.
+template <class Real>
+Factors<Real> broadcast_start(const Problem<Real>& problem, Pair<Real> pair);
+
+/// The published protocol's start: graph-regularised NMF (λ₁ alone, multiplicative) from the coarsest to the
+/// finest scale, each from the one before, until the loss changes by at most `tolerance`, relative.
+template <class Real>
+Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, double tolerance = 1e-3);
+
+/// A start from few scales to many. The problem is first solved, roughly, on about a dozen of its scales
+/// (from the chained start), then on four times as many, each time from the solution before, drawn out
+/// linearly along the scales; the factors returned are for all scales.
+///
+/// Where g scales stand for one, the smoothness between neighbours is λ₂/g²: then the few scales have the
+/// objective of the many, for embeddings that change linearly between them, divided by g.
+template <class Real>
+Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair);
+
+} // namespace pnmf

@@ -1,0 +1,105 @@
+#pragma once
+
+#include <pnmf/model/kkt.hpp>
+#include <pnmf/model/objective.hpp>
+#include <pnmf/model/problem.hpp>
+#include <pnmf/types.hpp>
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+namespace pnmf {
+
+enum class Algorithm {
+    stationary, ///< block coordinate descent on the model with unit columns of W, to a KKT certificate
+    reference,  ///< the published protocol, step by step
+    paper,      ///< Algorithm 1 of the paper
+};
+
+/// The order in which `stationary` visits the scales when it updates H. All keep the objective from rising.
+enum class SweepOrder {
+    chain,      ///< all scales of a cell at once: the problem along t solved exactly
+    sequential, ///< finest to coarsest
+    red_black,  ///< even scales, then odd ones, each in parallel
+};
+
+/// When `stationary` and `paper` stop before the sweep limit.
+enum class StopRule {
+    certificate,       ///< the KKT residual of all scales together meets the tolerance, see `certifies()`
+    relative_decrease, ///< a sweep lowers the objective by at most the tolerance, relative
+};
+
+struct SolverOptions {
+    Algorithm algorithm = Algorithm::stationary;
+    SweepOrder order = SweepOrder::chain;
+    bool extrapolate = true;      ///< stationary: momentum between sweeps, restarted when it does not pay
+    bool shift_components = true; ///< stationary: exact steps along the merge tree's components
+    int basis_passes = 4;         ///< stationary: passes over the columns of W in a sweep; XHᵀ serves all
+    int embedding_passes = 2;     ///< stationary: passes over the rows of H in a sweep; WᵀX serves all
+    StopRule stop = StopRule::certificate; ///< paper: relative_decrease is its own rule
+    std::optional<double> tolerance;       ///< default: `default_tolerance()`
+    std::optional<Index> max_sweeps;       ///< default: `default_max_sweeps()`
+    double inner_tolerance = 1e-3; ///< reference, paper: relative change that ends the steps on one scale
+    Index inner_limit = 1000;      ///< reference, paper: most steps on one scale in one sweep
+};
+
+/// Whether the residual of all scales together meets the tolerance: H's is at most it, W's at most ten times
+/// it. W is held less strictly because columns of W at scales where H has collapsed are hardly determined by
+/// the data.
+bool certifies(const KktResidual& residual, double tolerance);
+
+double default_tolerance(const SolverOptions& options);
+Index default_max_sweeps(const SolverOptions& options);
+
+/// What is known after a sweep.
+struct SweepReport {
+    Index sweep = 0; ///< 0 is the start
+    Objective objective;
+    KktResidual residual; ///< of all scales together; W's at the point the sweep began, until the run ends
+    Index inner_steps = 0;
+    bool restarted = false; ///< the extrapolated sweep did not pay and was undone
+};
+
+/// What is known after one update inside a sweep: for the paper's convergence figure.
+struct StepReport {
+    Index sweep = 0;
+    Index scale = 0; ///< −1 when all scales moved at once
+    Index step = 0;
+    double objective = 0.0; ///< of the whole problem
+};
+
+/// Called by the solver; either may be empty. `sweep` returns false to stop.
+struct Observer {
+    std::function<bool(const SweepReport&)> sweep;
+    std::function<void(const StepReport&)> step;
+};
+
+enum class Stop { converged, sweep_limit, interrupted };
+
+/// Everything a run needs to go on: save it, load it, continue, and the bits are those of one run.
+template <class Real>
+struct SolverState {
+    Factors<Real> current;
+    Factors<Real> previous;         ///< before the last sweep; empty unless `stationary` extrapolates
+    double momentum = 1.0;          ///< Nesterov's t
+    std::vector<Objective> trace;   ///< after each sweep, start first
+    std::vector<Index> inner_steps; ///< reference, paper: sweeps × T, in order
+};
+
+/// A state at the start of a run. Checks shapes and values; for `stationary` makes the columns of W unit.
+template <class Real>
+SolverState<Real> start_solver(const Problem<Real>& problem, const SolverOptions& options,
+                               Factors<Real> start);
+
+/// The solver loop: sweeps until the rule, the limit (counted from the start of the run) or the observer says
+/// stop.
+template <class Real>
+Stop run_solver(const Problem<Real>& problem, const SolverOptions& options, SolverState<Real>& state,
+                const Observer& observer = {});
+
+/// Algorithm 1's last step, eq. (normalize): columns of W sum to 1, W·H is kept. A zero column stays.
+template <class Real>
+void normalize_column_sums(Factors<Real>& factors);
+
+} // namespace pnmf

@@ -1,0 +1,157 @@
+#include <pnmf/model/kkt.hpp>
+#include <pnmf/parallel.hpp>
+
+#include <Eigen/Eigenvalues>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pnmf {
+
+double Movement::ratio() const {
+    if (moved == 0.0) {
+        return 0.0;
+    }
+    return size > 0.0 ? std::sqrt(moved / size) : 1.0;
+}
+
+Movement& Movement::operator+=(const Movement& other) {
+    moved += other.moved;
+    size += other.size;
+    return *this;
+}
+
+KktResidual& KktResidual::operator+=(const KktResidual& other) {
+    H += other.H;
+    W += other.W;
+    return *this;
+}
+
+KktResidual sum(const std::vector<KktResidual>& residuals) {
+    KktResidual total;
+    for (const KktResidual& residual : residuals) {
+        total += residual;
+    }
+    return total;
+}
+
+template <class Real>
+DenseMatrix<Real> half_gradient_H(const Penalty& penalty, const ScaleProducts<Real>& products,
+                                  const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
+                                  const DenseMatrix<Real>* after) {
+    const auto graph = static_cast<Real>(penalty.graph);
+    const auto smoothness = static_cast<Real>(penalty.smoothness);
+    DenseMatrix<Real> gradient = products.WtW * H - products.WtX;
+    gradient += graph * (H * products.degree.asDiagonal() - products.HA);
+    gradient += static_cast<Real>(penalty.anchor) * H;
+    for (const DenseMatrix<Real>* neighbour : {before, after}) {
+        if (neighbour != nullptr) {
+            gradient += smoothness * (H - *neighbour);
+        }
+    }
+    return gradient;
+}
+
+template <class Real>
+DenseMatrix<Real> half_gradient_W(const DenseMatrix<Real>& W, const DenseMatrix<Real>& XHt,
+                                  const DenseMatrix<Real>& HHt) {
+    return W * HHt - XHt;
+}
+
+template <class Real>
+Movement movement_H(const Penalty& penalty, const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
+                    const DenseMatrix<Real>* before, const DenseMatrix<Real>* after) {
+    const DenseMatrix<Real> gradient = half_gradient_H(penalty, products, H, before, after);
+    const double neighbours = (before != nullptr ? 1.0 : 0.0) + (after != nullptr ? 1.0 : 0.0);
+    Movement result;
+    for (Index j = 0; j < H.cols(); ++j) {
+        const double shared = penalty.graph * static_cast<double>(products.degree[j]) +
+                              neighbours * penalty.smoothness + penalty.anchor;
+        for (Index k = 0; k < H.rows(); ++k) {
+            const double q = static_cast<double>(products.WtW(k, k)) + shared;
+            const double h = H(k, j);
+            if (q > 0.0) {
+                const double step = h - std::max(0.0, h - static_cast<double>(gradient(k, j)) / q);
+                result.moved += q * step * step;
+                result.size += q * h * h;
+            }
+        }
+    }
+    return result;
+}
+
+template <class Real>
+Movement movement_W(BasisForm form, const DenseMatrix<Real>& W, const DenseMatrix<Real>& XHt,
+                    const DenseMatrix<Real>& HHt) {
+    const DenseMatrix<Real> gradient = half_gradient_W(W, XHt, HHt);
+    Movement result;
+    for (Index k = 0; k < W.cols(); ++k) {
+        const double q = HHt(k, k);
+        if (q <= 0.0) {
+            continue; // the row of H is zero: the column of W does not matter
+        }
+        const Vector w = W.col(k).template cast<double>();
+        Vector g = gradient.col(k).template cast<double>();
+        if (form == BasisForm::unit_columns) {
+            g -= w.dot(g) * w;
+        }
+        result.moved += q * (w - (w - g / q).cwiseMax(0.0)).squaredNorm();
+        result.size += q * w.squaredNorm();
+    }
+    return result;
+}
+
+template <class Real>
+std::vector<KktResidual> kkt_residuals(const Problem<Real>& problem, const Factors<Real>& factors,
+                                       BasisForm form) {
+    const Index scales = problem.scales();
+    std::vector<KktResidual> result(static_cast<std::size_t>(scales));
+    parallel_for(scales, [&](Index t) {
+        const auto& W = factors.W[t];
+        const auto& H = factors.H[t];
+        result[t].H =
+            movement_H(problem.penalty, scale_products(problem, t, W, H), H,
+                       t > 0 ? &factors.H[t - 1] : nullptr, t + 1 < scales ? &factors.H[t + 1] : nullptr);
+        result[t].W = movement_W(form, W, problem.X->times_transposed(H), gram_of_rows(H));
+    });
+    return result;
+}
+
+template <class Real>
+double effective_rank(const DenseMatrix<Real>& H) {
+    const Matrix wide = H.template cast<double>();
+    const Matrix gram =
+        wide.rows() <= wide.cols() ? Matrix(wide * wide.transpose()) : Matrix(wide.transpose() * wide);
+    const Vector squares =
+        Eigen::SelfAdjointEigenSolver<Matrix>(gram, Eigen::EigenvaluesOnly).eigenvalues().cwiseMax(0.0);
+    const double total = squares.sum();
+    if (!(total > 0.0)) {
+        return 0.0;
+    }
+    double entropy = 0.0;
+    for (const double square : squares) {
+        const double share = square / total;
+        if (share > 0.0) {
+            entropy -= share * std::log(share);
+        }
+    }
+    return std::exp(entropy);
+}
+
+#define PNMF_INSTANTIATE(Real)                                                                               \
+    template DenseMatrix<Real> half_gradient_H(const Penalty&, const ScaleProducts<Real>&,                   \
+                                               const DenseMatrix<Real>&, const DenseMatrix<Real>*,           \
+                                               const DenseMatrix<Real>*);                                    \
+    template DenseMatrix<Real> half_gradient_W(const DenseMatrix<Real>&, const DenseMatrix<Real>&,           \
+                                               const DenseMatrix<Real>&);                                    \
+    template Movement movement_H(const Penalty&, const ScaleProducts<Real>&, const DenseMatrix<Real>&,       \
+                                 const DenseMatrix<Real>*, const DenseMatrix<Real>*);                        \
+    template Movement movement_W(BasisForm, const DenseMatrix<Real>&, const DenseMatrix<Real>&,              \
+                                 const DenseMatrix<Real>&);                                                  \
+    template std::vector<KktResidual> kkt_residuals(const Problem<Real>&, const Factors<Real>&, BasisForm);  \
+    template double effective_rank(const DenseMatrix<Real>&);
+PNMF_INSTANTIATE(float)
+PNMF_INSTANTIATE(double)
+#undef PNMF_INSTANTIATE
+
+} // namespace pnmf

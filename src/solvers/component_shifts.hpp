@@ -1,0 +1,49 @@
+#pragma once
+
+#include <pnmf/model/objective.hpp>
+#include <pnmf/model/problem.hpp>
+#include <pnmf/types.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace pnmf {
+
+/// The components of the graphs at all scales, each inside one of the next coarser scale: the merge tree,
+/// read at the scales of the problem.
+class ComponentForest {
+  public:
+    struct Level {
+        std::vector<std::int32_t> component; ///< of each cell
+        std::vector<std::int32_t> parent; ///< of each component, at the next coarser scale; empty at the last
+        std::vector<std::int32_t> size;   ///< cells of each component
+
+        Index count() const { return static_cast<Index>(size.size()); }
+    };
+
+    ComponentForest(const MultiscaleGraph& graph, const std::vector<double>& epsilon);
+
+    Index scales() const { return static_cast<Index>(levels_.size()); }
+    const Level& operator[](Index t) const { return levels_[static_cast<std::size_t>(t)]; }
+
+  private:
+    std::vector<Level> levels_;
+};
+
+/// Moves whole components: to row k of H_t a constant a_{t,C} is added on each component C, for all scales
+/// and components at once.
+///
+/// L_t·1_C = 0, so the graph term does not see such a move, while coordinate steps, held back by λ₁·deg,
+/// hardly make it. With S_{t,C} the half gradient summed over C, the best a minimises
+///
+///     Σ_{t,C} [ ½|C|((WᵀW)_kk + λ₃) a² + S a ] + ½λ₂ Σ_{t,C} |C| (a_{t,C} − a_{t+1,parent(C)})²
+///
+/// a quadratic on the forest, solved exactly by one elimination from leaves to root and one substitution
+/// back; bounded below so that H stays ≥ 0, then shortened to the best length. The objective cannot rise.
+/// `products` hold WᵀX and WᵀW of the current W, and HA and degrees of the current H; HA is kept up to date.
+/// Rows one after another. Cost 2nd² for each scale, and d² for each component.
+template <class Real>
+void shift_components(const Penalty& penalty, const ComponentForest& forest,
+                      std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H);
+
+} // namespace pnmf

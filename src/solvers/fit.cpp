@@ -1,0 +1,200 @@
+#include <pnmf/error.hpp>
+#include <pnmf/graphs/dense_graph.hpp>
+#include <pnmf/graphs/neighbor_edges.hpp>
+#include <pnmf/graphs/sparse_graph.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/solvers/fit.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pnmf {
+namespace {
+
+Points points_of(const DataValues& X, Metric metric) {
+    return std::visit([&](const auto& values) { return Points(values, metric); }, X);
+}
+
+template <class Real>
+std::unique_ptr<const DataMatrix<Real>> data_of(const DataValues& X) {
+    if (const auto* dense = std::get_if<Matrix>(&X)) {
+        return std::make_unique<DataMatrix<Real>>(DenseMatrix<Real>(dense->cast<Real>()));
+    }
+    const auto& sparse = std::get<SparseMatrix<double>>(X);
+    SparseMatrix<Real> copy;
+    copy.rows = sparse.rows;
+    copy.cols = sparse.cols;
+    copy.start = sparse.start;
+    copy.row = sparse.row;
+    copy.value.assign(sparse.value.begin(), sparse.value.end());
+    return std::make_unique<DataMatrix<Real>>(std::move(copy));
+}
+
+void check_values(const DataValues& X) {
+    const auto check = [](double value, Index i, Index j) {
+        require(std::isfinite(value) && value >= 0.0,
+                "X must hold finite values, at least 0, got {} at feature {}, cell {}", value, i + 1, j + 1);
+    };
+    if (const auto* dense = std::get_if<Matrix>(&X)) {
+        require(dense->rows() >= 1 && dense->cols() >= 1,
+                "X must have at least one feature and one cell, got {} x {}", dense->rows(), dense->cols());
+        for (Index j = 0; j < dense->cols(); ++j) {
+            for (Index i = 0; i < dense->rows(); ++i) {
+                check((*dense)(i, j), i, j);
+            }
+        }
+        return;
+    }
+    const auto& sparse = std::get<SparseMatrix<double>>(X);
+    check_structure(sparse);
+    require(sparse.rows >= 1 && sparse.cols >= 1,
+            "X must have at least one feature and one cell, got {} x {}", sparse.rows, sparse.cols);
+    for (Index j = 0; j < sparse.cols; ++j) {
+        for (auto e = sparse.start[j]; e < sparse.start[j + 1]; ++e) {
+            check(sparse.value[e], sparse.row[e], j);
+        }
+    }
+}
+
+template <class Real>
+Index choose_rank(const PreparedFit<Real>& prepared, std::vector<std::string>& notices) {
+    const Index p = prepared.X->features();
+    const Index n = prepared.X->cells();
+    const Index most = std::min(p, n);
+    if (prepared.options.rank) {
+        require(*prepared.options.rank >= 1 && *prepared.options.rank <= most,
+                "the rank must be between 1 and min(features, cells) = {}, got {}", most,
+                *prepared.options.rank);
+        return *prepared.options.rank;
+    }
+    const auto root = static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(n))));
+    const Index rank = std::min(root, most);
+    notices.push_back(fmt::format("rank {}: the square root of {} cells, rounded up{}", rank, n,
+                                  rank < root ? ", but at most min(features, cells)" : ""));
+    return rank;
+}
+
+template <class Real>
+void make_graph(PreparedFit<Real>& prepared, const Points& points) {
+    const FitOptions& options = prepared.options;
+    if (!options.neighbors) {
+        prepared.graph = std::make_unique<DenseMultiscaleGraph>(points, prepared.tree, options.alpha);
+        return;
+    }
+    const auto found = neighbor_edges(points, {.neighbors = *options.neighbors, .seed = options.seed});
+    prepared.graph = std::make_unique<SparseMultiscaleGraph>(prepared.tree, found.edges, options.alpha);
+    prepared.notices.push_back(
+        fmt::format("graph: {} nearest neighbours and the minimum spanning tree", *options.neighbors));
+    if (found.search == NeighborSearch::approximate) {
+        prepared.notices.push_back(
+            fmt::format("neighbours searched approximately: {:.1f} % of the true ones found "
+                        "for {} cells tried",
+                        100.0 * found.recall, found.sampled));
+    }
+}
+
+/// Scales at which H has lost nearly all its directions although the fit asked for several.
+template <class Real>
+void warn_of_collapse(FitResult<Real>& result, Index rank, double anchor) {
+    constexpr double one_direction = 1.05;
+    const auto collapsed = std::count_if(result.effective_rank.begin(), result.effective_rank.end(),
+                                         [](double value) { return value < one_direction; });
+    if (rank < 2 || collapsed == 0) {
+        return;
+    }
+    const auto scales = static_cast<std::ptrdiff_t>(result.effective_rank.size());
+    if (result.effective_rank.front() < one_direction) {
+        result.warnings.push_back(fmt::format("the embedding has collapsed to a line at {} of {} scales, the "
+                                              "finest included: lambda3 = {} is too "
+                                              "strong for these data; try a tenth of it",
+                                              collapsed, scales, anchor));
+    } else if (2 * collapsed > scales) {
+        result.warnings.push_back(
+            fmt::format("the embedding has collapsed to a line at {} of {} scales; a smaller "
+                        "lambda3 (now {}) keeps more of them apart",
+                        collapsed, scales, anchor));
+    }
+}
+
+} // namespace
+
+template <class Real>
+PreparedFit<Real> prepare_fit(const DataValues& X, const FitOptions& options) {
+    require(std::isfinite(options.alpha) && options.alpha > 0.0,
+            "alpha must be a finite number above 0, got {}", options.alpha);
+    check_values(X);
+    PreparedFit<Real> prepared;
+    prepared.options = options;
+    prepared.X = data_of<Real>(X);
+    prepared.rank = choose_rank(prepared, prepared.notices);
+    const Points points = points_of(X, options.metric);
+    prepared.tree = minimum_spanning_tree(points);
+    prepared.scales = choose_scales(points, prepared.tree, options.scales);
+    make_graph(prepared, points);
+    check_problem(prepared.problem());
+    return prepared;
+}
+
+template <class Real>
+Factors<Real> make_start(const PreparedFit<Real>& prepared) {
+    const FitOptions& options = prepared.options;
+    const Problem<Real> problem = prepared.problem();
+    const bool stationary = options.solver.algorithm == Algorithm::stationary;
+    Pair<Real> pair = seed_pair(*prepared.X, prepared.rank, options.seeding, options.seed);
+    switch (options.start.value_or(stationary ? Start::nested : Start::chained)) {
+    case Start::nested:
+        return nested_start(problem, std::move(pair));
+    case Start::chained:
+        return chained_start(problem, std::move(pair));
+    case Start::broadcast:
+        break;
+    }
+    return broadcast_start(problem, std::move(pair));
+}
+
+template <class Real>
+FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> state, Stop stop) {
+    const SolverOptions& solver = prepared.options.solver;
+    const bool free = solver.algorithm == Algorithm::paper;
+    FitResult<Real> result;
+    result.scales = prepared.scales;
+    result.stop = stop;
+    result.trace = std::move(state.trace);
+    result.residuals =
+        kkt_residuals(prepared.problem(), state.current, free ? BasisForm::free : BasisForm::unit_columns);
+    result.factors = std::move(state.current);
+    if (free) {
+        normalize_column_sums(result.factors);
+    }
+    result.effective_rank.resize(static_cast<std::size_t>(result.scales.size()));
+    parallel_for(result.scales.size(),
+                 [&](Index t) { result.effective_rank[t] = effective_rank(result.factors.H[t]); });
+    warn_of_collapse(result, prepared.rank, prepared.options.penalty.anchor);
+    if (stop == Stop::sweep_limit && solver.algorithm != Algorithm::reference) {
+        const KktResidual total = sum(result.residuals);
+        result.warnings.push_back(
+            fmt::format("not converged after {} sweeps: the KKT residual is {:.1e} for H and {:.1e} for W",
+                        result.trace.size() - 1, total.H.ratio(), total.W.ratio()));
+    }
+    return result;
+}
+
+template <class Real>
+FitResult<Real> fit(const DataValues& X, const FitOptions& options, const Observer& observer) {
+    const PreparedFit<Real> prepared = prepare_fit<Real>(X, options);
+    auto state = start_solver(prepared.problem(), options.solver, make_start(prepared));
+    const Problem<Real> problem = prepared.problem();
+    const Stop stop = run_solver(problem, options.solver, state, observer);
+    return finish_fit(prepared, std::move(state), stop);
+}
+
+#define PNMF_INSTANTIATE(Real)                                                                               \
+    template PreparedFit<Real> prepare_fit(const DataValues&, const FitOptions&);                            \
+    template Factors<Real> make_start(const PreparedFit<Real>&);                                             \
+    template FitResult<Real> finish_fit(const PreparedFit<Real>&, SolverState<Real>, Stop);                  \
+    template FitResult<Real> fit(const DataValues&, const FitOptions&, const Observer&);
+PNMF_INSTANTIATE(float)
+PNMF_INSTANTIATE(double)
+#undef PNMF_INSTANTIATE
+
+} // namespace pnmf

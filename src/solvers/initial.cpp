@@ -1,0 +1,139 @@
+#include "solvers/multiplicative.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/linalg/random.hpp>
+#include <pnmf/linalg/svd.hpp>
+#include <pnmf/solvers/initial.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pnmf {
+namespace {
+
+/// Entries below this count as zero and are filled: the published protocol's threshold.
+constexpr double negligible = 1e-8;
+
+/// The larger of the positive and the negative part of u·vᵀ, each scaled to unit norm.
+struct Part {
+    double size = 0.0;
+    Vector u;
+    Vector v;
+};
+
+Part part_of(const Vector& u, const Vector& v, double sign) {
+    Part part{0.0, (sign * u).cwiseMax(0.0), (sign * v).cwiseMax(0.0)};
+    const double u_norm = part.u.norm();
+    const double v_norm = part.v.norm();
+    part.size = u_norm * v_norm;
+    if (part.size > 0.0) {
+        part.u /= u_norm;
+        part.v /= v_norm;
+    }
+    return part;
+}
+
+/// NNDSVD (Boutsidis and Gallopoulos 2008): the first triplet as it is, of each other one the larger signed
+/// part.
+template <class Real>
+Pair<double> nonnegative_double_svd(const DataMatrix<Real>& X, Index rank) {
+    const TruncatedSvd svd = truncated_svd(X, rank);
+    Pair<double> pair{Matrix(X.features(), rank), Matrix(rank, X.cells())};
+    pair.W.col(0) = std::sqrt(svd.S[0]) * svd.U.col(0).cwiseAbs();
+    pair.H.row(0) = std::sqrt(svd.S[0]) * svd.V.col(0).cwiseAbs().transpose();
+    for (Index k = 1; k < rank; ++k) {
+        const Part positive = part_of(svd.U.col(k), svd.V.col(k), 1.0);
+        const Part negative = part_of(svd.U.col(k), svd.V.col(k), -1.0);
+        const Part& larger = positive.size > negative.size ? positive : negative;
+        const double scale = std::sqrt(svd.S[k] * larger.size);
+        pair.W.col(k) = scale * larger.u;
+        pair.H.row(k) = scale * larger.v.transpose();
+    }
+    return pair;
+}
+
+template <class Fill>
+void fill_zeros(Matrix& matrix, const Fill& fill) {
+    for (double& value : matrix.reshaped()) {
+        if (value < negligible) {
+            value = fill();
+        }
+    }
+}
+
+} // namespace
+
+template <class Real>
+Pair<Real> seed_pair(const DataMatrix<Real>& X, Index rank, Seeding seeding, std::uint64_t seed) {
+    const Index side = std::min(X.features(), X.cells());
+    require(rank >= 1 && rank <= side, "the rank must be between 1 and min(features, cells) = {}, got {}",
+            side, rank);
+    const double mean = X.mean();
+    Random random(seed);
+    Pair<double> pair;
+    if (seeding == Seeding::random) {
+        // E(W·H) = rank · (mean of W)(mean of H)
+        const double scale = 2.0 * std::sqrt(mean / static_cast<double>(rank));
+        const auto draw = [&] { return scale * random.uniform(); };
+        pair = {Matrix::NullaryExpr(X.features(), rank, draw), Matrix::NullaryExpr(rank, X.cells(), draw)};
+    } else {
+        pair = nonnegative_double_svd(X, rank);
+        if (seeding == Seeding::nndsvda) {
+            const auto fill = [&] { return mean; };
+            fill_zeros(pair.W, fill);
+            fill_zeros(pair.H, fill);
+        } else if (seeding == Seeding::nndsvdar) {
+            const auto fill = [&] { return 0.01 * mean * random.uniform(); };
+            fill_zeros(pair.W, fill);
+            fill_zeros(pair.H, fill);
+        }
+    }
+    return {pair.W.template cast<Real>(), pair.H.template cast<Real>()};
+}
+
+template <class Real>
+void make_columns_unit(DenseMatrix<Real>& W, DenseMatrix<Real>& H) {
+    for (Index k = 0; k < W.cols(); ++k) {
+        const Real norm = W.col(k).norm();
+        if (norm > 0) {
+            W.col(k) /= norm;
+            H.row(k) *= norm;
+        } else {
+            W.col(k).setConstant(static_cast<Real>(1.0 / std::sqrt(static_cast<double>(W.rows()))));
+            H.row(k).setZero();
+        }
+    }
+}
+
+template <class Real>
+Factors<Real> broadcast_start(const Problem<Real>& problem, Pair<Real> pair) {
+    make_columns_unit(pair.W, pair.H);
+    const auto scales = static_cast<std::size_t>(problem.scales());
+    return {std::vector<DenseMatrix<Real>>(scales, pair.W), std::vector<DenseMatrix<Real>>(scales, pair.H)};
+}
+
+template <class Real>
+Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, double tolerance) {
+    Factors<Real> result{std::vector<DenseMatrix<Real>>(static_cast<std::size_t>(problem.scales())),
+                         std::vector<DenseMatrix<Real>>(static_cast<std::size_t>(problem.scales()))};
+    const double squared_norm_X = problem.X->squared_norm();
+    for (Index t = problem.scales() - 1; t >= 0; --t) {
+        const auto graph = problem.graph->at(problem.epsilon[t]);
+        fit_graph_regularized(*problem.X, squared_norm_X, *graph, problem.penalty.graph, pair, tolerance,
+                              1000);
+        result.W[t] = pair.W;
+        result.H[t] = pair.H;
+    }
+    return result;
+}
+
+#define PNMF_INSTANTIATE(Real)                                                                               \
+    template Pair<Real> seed_pair(const DataMatrix<Real>&, Index, Seeding, std::uint64_t);                   \
+    template void make_columns_unit(DenseMatrix<Real>&, DenseMatrix<Real>&);                                 \
+    template Factors<Real> broadcast_start(const Problem<Real>&, Pair<Real>);                                \
+    template Factors<Real> chained_start(const Problem<Real>&, Pair<Real>, double);
+PNMF_INSTANTIATE(float)
+PNMF_INSTANTIATE(double)
+#undef PNMF_INSTANTIATE
+
+} // namespace pnmf

@@ -1,0 +1,182 @@
+#include "solvers/multiplicative.hpp"
+
+#include <pnmf/linalg/gemm.hpp>
+#include <pnmf/parallel.hpp>
+
+#include <cmath>
+
+namespace pnmf {
+namespace {
+
+constexpr Index rows_at_a_time = 1024;
+constexpr Index cells_at_a_time = 256;
+
+/// The published protocol's small number, in denominators and as the least step size.
+constexpr double tiny = 1e-9;
+
+/// value − safe ⊘ (denominator(safe) + ν) ⊙ gradient, with safe = max(value, μ) where the gradient is
+/// negative and value elsewhere (Lin 2007, eq. (H_modify_rewrite)). `value_term` is denominator(value): it
+/// serves unless an entry was lifted.
+template <class Real, class Block, class Denominator>
+void lin_step(Block value, const DenseMatrix<Real>& gradient, const DenseMatrix<Real>& value_term, double nu,
+              double mu, const Denominator& denominator) {
+    const auto small = static_cast<Real>(nu);
+    const auto lift = static_cast<Real>(mu);
+    const auto lifted = (gradient.array() < 0) && (value.array() < lift);
+    if (lifted.any()) {
+        const DenseMatrix<Real> safe =
+            lifted.select(DenseMatrix<Real>::Constant(value.rows(), value.cols(), lift), value);
+        const DenseMatrix<Real> term = denominator(safe);
+        value.array() -= safe.array() / (term.array() + small) * gradient.array();
+    } else {
+        value.array() -= value.array() / (value_term.array() + small) * gradient.array();
+    }
+    // The step cannot cross zero in exact arithmetic; rounding may.
+    value = value.cwiseMax(Real{0});
+}
+
+} // namespace
+
+template <class Real>
+ScalePair<Real>::ScalePair(const Subproblem<Real>& subproblem, DenseMatrix<Real>& W, DenseMatrix<Real>& H)
+    : sub_(subproblem), W_(W), H_(H) {
+    products_.degree = sub_.graph->degrees().template cast<Real>();
+    refresh_basis_products();
+    refresh_graph_product();
+}
+
+template <class Real>
+void ScalePair<Real>::refresh_basis_products() {
+    products_.WtX = sub_.X->transposed_times(W_);
+    products_.WtW = gram_of_columns(W_);
+}
+
+template <class Real>
+void ScalePair<Real>::refresh_graph_product() {
+    products_.HA = sub_.graph->times_adjacency(H_);
+}
+
+template <class Real>
+void ScalePair<Real>::lin_basis_step(double nu, double mu) {
+    const DenseMatrix<Real> XHt = sub_.X->times_transposed(H_);
+    const DenseMatrix<Real> HHt = gram_of_rows(H_);
+    parallel_blocks(W_.rows(), rows_at_a_time, [&](Index begin, Index end) {
+        const Index rows = end - begin;
+        const auto term_of = [&](const DenseMatrix<Real>& block) {
+            DenseMatrix<Real> term(rows, HHt.cols());
+            multiply(block, HHt, term);
+            return term;
+        };
+        const DenseMatrix<Real> value = W_.middleRows(begin, rows);
+        const DenseMatrix<Real> term = term_of(value);
+        const DenseMatrix<Real> gradient = term - XHt.middleRows(begin, rows);
+        lin_step<Real>(W_.middleRows(begin, rows), gradient, term, nu, mu, term_of);
+    });
+}
+
+template <class Real>
+void ScalePair<Real>::lin_embedding_step(double nu, double mu) {
+    const Penalty& penalty = sub_.penalty;
+    const auto graph = static_cast<Real>(penalty.graph);
+    const auto smoothness = static_cast<Real>(penalty.smoothness);
+    const auto diagonal = static_cast<Real>(sub_.neighbours() * penalty.smoothness + penalty.anchor);
+    parallel_blocks(H_.cols(), cells_at_a_time, [&](Index begin, Index end) {
+        const Index cells = end - begin;
+        const auto degree = products_.degree.segment(begin, cells);
+        const auto term_of = [&](const DenseMatrix<Real>& block) {
+            DenseMatrix<Real> term = products_.WtW * block;
+            term += graph * (block * degree.asDiagonal()) + diagonal * block;
+            return term;
+        };
+        const DenseMatrix<Real> value = H_.middleCols(begin, cells);
+        const DenseMatrix<Real> term = term_of(value);
+        DenseMatrix<Real> gradient = term - products_.WtX.middleCols(begin, cells);
+        gradient -= graph * products_.HA.middleCols(begin, cells);
+        for (const DenseMatrix<Real>* neighbour : {sub_.before, sub_.after}) {
+            if (neighbour != nullptr) {
+                gradient -= smoothness * neighbour->middleCols(begin, cells);
+            }
+        }
+        lin_step<Real>(H_.middleCols(begin, cells), gradient, term, nu, mu, term_of);
+    });
+}
+
+template <class Real>
+void ScalePair<Real>::plain_basis_step(double nu) {
+    const DenseMatrix<Real> XHt = sub_.X->times_transposed(H_);
+    const DenseMatrix<Real> HHt = gram_of_rows(H_);
+    const auto small = static_cast<Real>(nu);
+    parallel_blocks(W_.rows(), rows_at_a_time, [&](Index begin, Index end) {
+        DenseMatrix<Real> term(end - begin, HHt.cols());
+        multiply(W_.middleRows(begin, end - begin), HHt, term);
+        W_.middleRows(begin, end - begin).array() *=
+            XHt.middleRows(begin, end - begin).array() / (term.array() + small);
+    });
+}
+
+template <class Real>
+void ScalePair<Real>::plain_embedding_step(double nu) {
+    const auto graph = static_cast<Real>(sub_.penalty.graph);
+    const DenseMatrix<Real> above = products_.WtX + graph * products_.HA;
+    const DenseMatrix<Real> below = products_.WtW * H_ + graph * (H_ * products_.degree.asDiagonal());
+    H_.array() *= above.array() / (below.array() + static_cast<Real>(nu));
+}
+
+template <class Real>
+void ScalePair<Real>::make_unit() {
+    const DenseVector<Real> norms =
+        W_.colwise().norm().transpose().unaryExpr([](Real norm) { return norm > 0 ? norm : Real{1}; });
+    const DenseVector<Real> inverse = norms.cwiseInverse();
+    W_ = W_ * inverse.asDiagonal();
+    H_ = norms.asDiagonal() * H_;
+    products_.WtX = inverse.asDiagonal() * products_.WtX;
+    products_.WtW = inverse.asDiagonal() * products_.WtW * inverse.asDiagonal();
+    products_.HA = norms.asDiagonal() * products_.HA;
+}
+
+template <class Real>
+double ScalePair<Real>::loss() const {
+    double loss = scale_objective(sub_.penalty, sub_.squared_norm_X, products_, H_, sub_.before).total();
+    if (sub_.after != nullptr) {
+        loss += sub_.penalty.smoothness * (*sub_.after - H_).template cast<double>().squaredNorm();
+    }
+    return loss;
+}
+
+Index iterate_to_tolerance(double first_loss, double tolerance, Index limit,
+                           const std::function<double(Index step)>& step) {
+    double previous = 1e9;
+    double current = first_loss;
+    Index count = 0;
+    while (count < limit && std::abs(previous - current) / previous > tolerance) {
+        previous = current;
+        current = step(++count);
+    }
+    return count;
+}
+
+template <class Real>
+Index fit_graph_regularized(const DataMatrix<Real>& X, double squared_norm_X,
+                            const MultiscaleGraph::Scale& graph, double lambda, Pair<Real>& pair,
+                            double tolerance, Index limit) {
+    const Subproblem<Real> sub{&X, squared_norm_X, &graph, Penalty{lambda, 0.0, 0.0}, nullptr, nullptr};
+    ScalePair<Real> scale(sub, pair.W, pair.H);
+    return iterate_to_tolerance(scale.loss(), tolerance, limit, [&](Index) {
+        scale.plain_basis_step(tiny);
+        scale.refresh_basis_products();
+        scale.plain_embedding_step(tiny);
+        scale.refresh_graph_product();
+        scale.make_unit();
+        return scale.loss();
+    });
+}
+
+#define PNMF_INSTANTIATE(Real)                                                                               \
+    template class ScalePair<Real>;                                                                          \
+    template Index fit_graph_regularized(const DataMatrix<Real>&, double, const MultiscaleGraph::Scale&,     \
+                                         double, Pair<Real>&, double, Index);
+PNMF_INSTANTIATE(float)
+PNMF_INSTANTIATE(double)
+#undef PNMF_INSTANTIATE
+
+} // namespace pnmf

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <pnmf/graphs/multiscale_graph.hpp>
+#include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/model/objective.hpp>
+#include <pnmf/solvers/initial.hpp>
+#include <pnmf/types.hpp>
+
+#include <functional>
+
+namespace pnmf {
+
+/// One scale's subproblem f_t of eq. (opt), with the neighbours' embeddings fixed; absent ones are null.
+template <class Real>
+struct Subproblem {
+    const DataMatrix<Real>* X = nullptr;
+    double squared_norm_X = 0.0;
+    const MultiscaleGraph::Scale* graph = nullptr;
+    Penalty penalty;
+    const DenseMatrix<Real>* before = nullptr;
+    const DenseMatrix<Real>* after = nullptr;
+
+    int neighbours() const { return (before != nullptr ? 1 : 0) + (after != nullptr ? 1 : 0); }
+};
+
+/// The pair (W, H) of one scale with the products that its multiplicative steps share.
+///
+/// Invariant: `products()` belong to the current W and H, but for WᵀX and WᵀW after a basis step in which
+/// they were not asked for (`refresh_basis_products`).
+template <class Real>
+class ScalePair {
+  public:
+    ScalePair(const Subproblem<Real>& subproblem, DenseMatrix<Real>& W, DenseMatrix<Real>& H);
+
+    /// W after eq. (update_modify): W − W̄ ⊘ (W̄·HHᵀ + ν) ⊙ ½∇_W f. W̄ is W, lifted to μ where the gradient is
+    /// negative.
+    void lin_basis_step(double nu, double mu);
+    /// H likewise, with the denominator WᵀW·H̄ + λ₁·H̄·D + (mλ₂ + λ₃)·H̄ + ν, m the number of neighbours.
+    void lin_embedding_step(double nu, double mu);
+    /// Lee and Seung's steps for graph-regularised NMF (Cai et al. 2010): W ⊙ XHᵀ ⊘ (W·HHᵀ + ν),
+    void plain_basis_step(double nu);
+    /// and H ⊙ (WᵀX + λ₁·HA) ⊘ (WᵀWH + λ₁·HD + ν).
+    void plain_embedding_step(double nu);
+
+    /// Columns of W to unit ℓ2 norm, H rescaled: the products are rescaled with them.
+    void make_unit();
+
+    void refresh_basis_products();
+    void refresh_graph_product();
+
+    /// f_t(W, H).
+    double loss() const;
+
+  private:
+    const Subproblem<Real>& sub_;
+    DenseMatrix<Real>& W_;
+    DenseMatrix<Real>& H_;
+    ScaleProducts<Real> products_;
+};
+
+/// Repeats `step`, which returns the new loss, until it changes by at most `tolerance` relative to the one
+/// before, or `limit` steps are made. The published protocol compares the first loss with 1e9. Returns the
+/// steps made.
+Index iterate_to_tolerance(double first_loss, double tolerance, Index limit,
+                           const std::function<double(Index step)>& step);
+
+/// Graph-regularised NMF on one graph by plain multiplicative steps with unit columns: the published baseline
+/// and the link of the chained start. Returns the steps made.
+template <class Real>
+Index fit_graph_regularized(const DataMatrix<Real>& X, double squared_norm_X,
+                            const MultiscaleGraph::Scale& graph, double lambda, Pair<Real>& pair,
+                            double tolerance, Index limit);
+
+} // namespace pnmf

@@ -1,0 +1,90 @@
+#include <pnmf/parallel.hpp>
+#include <pnmf/solvers/initial.hpp>
+#include <pnmf/solvers/solver.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pnmf {
+namespace {
+
+constexpr Index coarsest_level = 12; ///< scales to begin with
+constexpr Index growth = 4;          ///< from level to level
+constexpr double level_tolerance = 1e-3;
+constexpr Index level_sweeps = 40;
+
+/// `count` of T positions, evenly spaced, first and last included; in order.
+std::vector<Index> spread(Index count, Index T) {
+    std::vector<Index> positions;
+    for (Index i = 0; i < count; ++i) {
+        positions.push_back(count == 1 ? 0 : (i * (T - 1) + (count - 1) / 2) / (count - 1));
+    }
+    return positions;
+}
+
+/// The factors at `wanted` positions from those at `known` ones, linear in between, columns of W unit.
+template <class Real>
+Factors<Real> draw_out(const Factors<Real>& factors, const std::vector<Index>& known,
+                       const std::vector<Index>& wanted) {
+    Factors<Real> result{std::vector<DenseMatrix<Real>>(wanted.size()),
+                         std::vector<DenseMatrix<Real>>(wanted.size())};
+    parallel_for(static_cast<Index>(wanted.size()), [&](Index i) {
+        const auto after = std::lower_bound(known.begin(), known.end(), wanted[i]);
+        const auto b = static_cast<std::size_t>(after - known.begin());
+        if (known[b] == wanted[i]) {
+            result.W[i] = factors.W[b];
+            result.H[i] = factors.H[b];
+            return;
+        }
+        const auto share =
+            static_cast<Real>(wanted[i] - known[b - 1]) / static_cast<Real>(known[b] - known[b - 1]);
+        result.W[i] = (Real{1} - share) * factors.W[b - 1] + share * factors.W[b];
+        result.H[i] = (Real{1} - share) * factors.H[b - 1] + share * factors.H[b];
+        make_columns_unit(result.W[i], result.H[i]);
+    });
+    return result;
+}
+
+template <class Real>
+Problem<Real> at_level(const Problem<Real>& problem, const std::vector<Index>& positions) {
+    Problem<Real> level = problem;
+    level.epsilon.clear();
+    for (const Index t : positions) {
+        level.epsilon.push_back(problem.epsilon[t]);
+    }
+    if (positions.size() > 1) {
+        const double gap =
+            static_cast<double>(problem.scales() - 1) / static_cast<double>(positions.size() - 1);
+        level.penalty.smoothness /= gap * gap;
+    }
+    return level;
+}
+
+} // namespace
+
+template <class Real>
+Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair) {
+    const Index T = problem.scales();
+    Index count = T;
+    while (count > coarsest_level) {
+        count = (count + growth - 1) / growth;
+    }
+    std::vector<Index> positions = spread(count, T);
+    Factors<Real> factors = chained_start(at_level(problem, positions), std::move(pair));
+    const SolverOptions rough{.tolerance = level_tolerance, .max_sweeps = level_sweeps};
+    while (count < T) {
+        const Problem<Real> level = at_level(problem, positions);
+        auto state = start_solver(level, rough, std::move(factors));
+        run_solver(level, rough, state);
+        count = std::min(T, count * growth);
+        const std::vector<Index> next = spread(count, T);
+        factors = draw_out(state.current, positions, next);
+        positions = next;
+    }
+    return factors;
+}
+
+template Factors<float> nested_start(const Problem<float>&, Pair<float>);
+template Factors<double> nested_start(const Problem<double>&, Pair<double>);
+
+} // namespace pnmf

@@ -1,0 +1,130 @@
+#include "solvers/method.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/solvers/initial.hpp>
+#include <pnmf/solvers/solver.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pnmf {
+namespace {
+
+void check_options(const SolverOptions& options) {
+    const double tolerance = options.tolerance.value_or(0.0);
+    require(std::isfinite(tolerance) && tolerance >= 0.0,
+            "tolerance must be a finite number, at least 0, got {}", tolerance);
+    require(options.max_sweeps.value_or(0) >= 0, "max_sweeps must be at least 0, got {}",
+            options.max_sweeps.value_or(0));
+    require(std::isfinite(options.inner_tolerance) && options.inner_tolerance >= 0.0,
+            "inner_tolerance must be a finite number, at least 0, got {}", options.inner_tolerance);
+    require(options.inner_limit >= 1, "inner_limit must be at least 1, got {}", options.inner_limit);
+}
+
+template <class Real>
+std::unique_ptr<Method<Real>> make_method(const Problem<Real>& problem, const SolverOptions& options) {
+    if (options.algorithm == Algorithm::stationary) {
+        return make_stationary(problem, options);
+    }
+    return make_multiplicative(problem, options);
+}
+
+/// Whether the run is done after this sweep. The certificate is confirmed from W and H alone.
+template <class Real>
+bool is_done(const Problem<Real>& problem, const SolverOptions& options, const Method<Real>& method,
+             const SolverState<Real>& state, SweepReport& report) {
+    const double tolerance = options.tolerance.value_or(default_tolerance(options));
+    if (options.algorithm == Algorithm::reference) {
+        return false; // the published protocol makes a fixed number of sweeps
+    }
+    if (options.stop == StopRule::relative_decrease || options.algorithm == Algorithm::paper) {
+        const double before = state.trace[state.trace.size() - 2].total();
+        return !report.restarted && before - report.objective.total() <= tolerance * before;
+    }
+    if (report.restarted || !certifies(report.residual, tolerance)) {
+        return false;
+    }
+    report.residual = sum(kkt_residuals(problem, state.current, method.form()));
+    return certifies(report.residual, tolerance);
+}
+
+} // namespace
+
+bool certifies(const KktResidual& residual, double tolerance) {
+    return residual.H.ratio() <= tolerance && residual.W.ratio() <= 10.0 * tolerance;
+}
+
+double default_tolerance(const SolverOptions& options) {
+    if (options.algorithm == Algorithm::stationary && options.stop == StopRule::certificate) {
+        return 1e-3;
+    }
+    return 1e-4;
+}
+
+Index default_max_sweeps(const SolverOptions& options) {
+    return options.algorithm == Algorithm::reference ? 10 : 1000;
+}
+
+template <class Real>
+SolverState<Real> start_solver(const Problem<Real>& problem, const SolverOptions& options,
+                               Factors<Real> start) {
+    check_problem(problem);
+    check_options(options);
+    check_factors(problem, start);
+    SolverState<Real> state;
+    state.current = std::move(start);
+    if (options.algorithm == Algorithm::stationary) {
+        parallel_for(problem.scales(),
+                     [&](Index t) { make_columns_unit(state.current.W[t], state.current.H[t]); });
+    }
+    state.trace.push_back(objective(problem, state.current));
+    return state;
+}
+
+template <class Real>
+Stop run_solver(const Problem<Real>& problem, const SolverOptions& options, SolverState<Real>& state,
+                const Observer& observer) {
+    check_problem(problem);
+    check_options(options);
+    const auto method = make_method(problem, options);
+    const Index limit = options.max_sweeps.value_or(default_max_sweeps(options));
+    while (static_cast<Index>(state.trace.size()) <= limit) {
+        SweepReport report = method->sweep(state, observer.step);
+        report.sweep = static_cast<Index>(state.trace.size());
+        state.trace.push_back(report.objective);
+        const bool done = is_done(problem, options, *method, state, report);
+        const bool go_on = !observer.sweep || observer.sweep(report);
+        if (done) {
+            return Stop::converged;
+        }
+        if (!go_on) {
+            return Stop::interrupted;
+        }
+    }
+    return Stop::sweep_limit;
+}
+
+template <class Real>
+void normalize_column_sums(Factors<Real>& factors) {
+    for (Index t = 0; t < factors.scales(); ++t) {
+        for (Index k = 0; k < factors.rank(); ++k) {
+            const Real sum = factors.W[t].col(k).sum();
+            if (sum > 0) {
+                factors.W[t].col(k) /= sum;
+                factors.H[t].row(k) *= sum;
+            }
+        }
+    }
+}
+
+#define PNMF_INSTANTIATE(Real)                                                                               \
+    template SolverState<Real> start_solver(const Problem<Real>&, const SolverOptions&, Factors<Real>);      \
+    template Stop run_solver(const Problem<Real>&, const SolverOptions&, SolverState<Real>&,                 \
+                             const Observer&);                                                               \
+    template void normalize_column_sums(Factors<Real>&);
+PNMF_INSTANTIATE(float)
+PNMF_INSTANTIATE(double)
+#undef PNMF_INSTANTIATE
+
+} // namespace pnmf

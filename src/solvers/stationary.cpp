@@ -1,0 +1,208 @@
+#include "solvers/basis_step.hpp"
+#include "solvers/component_shifts.hpp"
+#include "solvers/embedding_pass.hpp"
+#include "solvers/method.hpp"
+
+#include <pnmf/parallel.hpp>
+#include <pnmf/solvers/initial.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace pnmf {
+namespace {
+
+/// Block coordinate descent on the model with unit columns of W. One sweep:
+///
+///     every W_t   exact column steps (basis_step.hpp), all scales in parallel, `basis_passes` times
+///     every H_t   a pass over the rows (embedding_pass.hpp), then whole components moved along the merge
+///     tree
+///                 (component_shifts.hpp); `embedding_passes` times
+///
+/// Each part keeps the objective from rising. Between sweeps (W, H) is extrapolated with Nesterov's momentum;
+/// a sweep from the extrapolated point that ends above the last objective is undone and the momentum starts
+/// again, so the recorded objective never rises.
+template <class Real>
+class Stationary : public Method<Real> {
+  public:
+    Stationary(const Problem<Real>& problem, const SolverOptions& options)
+        : problem_(problem), options_(options), squared_norm_X_(problem.X->squared_norm()),
+          forest_(*problem.graph, problem.epsilon), products_(problem.epsilon.size()),
+          residual_W_(problem.epsilon.size()) {}
+
+    SweepReport sweep(SolverState<Real>& state, const std::function<void(const StepReport&)>& step) override {
+        const Objective before = state.trace.back();
+        const double next_momentum = 0.5 * (1.0 + std::sqrt(1.0 + 4.0 * state.momentum * state.momentum));
+        const double weight = options_.extrapolate ? (state.momentum - 1.0) / next_momentum : 0.0;
+        const bool extrapolated = weight > 0.0;
+        if (extrapolated) {
+            extrapolate(state, weight);
+        } else {
+            state.previous = state.current;
+        }
+        // From here `previous` is the point the sweep moves; `current` is kept until the sweep has paid.
+        SweepReport report;
+        report.objective = sweep_from(state.previous, step, state.trace.size());
+        const double slack = rounding() * before.total();
+        if (extrapolated && !(report.objective.total() <= before.total() + slack)) {
+            state.momentum = 1.0;
+            report.objective = before;
+            report.restarted = true;
+            report.residual = last_residual_;
+            return report;
+        }
+        std::swap(state.current, state.previous);
+        state.momentum = next_momentum;
+        report.residual = last_residual_ = residual(state.current);
+        return report;
+    }
+
+    BasisForm form() const override { return BasisForm::unit_columns; }
+
+  private:
+    /// How much of the objective rounding alone may add.
+    static constexpr double rounding() { return std::is_same_v<Real, float> ? 1e-6 : 1e-13; }
+
+    /// previous ← [current + weight·(current − previous)]₊, columns of W unit again.
+    void extrapolate(SolverState<Real>& state, double weight) const {
+        const auto beta = static_cast<Real>(weight);
+        parallel_for(problem_.scales(), [&](Index t) {
+            auto& W = state.previous.W[t];
+            auto& H = state.previous.H[t];
+            const auto& W_now = state.current.W[t];
+            const auto& H_now = state.current.H[t];
+            W.array() = (W_now.array() + beta * (W_now - W).array()).max(Real{0});
+            H.array() = (H_now.array() + beta * (H_now - H).array()).max(Real{0});
+            for (Index k = 0; k < W.cols(); ++k) {
+                const Real norm = W.col(k).norm();
+                if (norm > 0) {
+                    W.col(k) /= norm;
+                } else {
+                    W.col(k) = W_now.col(k);
+                }
+            }
+        });
+    }
+
+    Objective sweep_from(Factors<Real>& point, const std::function<void(const StepReport&)>& step,
+                         std::size_t sweep) {
+        Index number = 0;
+        const auto note = [&] {
+            if (step) {
+                step({static_cast<Index>(sweep), -1, ++number, total_objective(point).total()});
+            }
+        };
+        update_bases(point);
+        if (step) {
+            refresh_graph_products(point);
+        }
+        note();
+        for (int pass = 0; pass < options_.embedding_passes; ++pass) {
+            update_embeddings(point);
+            refresh_graph_products(point);
+            note();
+            if (options_.shift_components) {
+                shift_components(problem_.penalty, forest_, products_, point.H);
+                note();
+            }
+        }
+        return total_objective(point);
+    }
+
+    void update_bases(Factors<Real>& point) {
+        parallel_for(problem_.scales(), [&](Index t) {
+            auto& W = point.W[t];
+            const auto& H = point.H[t];
+            const DenseMatrix<Real> XHt = problem_.X->times_transposed(H);
+            const DenseMatrix<Real> HHt = gram_of_rows(H);
+            residual_W_[t] = movement_W(BasisForm::unit_columns, W, XHt, HHt);
+            for (int pass = 0; pass < options_.basis_passes; ++pass) {
+                update_basis(W, XHt, HHt);
+            }
+            products_[t].WtX = problem_.X->transposed_times(W);
+            products_[t].WtW = gram_of_columns(W);
+        });
+    }
+
+    void refresh_graph_product(const Factors<Real>& point, Index t) {
+        const auto graph = problem_.graph->at(problem_.epsilon[t]);
+        products_[t].HA = graph->times_adjacency(point.H[t]);
+        products_[t].degree = graph->degrees().template cast<Real>();
+    }
+
+    void refresh_graph_products(const Factors<Real>& point) {
+        parallel_for(problem_.scales(), [&](Index t) { refresh_graph_product(point, t); });
+    }
+
+    void update_embeddings(Factors<Real>& point) {
+        const Index scales = problem_.scales();
+        const auto visit = [&](Index t) {
+            refresh_graph_product(point, t);
+            pass_at_scale(problem_.penalty, products_[t], point.H[t], t > 0 ? &point.H[t - 1] : nullptr,
+                          t + 1 < scales ? &point.H[t + 1] : nullptr);
+        };
+        switch (options_.order) {
+        case SweepOrder::chain:
+            refresh_graph_products(point);
+            pass_along_chain(problem_.penalty, products_, point.H);
+            break;
+        case SweepOrder::sequential:
+            for (Index t = 0; t < scales; ++t) {
+                visit(t);
+            }
+            break;
+        case SweepOrder::red_black:
+            for (const Index colour : {0, 1}) {
+                parallel_for((scales - colour + 1) / 2, [&](Index i) { visit(2 * i + colour); });
+            }
+            break;
+        }
+    }
+
+    Objective total_objective(const Factors<Real>& point) const {
+        std::vector<Objective> terms(products_.size());
+        parallel_for(problem_.scales(), [&](Index t) {
+            terms[t] = scale_objective(problem_.penalty, squared_norm_X_, products_[t], point.H[t],
+                                       t > 0 ? &point.H[t - 1] : nullptr);
+        });
+        Objective total;
+        for (const Objective& term : terms) {
+            total = total + term;
+        }
+        return total;
+    }
+
+    /// For H at the point reached; for W at the point the sweep began, where XHᵀ was at hand.
+    KktResidual residual(const Factors<Real>& point) const {
+        const Index scales = problem_.scales();
+        std::vector<KktResidual> residuals(products_.size());
+        parallel_for(scales, [&](Index t) {
+            residuals[t].H =
+                movement_H(problem_.penalty, products_[t], point.H[t], t > 0 ? &point.H[t - 1] : nullptr,
+                           t + 1 < scales ? &point.H[t + 1] : nullptr);
+            residuals[t].W = residual_W_[t];
+        });
+        return sum(residuals);
+    }
+
+    const Problem<Real>& problem_;
+    SolverOptions options_;
+    double squared_norm_X_;
+    ComponentForest forest_;
+    std::vector<ScaleProducts<Real>> products_;
+    std::vector<Movement> residual_W_;
+    KktResidual last_residual_;
+};
+
+} // namespace
+
+template <class Real>
+std::unique_ptr<Method<Real>> make_stationary(const Problem<Real>& problem, const SolverOptions& options) {
+    return std::make_unique<Stationary<Real>>(problem, options);
+}
+
+template std::unique_ptr<Method<float>> make_stationary(const Problem<float>&, const SolverOptions&);
+template std::unique_ptr<Method<double>> make_stationary(const Problem<double>&, const SolverOptions&);
+
+} // namespace pnmf
