@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
     app.require_subcommand(0, 1);
     app.failure_message(usage_error);
     pnmf::cli::add_convert(app);
+    pnmf::cli::add_scales(app);
     pnmf::cli::add_score(app);
     pnmf::cli::add_simulate(app);
     try {

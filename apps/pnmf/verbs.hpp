@@ -12,6 +12,7 @@ struct Exit {
 };
 
 void add_convert(CLI::App& app);
+void add_scales(CLI::App& app);
 void add_score(CLI::App& app);
 void add_simulate(CLI::App& app);
 

@@ -20,8 +20,8 @@ enum class ScaleStrategy {
 
 struct ScaleOptions {
     ScaleStrategy strategy = ScaleStrategy::canonical;
-    std::optional<Index> max_scales; ///< keep at most this many (≥ 2, or 1 when there is one), by `thin()`
-    std::uint64_t seed = 0;          ///< for random and sufficient
+    std::optional<Index> max_scales{}; ///< keep at most this many (≥ 2, or 1 when there is one), by `thin()`
+    std::uint64_t seed = 0;            ///< for random and sufficient
 };
 
 /// Scales, finest first, strictly ascending, all positive; graphs join cells at distance < ε.
