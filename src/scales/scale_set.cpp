@@ -1,5 +1,6 @@
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
+#include <pnmf/parallel.hpp>
 #include <pnmf/scales/scale_set.hpp>
 
 #include <algorithm>
@@ -106,13 +107,12 @@ std::vector<double> distance_scales(const Points& points, const SpanningTree& tr
             "canonical or "
             "sufficient",
             largest_distance_set, n);
-    std::vector<double> distances;
-    distances.reserve(static_cast<std::size_t>(n * (n - 1) / 2 + 1));
-    for (Index j = 0; j < n; ++j) {
+    std::vector<double> distances(static_cast<std::size_t>(n * (n - 1) / 2));
+    parallel_for(n, [&](Index j) {
         for (Index i = 0; i < j; ++i) {
-            distances.push_back(points.distance(i, j));
+            distances[j * (j - 1) / 2 + i] = points.distance(i, j);
         }
-    }
+    });
     std::sort(distances.begin(), distances.end());
     distances.erase(std::unique(distances.begin(), distances.end()), distances.end());
     if (!distances.empty() && distances.front() == 0.0) {
@@ -163,23 +163,6 @@ ScaleSet choose_scales(const Points& points, const SpanningTree& tree, const Sca
         break;
     }
     return options.max_scales ? thin(scales, *options.max_scales) : scales;
-}
-
-std::vector<Index> edge_counts(const Points& points, const std::vector<double>& epsilon) {
-    require(std::is_sorted(epsilon.begin(), epsilon.end()), "scales must ascend");
-    // A pair counts from the first scale above its distance on.
-    std::vector<Index> counts(epsilon.size() + 1, 0);
-    for (Index j = 0; j < points.count(); ++j) {
-        for (Index i = 0; i < j; ++i) {
-            const double d = points.distance(i, j);
-            ++counts[std::upper_bound(epsilon.begin(), epsilon.end(), d) - epsilon.begin()];
-        }
-    }
-    for (std::size_t t = 1; t < epsilon.size(); ++t) {
-        counts[t] += counts[t - 1];
-    }
-    counts.pop_back();
-    return counts;
 }
 
 } // namespace pnmf

@@ -15,7 +15,7 @@ struct Edge {
 
     /// The total order on edges: by length, then by ends. Ties are the rule in count data; with it the
     /// spanning tree is unique.
-    friend auto operator<=>(const Edge&, const Edge&) = default;
+    friend auto operator<=>(const Edge&, const Edge&) = default; // NOLINT(modernize-use-nullptr)
 };
 
 struct SpanningTree {
