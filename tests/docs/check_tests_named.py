@@ -3,7 +3,7 @@
 
     check_tests_named.py PAGE TESTS
 
-A name is `program.Suite.Test` in backquotes; it must be a TEST, TEST_F, TEST_P or TYPED_TEST under TESTS/program.
+A name is `program.Suite.Test` in backquotes: a test program, and a TEST, TEST_F, TEST_P or TYPED_TEST in its folder.
 """
 
 import pathlib
@@ -12,11 +12,13 @@ import sys
 
 
 def tests_under(folder):
-    """All 'folder.Suite.Test' of the sources."""
+    """All 'program.Suite.Test' that the sources could define, whatever the program of a folder each source is in."""
     found = set()
-    for path in folder.rglob("*_test.cpp"):
-        for suite, name in re.findall(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\s*\)", path.read_text(), re.MULTILINE):
-            found.add(f"{path.relative_to(folder).parts[0]}.{suite}.{name}")
+    for listing in folder.rglob("CMakeLists.txt"):
+        programs = re.findall(r"^pnmf_test\(\s*(\w+)", listing.read_text(), re.MULTILINE)
+        for path in listing.parent.glob("*_test.cpp"):
+            tests = re.findall(r"^(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+),\s*(\w+)\s*\)", path.read_text(), re.MULTILINE)
+            found |= {f"{program}.{suite}.{name}" for program in programs for suite, name in tests}
     return found
 
 
