@@ -1,6 +1,8 @@
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/linalg/gemm.hpp>
+#include <pnmf/solvers/solver.hpp>
 
 #include <fmt/core.h>
 
@@ -20,6 +22,14 @@ std::string usage_error(const CLI::App* app, const CLI::Error& error) {
     return fmt::format("pnmf: {}\nSee {} --help\n", error.what(), command);
 }
 
+std::string command_line(int argc, char** argv) {
+    std::string line = "pnmf";
+    for (int i = 1; i < argc; ++i) {
+        line += std::string(" ") + argv[i];
+    }
+    return line;
+}
+
 } // namespace
 
 /// Exit codes: 0 done · 1 failed · 2 usage or bad input · 3 not converged under --strict.
@@ -29,9 +39,12 @@ int main(int argc, char** argv) {
         "Persistent nonnegative matrix factorisation: one embedding of the cells for every scale at which "
         "their connectivity changes."};
     app.name("pnmf");
-    app.set_version_flag("--version", std::string("pnmf ") + PNMF_VERSION);
+    app.set_version_flag("--version", [] {
+        return fmt::format("pnmf {}\nmatrix products: {}", PNMF_VERSION, pnmf::blas_description());
+    });
     app.require_subcommand(0, 1);
     app.failure_message(usage_error);
+    pnmf::cli::add_fit(app, command_line(argc, argv));
     pnmf::cli::add_convert(app);
     pnmf::cli::add_scales(app);
     pnmf::cli::add_score(app);
@@ -48,6 +61,9 @@ int main(int argc, char** argv) {
     } catch (const pnmf::InputError& e) {
         fmt::print(stderr, "pnmf: {}\n", e.what());
         return 2;
+    } catch (const pnmf::Interrupted& e) {
+        fmt::print(stderr, "\npnmf: {}\n", e.what());
+        return 1;
     } catch (const std::bad_alloc&) {
         fmt::print(stderr, "pnmf: out of memory\n");
         return 1;

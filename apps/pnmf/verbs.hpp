@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include <string>
+
 /// Each verb adds its subcommand to the program: options, help, and a callback that does the work.
 /// A callback that returns has done its work (exit 0); see `main` for what exceptions mean.
 namespace pnmf::cli {
@@ -13,6 +15,8 @@ struct Exit {
 
 void add_convert(CLI::App& app);
 void add_scales(CLI::App& app);
+/// `command` is the whole command line, to be kept in the result.
+void add_fit(CLI::App& app, const std::string& command);
 void add_score(CLI::App& app);
 void add_simulate(CLI::App& app);
 

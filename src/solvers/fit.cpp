@@ -136,16 +136,16 @@ PreparedFit<Real> prepare_fit(const DataValues& X, const FitOptions& options) {
 }
 
 template <class Real>
-Factors<Real> make_start(const PreparedFit<Real>& prepared) {
+Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& observer) {
     const FitOptions& options = prepared.options;
     const Problem<Real> problem = prepared.problem();
     const bool stationary = options.solver.algorithm == Algorithm::stationary;
     Pair<Real> pair = seed_pair(*prepared.X, prepared.rank, options.seeding, options.seed);
     switch (options.start.value_or(stationary ? Start::nested : Start::chained)) {
     case Start::nested:
-        return nested_start(problem, std::move(pair));
+        return nested_start(problem, std::move(pair), observer);
     case Start::chained:
-        return chained_start(problem, std::move(pair));
+        return chained_start(problem, std::move(pair), 1e-3, observer);
     case Start::broadcast:
         break;
     }
@@ -190,7 +190,7 @@ FitResult<Real> fit(const DataValues& X, const FitOptions& options, const Observ
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template PreparedFit<Real> prepare_fit(const DataValues&, const FitOptions&);                            \
-    template Factors<Real> make_start(const PreparedFit<Real>&);                                             \
+    template Factors<Real> make_start(const PreparedFit<Real>&, const Observer&);                            \
     template FitResult<Real> finish_fit(const PreparedFit<Real>&, SolverState<Real>, Stop);                  \
     template FitResult<Real> fit(const DataValues&, const FitOptions&, const Observer&);
 PNMF_INSTANTIATE(float)

@@ -113,7 +113,8 @@ Factors<Real> broadcast_start(const Problem<Real>& problem, Pair<Real> pair) {
 }
 
 template <class Real>
-Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, double tolerance) {
+Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, double tolerance,
+                            const Observer& observer) {
     Factors<Real> result{std::vector<DenseMatrix<Real>>(static_cast<std::size_t>(problem.scales())),
                          std::vector<DenseMatrix<Real>>(static_cast<std::size_t>(problem.scales()))};
     const double squared_norm_X = problem.X->squared_norm();
@@ -123,6 +124,9 @@ Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, doubl
                               1000);
         result.W[t] = pair.W;
         result.H[t] = pair.H;
+        if (observer.sweep && !observer.sweep({})) {
+            throw Interrupted();
+        }
     }
     return result;
 }
@@ -131,7 +135,7 @@ Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, doubl
     template Pair<Real> seed_pair(const DataMatrix<Real>&, Index, Seeding, std::uint64_t);                   \
     template void make_columns_unit(DenseMatrix<Real>&, DenseMatrix<Real>&);                                 \
     template Factors<Real> broadcast_start(const Problem<Real>&, Pair<Real>);                                \
-    template Factors<Real> chained_start(const Problem<Real>&, Pair<Real>, double);
+    template Factors<Real> chained_start(const Problem<Real>&, Pair<Real>, double, const Observer&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

@@ -63,19 +63,21 @@ Problem<Real> at_level(const Problem<Real>& problem, const std::vector<Index>& p
 } // namespace
 
 template <class Real>
-Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair) {
+Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const Observer& observer) {
     const Index T = problem.scales();
     Index count = T;
     while (count > coarsest_level) {
         count = (count + growth - 1) / growth;
     }
     std::vector<Index> positions = spread(count, T);
-    Factors<Real> factors = chained_start(at_level(problem, positions), std::move(pair));
+    Factors<Real> factors = chained_start(at_level(problem, positions), std::move(pair), 1e-3, observer);
     const SolverOptions rough{.tolerance = level_tolerance, .max_sweeps = level_sweeps};
     while (count < T) {
         const Problem<Real> level = at_level(problem, positions);
         auto state = start_solver(level, rough, std::move(factors));
-        run_solver(level, rough, state);
+        if (run_solver(level, rough, state, {.sweep = observer.sweep, .step = {}}) == Stop::interrupted) {
+            throw Interrupted();
+        }
         count = std::min(T, count * growth);
         const std::vector<Index> next = spread(count, T);
         factors = draw_out(state.current, positions, next);
@@ -84,7 +86,7 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair) {
     return factors;
 }
 
-template Factors<float> nested_start(const Problem<float>&, Pair<float>);
-template Factors<double> nested_start(const Problem<double>&, Pair<double>);
+template Factors<float> nested_start(const Problem<float>&, Pair<float>, const Observer&);
+template Factors<double> nested_start(const Problem<double>&, Pair<double>, const Observer&);
 
 } // namespace pnmf

@@ -20,6 +20,7 @@ MAY_INCLUDE["simulate"] = {"linalg"}
 MAY_INCLUDE["backends"] = {"linalg", "persistence", "scales", "graphs", "model"}
 MAY_INCLUDE["solvers"] |= {"backends"}
 MAY_INCLUDE["baselines"] |= {"backends"}
+MAY_INCLUDE["results"] = set(CHAIN) | {"io", "metrics"}
 MAY_INCLUDE["diagnostics"] = set(MAY_INCLUDE)
 MAY_INCLUDE["root"] = set()
 

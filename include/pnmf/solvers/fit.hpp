@@ -60,9 +60,9 @@ using DataValues = std::variant<Matrix, SparseMatrix<double>>;
 template <class Real>
 PreparedFit<Real> prepare_fit(const DataValues& X, const FitOptions& options);
 
-/// The start the options ask for.
+/// The start the options ask for. Interrupted when the observer says stop.
 template <class Real>
-Factors<Real> make_start(const PreparedFit<Real>& prepared);
+Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& observer = {});
 
 /// What a fit found. Scales run finest → coarsest.
 template <class Real>

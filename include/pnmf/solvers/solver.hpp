@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <optional>
+#include <stdexcept>
 #include <vector>
 
 namespace pnmf {
@@ -73,6 +74,12 @@ struct StepReport {
 struct Observer {
     std::function<bool(const SweepReport&)> sweep;
     std::function<void(const StepReport&)> step;
+};
+
+/// Thrown by what runs before the first sweep when the observer says stop: there is nothing to keep yet.
+class Interrupted : public std::runtime_error {
+  public:
+    Interrupted() : std::runtime_error("interrupted before the first sweep") {}
 };
 
 enum class Stop { converged, sweep_limit, interrupted };

@@ -1,0 +1,312 @@
+#include "fit_options.hpp"
+#include "input_options.hpp"
+#include "interrupt.hpp"
+#include "progress.hpp"
+#include "verbs.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/io/h5ad.hpp>
+#include <pnmf/io/write_text.hpp>
+#include <pnmf/linalg/gemm.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/results/checkpoint.hpp>
+#include <pnmf/results/result_file.hpp>
+#include <pnmf/solvers/option_list.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+namespace pnmf::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct Options {
+    InputOptions input;
+    FitOptions fit;
+    std::string folder;
+    std::string precision = "double";
+    std::string trace;
+    std::string start_from;
+    std::string command;
+    int threads = 0;
+    double checkpoint_every = 300.0;
+    bool save_basis = false;
+    bool strict = false;
+    bool resume = false;
+    bool json = false;
+};
+
+/// Rows of --trace: the objective after every sweep, and after every step inside it.
+class Trace {
+  public:
+    explicit Trace(bool wanted) : wanted_(wanted), text_("kind\tsweep\tscale\tstep\tobjective\n") {}
+
+    void sweep(Index number, double objective) {
+        text_ += fmt::format("sweep\t{}\t\t\t{:.17g}\n", number, objective);
+    }
+    void step(const StepReport& report) {
+        const std::string scale = report.scale < 0 ? "all" : std::to_string(report.scale + 1);
+        text_ +=
+            fmt::format("step\t{}\t{}\t{}\t{:.17g}\n", report.sweep, scale, report.step, report.objective);
+    }
+    bool wanted() const { return wanted_; }
+    const std::string& text() const { return text_; }
+
+  private:
+    bool wanted_;
+    std::string text_;
+};
+
+/// Finds out before the work whether the folder can be written and the disk is large enough.
+void check_folder(const fs::path& folder, double bytes) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    require(!error && fs::is_directory(folder), "{}: this folder cannot be made: {}", folder.string(),
+            error.message());
+    write_text(folder / ".writable", "");
+    fs::remove(folder / ".writable", error);
+    const auto space = fs::space(folder, error);
+    require(error || static_cast<double>(space.available) > bytes,
+            "{}: the results need about {:.1f} GB and the disk has {:.1f} GB left", folder.string(),
+            bytes / 1e9, static_cast<double>(space.available) / 1e9);
+}
+
+template <class Real>
+double bytes_needed(const PreparedFit<Real>& prepared, bool save_basis) {
+    const auto scales = static_cast<double>(prepared.scales.size());
+    const auto rank = static_cast<double>(prepared.rank);
+    const double embeddings = scales * rank * static_cast<double>(prepared.X->cells()) * sizeof(Real);
+    const double bases = scales * rank * static_cast<double>(prepared.X->features()) * sizeof(Real);
+    // A checkpoint holds both factors twice, and the one before it stays until it is whole.
+    return embeddings + (save_basis ? bases : 0.0) + 4.0 * (embeddings + bases);
+}
+
+template <class Real>
+Factors<Real> read_start(const fs::path& path, Index scales) {
+    Factors<Real> factors;
+    for (Index t = 0; t < scales; ++t) {
+        factors.W.push_back(read_slab(path, "uns/pnmf/W", t).cast<Real>());
+        factors.H.push_back(read_slab(path, "uns/pnmf/H", t).cast<Real>());
+    }
+    return factors;
+}
+
+Json objective_json(const Objective& objective) {
+    return {{"total", objective.total()},
+            {"fit", objective.fit},
+            {"graph", objective.graph},
+            {"smoothness", objective.smoothness},
+            {"anchor", objective.anchor}};
+}
+
+template <class Real>
+Json summary_json(const Options& options, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
+                  double seconds) {
+    const KktResidual total = sum(result.residuals);
+    const char* stops[] = {"converged", "sweep limit", "interrupted"};
+    Json json;
+    json["program"] = std::string("pnmf ") + PNMF_VERSION;
+    json["input"] = options.input.path;
+    json["features"] = prepared.X->features();
+    json["cells"] = prepared.X->cells();
+    json["rank"] = prepared.rank;
+    json["scales"] = result.scales.size();
+    json["epsilon_finest"] = result.scales.epsilon.front();
+    json["epsilon_coarsest"] = result.scales.epsilon.back();
+    json["stop"] = stops[static_cast<int>(result.stop)];
+    json["sweeps"] = result.trace.size() - 1;
+    json["objective_start"] = objective_json(result.trace.front());
+    json["objective"] = objective_json(result.trace.back());
+    json["kkt_H"] = total.H.ratio();
+    json["kkt_W"] = total.W.ratio();
+    json["effective_rank_finest"] = result.effective_rank.front();
+    json["effective_rank_coarsest"] = result.effective_rank.back();
+    json["recommended_scale"] = result.recommended + 1;
+    json["warnings"] = result.warnings;
+    json["notices"] = prepared.notices;
+    json["options"] = Json::parse(options_json(prepared.options));
+    json["precision"] = options.precision;
+    json["threads"] = thread_count();
+    json["seconds"] = seconds;
+    return json;
+}
+
+void print_summary(const Json& json, const fs::path& folder) {
+    fmt::print("{} cells x {} features, rank {}, {} scales from {:.4g} to {:.4g}\n",
+               json["cells"].get<Index>(), json["features"].get<Index>(), json["rank"].get<Index>(),
+               json["scales"].get<Index>(), json["epsilon_finest"].get<double>(),
+               json["epsilon_coarsest"].get<double>());
+    const auto line = [&](const char* name, const Json& terms) {
+        fmt::print("objective {:<6} {:.8g} = fit {:.6g} + graph {:.6g} + smoothness {:.6g} + anchor {:.6g}\n",
+                   name, terms["total"].get<double>(), terms["fit"].get<double>(),
+                   terms["graph"].get<double>(), terms["smoothness"].get<double>(),
+                   terms["anchor"].get<double>());
+    };
+    line("start", json["objective_start"]);
+    line("end", json["objective"]);
+    fmt::print("{} after {} sweeps; KKT residual {:.1e} for H, {:.1e} for W\n",
+               json["stop"].get<std::string>(), json["sweeps"].get<Index>(), json["kkt_H"].get<double>(),
+               json["kkt_W"].get<double>());
+    fmt::print("effective rank {:.2f} at the finest scale, {:.2f} at the coarsest; recommended scale {}\n",
+               json["effective_rank_finest"].get<double>(), json["effective_rank_coarsest"].get<double>(),
+               json["recommended_scale"].get<Index>());
+    fmt::print("wrote {}\n", (folder / "result.h5ad").string());
+}
+
+/// A run of the solver with what surrounds it: progress, trace, checkpoints, interruption.
+template <class Real>
+Stop run_watched(const Options& options, const PreparedFit<Real>& prepared, SolverState<Real>& state,
+                 const std::string& fingerprint, Progress& progress, Trace& trace) {
+    const fs::path checkpoint = fs::path(options.folder) / "checkpoint.bin";
+    for (std::size_t i = 0; i < state.trace.size(); ++i) {
+        trace.sweep(static_cast<Index>(i), state.trace[i].total());
+    }
+    auto saved = std::chrono::steady_clock::now();
+    Observer observer;
+    observer.sweep = [&](const SweepReport& report) {
+        progress.sweep(report);
+        trace.sweep(report.sweep, report.objective.total());
+        const std::chrono::duration<double> since = std::chrono::steady_clock::now() - saved;
+        if (since.count() >= options.checkpoint_every) {
+            save_checkpoint(checkpoint, state, fingerprint);
+            saved = std::chrono::steady_clock::now();
+        }
+        return !interrupt_requested();
+    };
+    if (trace.wanted()) {
+        observer.step = [&](const StepReport& report) { trace.step(report); };
+    }
+    const Problem<Real> problem = prepared.problem();
+    const Stop stop = run_solver(problem, prepared.options.solver, state, observer);
+    if (trace.wanted()) {
+        write_text(options.trace, trace.text());
+    }
+    if (stop == Stop::interrupted) {
+        save_checkpoint(checkpoint, state, fingerprint);
+    }
+    return stop;
+}
+
+template <class Real>
+SolverState<Real> first_state(const Options& options, const PreparedFit<Real>& prepared,
+                              const std::string& fingerprint, Progress& progress) {
+    if (options.resume) {
+        return load_checkpoint<Real>(fs::path(options.folder) / "checkpoint.bin", fingerprint);
+    }
+    const Problem<Real> problem = prepared.problem();
+    if (!options.start_from.empty()) {
+        return start_solver(problem, prepared.options.solver,
+                            read_start<Real>(options.start_from, problem.scales()));
+    }
+    Observer observer;
+    observer.sweep = [&](const SweepReport&) {
+        progress.starting();
+        return !interrupt_requested();
+    };
+    return start_solver(problem, prepared.options.solver, make_start(prepared, observer));
+}
+
+template <class Real>
+void fit_with(const Options& options, const Input& input) {
+    const fs::path folder = options.folder;
+    const PreparedFit<Real> prepared = prepare_fit<Real>(input.data.X, options.fit);
+    print_notices(prepared.notices);
+    fmt::print(stderr, "{} scales, finest {:.6g}, coarsest {:.6g}\n", prepared.scales.size(),
+               prepared.scales.epsilon.front(), prepared.scales.epsilon.back());
+    check_folder(folder, bytes_needed(prepared, options.save_basis));
+    const SolverOptions& solver = prepared.options.solver;
+    Progress progress(solver.tolerance.value_or(default_tolerance(solver)),
+                      solver.max_sweeps.value_or(default_max_sweeps(solver)),
+                      solver.algorithm == Algorithm::stationary && solver.stop == StopRule::certificate);
+    Trace trace(!options.trace.empty());
+    const std::string fingerprint = run_fingerprint(prepared.options, input.data.X);
+
+    catch_interrupts();
+    SolverState<Real> state = first_state(options, prepared, fingerprint, progress);
+    const Stop stop = run_watched(options, prepared, state, fingerprint, progress, trace);
+    if (stop == Stop::interrupted) {
+        fmt::print(stderr,
+                   "\npnmf: interrupted after sweep {}; the same command with --resume goes on from here\n",
+                   state.trace.size() - 1);
+        throw Exit{1};
+    }
+    const FitResult<Real> result = finish_fit(prepared, std::move(state), stop);
+    const Json summary = summary_json(options, prepared, result, progress.seconds());
+    write_result(folder / "result.h5ad", input.data, prepared, result,
+                 {.save_basis = options.save_basis,
+                  .transform = input.transform == Transform::log_unit ? "log-unit" : "none",
+                  .command = options.command});
+    write_text(folder / "summary.json", summary.dump(2) + "\n");
+    std::error_code ignored;
+    fs::remove(folder / "checkpoint.bin", ignored);
+
+    for (const std::string& warning : result.warnings) {
+        fmt::print(stderr, "warning: {}\n", warning);
+    }
+    if (options.json) {
+        fmt::print("{}\n", summary.dump(2));
+    } else {
+        print_summary(summary, folder);
+    }
+    if (options.strict && stop != Stop::converged && solver.algorithm != Algorithm::reference) {
+        throw Exit{3};
+    }
+}
+
+void run(const Options& options) {
+    if (options.threads > 0) {
+        set_thread_count(options.threads);
+    }
+    Input input = read_input(options.input);
+    if (!input.labels.empty()) {
+        std::erase_if(input.data.cell_table,
+                      [](const TableColumn& column) { return column.name == "label"; });
+        input.data.cell_table.push_back({.name = "label", .values = input.labels, .categorical = true});
+    }
+    if (options.precision == "float") {
+        fit_with<float>(options, input);
+    } else {
+        fit_with<double>(options, input);
+    }
+}
+
+} // namespace
+
+void add_fit(CLI::App& app, const std::string& command) {
+    auto options = std::make_shared<Options>();
+    options->command = command;
+    CLI::App* verb =
+        app.add_subcommand("fit", "Factorise the data at every scale; write embeddings, one for each scale");
+    add_input_options(*verb, options->input);
+    verb->add_option("-o,--output", options->folder, "Folder for result.h5ad and summary.json")->required();
+    add_fit_options(*verb, options->fit);
+    verb->add_option("--precision", options->precision, "Numbers to compute with")
+        ->check(CLI::IsMember({"double", "float"}))
+        ->capture_default_str();
+    verb->add_option("--threads", options->threads, "Threads; results do not depend on it [all cores]")
+        ->check(CLI::PositiveNumber);
+    verb->add_flag("--save-basis", options->save_basis, "Write the bases W too (needed by `pnmf transform`)");
+    verb->add_option("--start-from", options->start_from, "A result.h5ad with its bases to start from")
+        ->check(CLI::ExistingFile);
+    verb->add_option("--trace", options->trace,
+                     "File for the objective after every sweep, scale and inner step");
+    verb->add_option("--checkpoint-every", options->checkpoint_every, "Seconds between checkpoints")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    verb->add_flag("--resume", options->resume, "Go on from the checkpoint in the output folder");
+    verb->add_flag("--strict", options->strict, "Exit with code 3 when the run did not converge");
+    verb->add_flag("--json", options->json, "Print the summary as JSON");
+    verb->callback([options] {
+        options->fit.scales.seed = options->fit.seed;
+        run(*options);
+    });
+}
+
+} // namespace pnmf::cli

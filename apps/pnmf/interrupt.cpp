@@ -1,0 +1,30 @@
+#include "interrupt.hpp"
+
+#include <csignal>
+
+namespace pnmf::cli {
+namespace {
+
+volatile std::sig_atomic_t requested = 0;
+
+extern "C" void on_signal(int) {
+    requested = 1;
+}
+
+} // namespace
+
+void catch_interrupts() {
+    struct sigaction action {};
+    action.sa_handler = on_signal;
+    sigemptyset(&action.sa_mask);
+    // The handler serves once: the second signal has its usual effect.
+    action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupt_requested() {
+    return requested != 0;
+}
+
+} // namespace pnmf::cli

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <pnmf/io/dataset.hpp>
+#include <pnmf/solvers/fit.hpp>
+#include <pnmf/types.hpp>
+
+#include <filesystem>
+#include <string>
+
+namespace pnmf {
+
+/// The options of a fit and their values as JSON, in the order of `visit_options`; what was chosen
+/// automatically is null.
+std::string options_json(const FitOptions& options);
+
+/// What a checkpoint belongs to: the options that shape the iterates, and a checksum of the data. Stopping
+/// rules are left out, so that a run may be continued further than it was meant to go.
+std::string run_fingerprint(const FitOptions& options, const DataValues& X);
+
+struct ResultFileOptions {
+    bool save_basis = false; ///< W too: T × p × d numbers
+    std::string transform;   ///< what was done to the data before: kept for `pnmf transform`
+    std::string command;     ///< how the run was started; empty for none
+};
+
+/// Writes a result as .h5ad: names and tables of cells and features; `obsm/X_pnmf`, the embedding at the
+/// recommended scale, n × d; and in `uns/pnmf` epsilon, multiplicity, betti0, H (T × d × n, finest first), W
+/// (T × p × d, when asked for), objective (sweeps + 1) and its four terms, kkt (T) with its parts kkt_H and
+/// kkt_W, effective_rank (T), deaths and merge_tree of the cells, options (JSON), recommended (position of
+/// the scale, from 0), stop, warnings.
+template <class Real>
+void write_result(const std::filesystem::path& path, const Dataset& data, const PreparedFit<Real>& prepared,
+                  const FitResult<Real>& result, const ResultFileOptions& options = {});
+
+} // namespace pnmf

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <pnmf/solvers/fit.hpp>
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace pnmf {
+
+/// The names of an enumeration's values, as users write them.
+template <class Enum>
+struct EnumNames;
+
+template <>
+struct EnumNames<Algorithm> {
+    static constexpr std::array values{std::pair{std::string_view("stationary"), Algorithm::stationary},
+                                       std::pair{std::string_view("reference"), Algorithm::reference},
+                                       std::pair{std::string_view("paper"), Algorithm::paper}};
+};
+template <>
+struct EnumNames<SweepOrder> {
+    static constexpr std::array values{std::pair{std::string_view("chain"), SweepOrder::chain},
+                                       std::pair{std::string_view("sequential"), SweepOrder::sequential},
+                                       std::pair{std::string_view("red-black"), SweepOrder::red_black}};
+};
+template <>
+struct EnumNames<StopRule> {
+    static constexpr std::array values{
+        std::pair{std::string_view("certificate"), StopRule::certificate},
+        std::pair{std::string_view("relative-decrease"), StopRule::relative_decrease}};
+};
+template <>
+struct EnumNames<Start> {
+    static constexpr std::array values{std::pair{std::string_view("nested"), Start::nested},
+                                       std::pair{std::string_view("chained"), Start::chained},
+                                       std::pair{std::string_view("broadcast"), Start::broadcast}};
+};
+template <>
+struct EnumNames<Seeding> {
+    static constexpr std::array values{std::pair{std::string_view("nndsvda"), Seeding::nndsvda},
+                                       std::pair{std::string_view("nndsvd"), Seeding::nndsvd},
+                                       std::pair{std::string_view("nndsvdar"), Seeding::nndsvdar},
+                                       std::pair{std::string_view("random"), Seeding::random}};
+};
+template <>
+struct EnumNames<Metric> {
+    static constexpr std::array values{std::pair{std::string_view("euclidean"), Metric::euclidean},
+                                       std::pair{std::string_view("cosine"), Metric::cosine}};
+};
+template <>
+struct EnumNames<ScaleStrategy> {
+    static constexpr std::array values{std::pair{std::string_view("canonical"), ScaleStrategy::canonical},
+                                       std::pair{std::string_view("uniform"), ScaleStrategy::uniform},
+                                       std::pair{std::string_view("random"), ScaleStrategy::random},
+                                       std::pair{std::string_view("sufficient"), ScaleStrategy::sufficient}};
+};
+
+template <class Enum>
+std::string_view name_of(Enum value) {
+    for (const auto& [name, known] : EnumNames<Enum>::values) {
+        if (known == value) {
+            return name;
+        }
+    }
+    return "";
+}
+
+/// The one list of a fit's options: `visit(name, field, what it is)` for each, in the order users read them.
+/// It drives the program's flags, the options recorded in results, and Python's keyword arguments.
+template <class Options, class Visitor>
+void visit_options(Options& o, const Visitor& visit) {
+    visit("rank", o.rank, "d, rows of every embedding [ceil(sqrt(cells)), at most min(features, cells)]");
+    visit("lambda1", o.penalty.graph, "weight of the graph term: pulls neighbours at one scale together");
+    visit("lambda2", o.penalty.smoothness, "weight of the smoothness term: makes neighbouring scales alike");
+    visit("lambda3", o.penalty.anchor,
+          "weight of the anchor term: shrinks embeddings; too large collapses them");
+    visit("alpha", o.alpha,
+          "edge weights are exp(-d^2/epsilon^alpha); unless 2, depends on the unit of the data");
+    visit("metric", o.metric, "distance between cells");
+    visit("scales", o.scales.strategy, "how scales are chosen");
+    visit("max-scales", o.scales.max_scales,
+          "keep at most this many scales, finest and coarsest among them [all]");
+    visit("neighbors", o.neighbors, "graph of k nearest neighbours and the spanning tree [all pairs]");
+    visit("algorithm", o.solver.algorithm,
+          "stationary: descent to a certificate; reference: the published protocol; "
+          "paper: Algorithm 1");
+    visit("order", o.solver.order, "stationary: how a sweep visits the scales");
+    visit("start", o.start, "where the iteration begins [nested for stationary, chained otherwise]");
+    visit("seeding", o.seeding, "how the first pair W, H is made");
+    visit("tolerance", o.solver.tolerance,
+          "when to stop: KKT residual of H (W: ten times it), or relative decrease "
+          "[1e-3; 1e-4 for relative decrease]");
+    visit("stop-rule", o.solver.stop, "what the tolerance is compared with");
+    visit("max-sweeps", o.solver.max_sweeps, "most sweeps over all scales [1000; 10 for reference]");
+    visit("inner-tolerance", o.solver.inner_tolerance,
+          "reference, paper: relative change that ends a scale's steps");
+    visit("inner-limit", o.solver.inner_limit, "reference, paper: most steps on a scale in a sweep");
+    visit("basis-passes", o.solver.basis_passes, "stationary: passes over the columns of W in a sweep");
+    visit("embedding-passes", o.solver.embedding_passes, "stationary: passes over the rows of H in a sweep");
+    visit("extrapolate", o.solver.extrapolate, "stationary: momentum between sweeps");
+    visit("shift-components", o.solver.shift_components, "stationary: exact steps along the merge tree");
+    visit("seed", o.seed, "for everything random");
+}
+
+} // namespace pnmf

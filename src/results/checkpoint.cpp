@@ -1,0 +1,180 @@
+#include "io/atomic_file.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/results/checkpoint.hpp>
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <limits>
+
+namespace pnmf {
+namespace {
+
+// Layout: magic, size of a number, fingerprint, momentum, trace, inner steps, current factors, previous
+// factors, CRC-32 of all before it. Counts and lengths are 64-bit, in the machine's byte order.
+constexpr std::array<char, 8> magic{'p', 'n', 'm', 'f', 'c', 'k', 'p', '1'};
+
+class Writer {
+  public:
+    explicit Writer(const std::filesystem::path& path) : file_(path) {}
+
+    void bytes(const void* data, std::size_t size) {
+        const auto* cursor = static_cast<const char*>(data);
+        while (size > 0) {
+            const std::size_t part = std::min<std::size_t>(size, std::size_t{1} << 30U);
+            checksum_ = crc32(checksum_, reinterpret_cast<const Bytef*>(cursor), static_cast<uInt>(part));
+            file_.write({cursor, part});
+            cursor += part;
+            size -= part;
+        }
+    }
+
+    template <class Value>
+    void value(const Value& value) {
+        bytes(&value, sizeof value);
+    }
+
+    void commit() {
+        const std::uint64_t checksum = checksum_;
+        file_.write({reinterpret_cast<const char*>(&checksum), sizeof checksum});
+        file_.commit();
+    }
+
+  private:
+    io::AtomicFile file_;
+    uLong checksum_ = crc32(0, nullptr, 0);
+};
+
+class Reader {
+  public:
+    explicit Reader(const std::filesystem::path& path)
+        : path_(path), in_(path, std::ios::binary), left_(in_ ? std::filesystem::file_size(path) : 0) {
+        require(static_cast<bool>(in_), "{}: there is no checkpoint to resume", path.string());
+    }
+
+    void bytes(void* data, std::size_t size) {
+        require(size <= left_, "{}: the checkpoint is cut short", path_.string());
+        left_ -= size;
+        auto* cursor = static_cast<char*>(data);
+        while (size > 0) {
+            const std::size_t part = std::min<std::size_t>(size, std::size_t{1} << 30U);
+            in_.read(cursor, static_cast<std::streamsize>(part));
+            require(static_cast<bool>(in_), "{}: the checkpoint cannot be read", path_.string());
+            checksum_ = crc32(checksum_, reinterpret_cast<const Bytef*>(cursor), static_cast<uInt>(part));
+            cursor += part;
+            size -= part;
+        }
+    }
+
+    template <class Value>
+    Value value() {
+        Value result{};
+        bytes(&result, sizeof result);
+        return result;
+    }
+
+    /// A count of items of `size` bytes each, which must fit into what is left of the file.
+    std::int64_t count(std::size_t size) {
+        const auto result = value<std::int64_t>();
+        require(result >= 0 && static_cast<std::uint64_t>(result) <= left_ / std::max<std::size_t>(size, 1),
+                "{}: the checkpoint is damaged", path_.string());
+        return result;
+    }
+
+    void finish() {
+        const std::uint64_t expected = checksum_;
+        const auto found = value<std::uint64_t>();
+        require(found == expected && left_ == 0, "{}: the checkpoint is damaged: its checksum does not match",
+                path_.string());
+    }
+
+  private:
+    std::filesystem::path path_;
+    std::ifstream in_;
+    std::uintmax_t left_;
+    uLong checksum_ = crc32(0, nullptr, 0);
+};
+
+template <class Real>
+void write_matrices(Writer& writer, const std::vector<DenseMatrix<Real>>& matrices) {
+    writer.value(static_cast<std::int64_t>(matrices.size()));
+    for (const auto& matrix : matrices) {
+        writer.value(static_cast<std::int64_t>(matrix.rows()));
+        writer.value(static_cast<std::int64_t>(matrix.cols()));
+        writer.bytes(matrix.data(), static_cast<std::size_t>(matrix.size()) * sizeof(Real));
+    }
+}
+
+template <class Real>
+std::vector<DenseMatrix<Real>> read_matrices(Reader& reader) {
+    std::vector<DenseMatrix<Real>> matrices(static_cast<std::size_t>(reader.count(2 * sizeof(std::int64_t))));
+    for (auto& matrix : matrices) {
+        const auto rows = reader.value<std::int64_t>();
+        const auto cols =
+            reader.count(static_cast<std::size_t>(std::max<std::int64_t>(rows, 0)) * sizeof(Real));
+        require(rows >= 0, "the checkpoint is damaged");
+        matrix.resize(rows, cols);
+        reader.bytes(matrix.data(), static_cast<std::size_t>(matrix.size()) * sizeof(Real));
+    }
+    return matrices;
+}
+
+} // namespace
+
+template <class Real>
+void save_checkpoint(const std::filesystem::path& path, const SolverState<Real>& state,
+                     const std::string& fingerprint) {
+    Writer writer(path);
+    writer.bytes(magic.data(), magic.size());
+    writer.value(static_cast<std::int64_t>(sizeof(Real)));
+    writer.value(static_cast<std::int64_t>(fingerprint.size()));
+    writer.bytes(fingerprint.data(), fingerprint.size());
+    writer.value(state.momentum);
+    writer.value(static_cast<std::int64_t>(state.trace.size()));
+    writer.bytes(state.trace.data(), state.trace.size() * sizeof(Objective));
+    writer.value(static_cast<std::int64_t>(state.inner_steps.size()));
+    writer.bytes(state.inner_steps.data(), state.inner_steps.size() * sizeof(Index));
+    for (const Factors<Real>* factors : {&state.current, &state.previous}) {
+        write_matrices(writer, factors->W);
+        write_matrices(writer, factors->H);
+    }
+    writer.commit();
+}
+
+template <class Real>
+SolverState<Real> load_checkpoint(const std::filesystem::path& path, const std::string& fingerprint) {
+    Reader reader(path);
+    std::array<char, magic.size()> found{};
+    reader.bytes(found.data(), found.size());
+    require(found == magic, "{}: this is not a checkpoint of this version", path.string());
+    require(reader.value<std::int64_t>() == sizeof(Real),
+            "{}: the checkpoint was made with another --precision", path.string());
+    std::string mark(static_cast<std::size_t>(reader.count(1)), '\0');
+    reader.bytes(mark.data(), mark.size());
+    require(mark == fingerprint,
+            "{}: the checkpoint belongs to other data or options:\n  it has  {}\n  asked   {}", path.string(),
+            mark, fingerprint);
+    SolverState<Real> state;
+    state.momentum = reader.value<double>();
+    state.trace.resize(static_cast<std::size_t>(reader.count(sizeof(Objective))));
+    reader.bytes(state.trace.data(), state.trace.size() * sizeof(Objective));
+    state.inner_steps.resize(static_cast<std::size_t>(reader.count(sizeof(Index))));
+    reader.bytes(state.inner_steps.data(), state.inner_steps.size() * sizeof(Index));
+    for (Factors<Real>* factors : {&state.current, &state.previous}) {
+        factors->W = read_matrices<Real>(reader);
+        factors->H = read_matrices<Real>(reader);
+    }
+    reader.finish();
+    return state;
+}
+
+template void save_checkpoint(const std::filesystem::path&, const SolverState<float>&, const std::string&);
+template void save_checkpoint(const std::filesystem::path&, const SolverState<double>&, const std::string&);
+template SolverState<float> load_checkpoint(const std::filesystem::path&, const std::string&);
+template SolverState<double> load_checkpoint(const std::filesystem::path&, const std::string&);
+
+} // namespace pnmf

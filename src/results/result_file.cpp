@@ -1,0 +1,182 @@
+#include <pnmf/io/h5ad.hpp>
+#include <pnmf/persistence/diagram.hpp>
+#include <pnmf/results/result_file.hpp>
+#include <pnmf/solvers/option_list.hpp>
+
+#include <nlohmann/json.hpp>
+#include <zlib.h>
+
+#include <array>
+#include <type_traits>
+
+namespace pnmf {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class Value>
+Json to_json(const Value& value) {
+    if constexpr (std::is_enum_v<Value>) {
+        return std::string(name_of(value));
+    } else {
+        return value;
+    }
+}
+
+template <class Value>
+Json to_json(const std::optional<Value>& value) {
+    return value ? to_json(*value) : Json(nullptr);
+}
+
+template <class Value>
+std::uint64_t checksum(std::uint64_t sum, const Value* values, std::size_t count) {
+    const auto* bytes = reinterpret_cast<const Bytef*>(values);
+    std::size_t left = count * sizeof(Value);
+    while (left > 0) {
+        const std::size_t part = std::min<std::size_t>(left, std::size_t{1} << 30U);
+        sum = crc32(sum, bytes, static_cast<uInt>(part));
+        bytes += part;
+        left -= part;
+    }
+    return sum;
+}
+
+std::vector<std::int64_t> integers(const std::vector<Index>& values) {
+    return {values.begin(), values.end()};
+}
+
+/// The merges as SciPy's linkage matrix: left, right, height, cells.
+Matrix linkage(const SpanningTree& tree) {
+    const auto merges = merge_tree(tree);
+    Matrix rows(static_cast<Index>(merges.size()), 4);
+    for (Index i = 0; i < rows.rows(); ++i) {
+        const Merge& merge = merges[static_cast<std::size_t>(i)];
+        rows.row(i) << static_cast<double>(merge.left), static_cast<double>(merge.right), merge.height,
+            static_cast<double>(merge.size);
+    }
+    return rows;
+}
+
+const char* name_of_stop(Stop stop) {
+    switch (stop) {
+    case Stop::converged:
+        return "converged";
+    case Stop::sweep_limit:
+        return "sweep limit";
+    case Stop::interrupted:
+        break;
+    }
+    return "interrupted";
+}
+
+template <class Real>
+SlabArray slabs(const std::vector<DenseMatrix<Real>>& matrices) {
+    SlabArray array{.slabs = static_cast<Index>(matrices.size()),
+                    .rows = matrices.front().rows(),
+                    .cols = matrices.front().cols()};
+    if constexpr (std::is_same_v<Real, float>) {
+        array.float_slab = [&matrices](Index t) { return matrices[static_cast<std::size_t>(t)]; };
+    } else {
+        array.slab = [&matrices](Index t) { return matrices[static_cast<std::size_t>(t)]; };
+    }
+    return array;
+}
+
+template <class Real>
+void add_trace(AnnDataMap& uns, const FitResult<Real>& result) {
+    const auto column = [&](const char* name, auto term) {
+        std::vector<double> values;
+        for (const Objective& objective : result.trace) {
+            values.push_back(term(objective));
+        }
+        uns[name] = numeric_array(values);
+    };
+    column("objective", [](const Objective& o) { return o.total(); });
+    column("objective_fit", [](const Objective& o) { return o.fit; });
+    column("objective_graph", [](const Objective& o) { return o.graph; });
+    column("objective_smoothness", [](const Objective& o) { return o.smoothness; });
+    column("objective_anchor", [](const Objective& o) { return o.anchor; });
+}
+
+template <class Real>
+void add_certificate(AnnDataMap& uns, const FitResult<Real>& result) {
+    std::vector<double> both;
+    std::vector<double> of_H;
+    std::vector<double> of_W;
+    for (const KktResidual& residual : result.residuals) {
+        both.push_back(residual.largest());
+        of_H.push_back(residual.H.ratio());
+        of_W.push_back(residual.W.ratio());
+    }
+    uns["kkt"] = numeric_array(both);
+    uns["kkt_H"] = numeric_array(of_H);
+    uns["kkt_W"] = numeric_array(of_W);
+    uns["effective_rank"] = numeric_array(result.effective_rank);
+}
+
+} // namespace
+
+std::string options_json(const FitOptions& options) {
+    Json json;
+    visit_options(options,
+                  [&](const char* name, const auto& value, const char*) { json[name] = to_json(value); });
+    return json.dump();
+}
+
+std::string run_fingerprint(const FitOptions& options, const DataValues& X) {
+    FitOptions shaping = options;
+    shaping.solver.tolerance.reset();
+    shaping.solver.max_sweeps.reset();
+    shaping.solver.stop = StopRule::certificate;
+    std::uint64_t sum = crc32(0, nullptr, 0);
+    if (const auto* dense = std::get_if<Matrix>(&X)) {
+        const std::array<Index, 2> shape{dense->rows(), dense->cols()};
+        sum = checksum(checksum(sum, shape.data(), shape.size()), dense->data(),
+                       static_cast<std::size_t>(dense->size()));
+    } else {
+        const auto& sparse = std::get<SparseMatrix<double>>(X);
+        sum = checksum(sum, sparse.start.data(), sparse.start.size());
+        sum = checksum(sum, sparse.row.data(), sparse.row.size());
+        sum = checksum(sum, sparse.value.data(), sparse.value.size());
+    }
+    return fmt::format("data {:08x} options {}", sum, options_json(shaping));
+}
+
+template <class Real>
+void write_result(const std::filesystem::path& path, const Dataset& data, const PreparedFit<Real>& prepared,
+                  const FitResult<Real>& result, const ResultFileOptions& options) {
+    AnnDataFile file;
+    file.cell_names = data.cell_names;
+    file.feature_names = data.feature_names;
+    file.cell_table = data.cell_table;
+    file.feature_table = data.feature_table;
+    file.obsm["X_pnmf"] =
+        result.factors.H[static_cast<std::size_t>(result.recommended)].transpose().template cast<double>();
+    AnnDataMap uns;
+    uns["epsilon"] = numeric_array(result.scales.epsilon);
+    uns["betti0"] = numeric_array(integers(result.scales.betti0));
+    uns["multiplicity"] = numeric_array(integers(result.scales.multiplicity));
+    uns["H"] = slabs(result.factors.H);
+    if (options.save_basis) {
+        uns["W"] = slabs(result.factors.W);
+    }
+    add_trace(uns, result);
+    add_certificate(uns, result);
+    uns["deaths"] = numeric_array(h0_diagram(prepared.tree).deaths);
+    uns["merge_tree"] = numeric_array(linkage(prepared.tree));
+    uns["options"] = options_json(prepared.options);
+    uns["recommended"] = static_cast<std::int64_t>(result.recommended);
+    uns["stop"] = name_of_stop(result.stop);
+    uns["warnings"] = result.warnings;
+    uns["transform"] = options.transform;
+    uns["command"] = options.command;
+    file.uns["pnmf"] = std::move(uns);
+    write_anndata(path, file);
+}
+
+template void write_result(const std::filesystem::path&, const Dataset&, const PreparedFit<float>&,
+                           const FitResult<float>&, const ResultFileOptions&);
+template void write_result(const std::filesystem::path&, const Dataset&, const PreparedFit<double>&,
+                           const FitResult<double>&, const ResultFileOptions&);
+
+} // namespace pnmf
