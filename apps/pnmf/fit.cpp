@@ -124,6 +124,7 @@ Json summary_json(const Options& options, const PreparedFit<Real>& prepared, con
     json["sweeps"] = result.trace.size() - 1;
     json["objective_start"] = objective_json(result.trace.front());
     json["objective"] = objective_json(result.trace.back());
+    json["kkt"] = total.certificate();
     json["kkt_H"] = total.H.ratio();
     json["kkt_W"] = total.W.ratio();
     json["effective_rank_finest"] = result.effective_rank.front();
@@ -151,9 +152,9 @@ void print_summary(const Json& json, const fs::path& folder) {
     };
     line("start", json["objective_start"]);
     line("end", json["objective"]);
-    fmt::print("{} after {} sweeps; KKT residual {:.1e} for H, {:.1e} for W\n",
-               json["stop"].get<std::string>(), json["sweeps"].get<Index>(), json["kkt_H"].get<double>(),
-               json["kkt_W"].get<double>());
+    fmt::print("{} after {} sweeps; KKT residual {:.1e} (H {:.1e}, W {:.1e})\n",
+               json["stop"].get<std::string>(), json["sweeps"].get<Index>(), json["kkt"].get<double>(),
+               json["kkt_H"].get<double>(), json["kkt_W"].get<double>());
     fmt::print("effective rank {:.2f} at the finest scale, {:.2f} at the coarsest; recommended scale {}\n",
                json["effective_rank_finest"].get<double>(), json["effective_rank_coarsest"].get<double>(),
                json["recommended_scale"].get<Index>());

@@ -48,8 +48,7 @@ void Progress::sweep(const SweepReport& report) {
     std::string line =
         fmt::format("sweep {}/{} · objective {:.6g}", report.sweep, limit_, report.objective.total());
     if (certificate_) {
-        line += fmt::format(" · KKT residual H {:.1e} W {:.1e}", report.residual.H.ratio(),
-                            report.residual.W.ratio());
+        line += fmt::format(" · KKT residual {:.1e}", report.residual.certificate());
     }
     line += fmt::format(" · {}", duration(seconds()));
     if (std::isfinite(left)) {
@@ -60,8 +59,7 @@ void Progress::sweep(const SweepReport& report) {
 
 /// The residual falls roughly by a constant factor a sweep; the limit ends the run at the latest.
 double Progress::seconds_left(const SweepReport& report) {
-    const double excess = std::log(std::max(
-        {report.residual.H.ratio() / tolerance_, report.residual.W.ratio() / (10.0 * tolerance_), 1.0}));
+    const double excess = std::log(std::max(report.residual.certificate() / tolerance_, 1.0));
     if (first_ < 0) {
         first_ = report.sweep;
         first_excess_ = excess;

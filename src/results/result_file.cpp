@@ -3,6 +3,7 @@
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/solvers/option_list.hpp>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <zlib.h>
 
@@ -104,7 +105,7 @@ void add_certificate(AnnDataMap& uns, const FitResult<Real>& result) {
     std::vector<double> of_H;
     std::vector<double> of_W;
     for (const KktResidual& residual : result.residuals) {
-        both.push_back(residual.largest());
+        both.push_back(residual.certificate());
         of_H.push_back(residual.H.ratio());
         of_W.push_back(residual.W.ratio());
     }

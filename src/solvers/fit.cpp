@@ -172,9 +172,8 @@ FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> 
     warn_of_collapse(result, prepared.rank, prepared.options.penalty.anchor);
     if (stop == Stop::sweep_limit && solver.algorithm != Algorithm::reference) {
         const KktResidual total = sum(result.residuals);
-        result.warnings.push_back(
-            fmt::format("not converged after {} sweeps: the KKT residual is {:.1e} for H and {:.1e} for W",
-                        result.trace.size() - 1, total.H.ratio(), total.W.ratio()));
+        result.warnings.push_back(fmt::format("not converged after {} sweeps: the KKT residual is {:.1e}",
+                                              result.trace.size() - 1, total.certificate()));
     }
     return result;
 }

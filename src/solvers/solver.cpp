@@ -42,22 +42,18 @@ bool is_done(const Problem<Real>& problem, const SolverOptions& options, const M
         const double before = state.trace[state.trace.size() - 2].total();
         return !report.restarted && before - report.objective.total() <= tolerance * before;
     }
-    if (report.restarted || !certifies(report.residual, tolerance)) {
+    if (report.restarted || report.residual.certificate() > tolerance) {
         return false;
     }
     report.residual = sum(kkt_residuals(problem, state.current, method.form()));
-    return certifies(report.residual, tolerance);
+    return report.residual.certificate() <= tolerance;
 }
 
 } // namespace
 
-bool certifies(const KktResidual& residual, double tolerance) {
-    return residual.H.ratio() <= tolerance && residual.W.ratio() <= 10.0 * tolerance;
-}
-
 double default_tolerance(const SolverOptions& options) {
     if (options.algorithm == Algorithm::stationary && options.stop == StopRule::certificate) {
-        return 1e-3;
+        return 2e-4;
     }
     return 1e-4;
 }

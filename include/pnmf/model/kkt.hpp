@@ -47,7 +47,11 @@ struct KktResidual {
     Movement H;
     Movement W; ///< for unit columns with the tangential part of the gradient
 
-    double largest() const { return std::max(H.ratio(), W.ratio()); }
+    /// The number that is compared with the tolerance: H's ratio, or a tenth of W's where that is larger.
+    ///
+    /// W counts less because the data hardly determine single columns of W at scales where the rows of H have
+    /// become alike: there W moves on long after objective and embeddings have settled.
+    double certificate() const { return std::max(H.ratio(), 0.1 * W.ratio()); }
     KktResidual& operator+=(const KktResidual& other);
 };
 

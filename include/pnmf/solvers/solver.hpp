@@ -27,7 +27,7 @@ enum class SweepOrder {
 
 /// When `stationary` and `paper` stop before the sweep limit.
 enum class StopRule {
-    certificate,       ///< the KKT residual of all scales together meets the tolerance, see `certifies()`
+    certificate,       ///< the KKT residual of all scales together is at most the tolerance
     relative_decrease, ///< a sweep lowers the objective by at most the tolerance, relative
 };
 
@@ -44,11 +44,6 @@ struct SolverOptions {
     double inner_tolerance = 1e-3; ///< reference, paper: relative change that ends the steps on one scale
     Index inner_limit = 1000;      ///< reference, paper: most steps on one scale in one sweep
 };
-
-/// Whether the residual of all scales together meets the tolerance: H's is at most it, W's at most ten times
-/// it. W is held less strictly because columns of W at scales where H has collapsed are hardly determined by
-/// the data.
-bool certifies(const KktResidual& residual, double tolerance);
 
 double default_tolerance(const SolverOptions& options);
 Index default_max_sweeps(const SolverOptions& options);
