@@ -10,8 +10,9 @@ namespace {
 
 constexpr Index coarsest_level = 12; ///< scales to begin with
 constexpr Index growth = 4;          ///< from level to level
-constexpr double level_tolerance = 1e-3;
-constexpr Index level_sweeps = 40;
+constexpr double level_tolerance = 2e-4;
+constexpr Index work_per_level = 10; ///< at most the work of this many sweeps over all scales
+constexpr Index most_sweeps = 500;
 
 /// `count` of T positions, evenly spaced, first and last included; in order.
 std::vector<Index> spread(Index count, Index T) {
@@ -71,8 +72,9 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
     }
     std::vector<Index> positions = spread(count, T);
     Factors<Real> factors = chained_start(at_level(problem, positions), std::move(pair), 1e-3, observer);
-    const SolverOptions rough{.tolerance = level_tolerance, .max_sweeps = level_sweeps};
     while (count < T) {
+        const SolverOptions rough{.tolerance = level_tolerance,
+                                  .max_sweeps = std::min(most_sweeps, work_per_level * T / count)};
         const Problem<Real> level = at_level(problem, positions);
         auto state = start_solver(level, rough, std::move(factors));
         if (run_solver(level, rough, state, {.sweep = observer.sweep, .step = {}}) == Stop::interrupted) {

@@ -53,7 +53,7 @@ bool is_done(const Problem<Real>& problem, const SolverOptions& options, const M
 
 double default_tolerance(const SolverOptions& options) {
     if (options.algorithm == Algorithm::stationary && options.stop == StopRule::certificate) {
-        return 2e-4;
+        return 3e-4;
     }
     return 1e-4;
 }

@@ -90,7 +90,7 @@ void visit_options(Options& o, const Visitor& visit) {
     visit("seeding", o.seeding, "how the first pair W, H is made");
     visit("tolerance", o.solver.tolerance,
           "when to stop: KKT residual, or relative decrease "
-          "[2e-4; 1e-4 for relative decrease]");
+          "[3e-4; 1e-4 for relative decrease]");
     visit("stop-rule", o.solver.stop, "what the tolerance is compared with");
     visit("max-sweeps", o.solver.max_sweeps, "most sweeps over all scales [1000; 10 for reference]");
     visit("inner-tolerance", o.solver.inner_tolerance,
