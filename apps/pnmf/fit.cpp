@@ -16,7 +16,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -139,26 +141,40 @@ Json summary_json(const Options& options, const PreparedFit<Real>& prepared, con
     return json;
 }
 
-void print_summary(const Json& json, const fs::path& folder) {
-    fmt::print("{} cells x {} features, rank {}, {} scales from {:.4g} to {:.4g}\n",
-               json["cells"].get<Index>(), json["features"].get<Index>(), json["rank"].get<Index>(),
-               json["scales"].get<Index>(), json["epsilon_finest"].get<double>(),
-               json["epsilon_coarsest"].get<double>());
-    const auto line = [&](const char* name, const Json& terms) {
-        fmt::print("objective {:<6} {:.8g} = fit {:.6g} + graph {:.6g} + smoothness {:.6g} + anchor {:.6g}\n",
-                   name, terms["total"].get<double>(), terms["fit"].get<double>(),
-                   terms["graph"].get<double>(), terms["smoothness"].get<double>(),
-                   terms["anchor"].get<double>());
-    };
-    line("start", json["objective_start"]);
-    line("end", json["objective"]);
-    fmt::print("{} after {} sweeps; KKT residual {:.1e} (H {:.1e}, W {:.1e})\n",
-               json["stop"].get<std::string>(), json["sweeps"].get<Index>(), json["kkt"].get<double>(),
-               json["kkt_H"].get<double>(), json["kkt_W"].get<double>());
-    fmt::print("effective rank {:.2f} at the finest scale, {:.2f} at the coarsest; recommended scale {}\n",
-               json["effective_rank_finest"].get<double>(), json["effective_rank_coarsest"].get<double>(),
-               json["recommended_scale"].get<Index>());
-    fmt::print("wrote {}\n", (folder / "result.h5ad").string());
+/// How far apart the cells are in an embedding: √(Σ‖h_j − mean‖² / Σ‖h_j‖²), 0 for a single point.
+template <class Real>
+double spread(const DenseMatrix<Real>& H) {
+    const Matrix wide = H.template cast<double>();
+    const double size = wide.squaredNorm();
+    return size > 0.0 ? std::sqrt((wide.colwise() - wide.rowwise().mean()).squaredNorm() / size) : 0.0;
+}
+
+/// At most nine scales, evenly spaced, finest and coarsest among them.
+template <class Real>
+void print_scales(const FitResult<Real>& result) {
+    const Index scales = result.scales.size();
+    const Index rows = std::min<Index>(9, scales);
+    fmt::print("\n scale    epsilon  components  effective rank  spread\n");
+    for (Index i = 0; i < rows; ++i) {
+        const Index t = rows == 1 ? 0 : i * (scales - 1) / (rows - 1);
+        fmt::print("{:>6} {:>10.4g}  {:>10}  {:>14.2f}  {:>6.3f}\n", t + 1, result.scales.epsilon[t],
+                   result.scales.betti0[t], result.effective_rank[t], spread(result.factors.H[t]));
+    }
+}
+
+template <class Real>
+void print_summary(const Json& json, const FitResult<Real>& result, const fs::path& folder) {
+    const Objective& first = result.trace.front();
+    const Objective& last = result.trace.back();
+    fmt::print("{} cells x {} features, rank {}, {} scales\n", json["cells"].get<Index>(),
+               json["features"].get<Index>(), json["rank"].get<Index>(), result.scales.size());
+    fmt::print("objective {:.5g} -> {:.5g} = fit {:.4g} + graph {:.4g} + smoothness {:.4g} + anchor {:.4g}\n",
+               first.total(), last.total(), last.fit, last.graph, last.smoothness, last.anchor);
+    fmt::print("{} after {} sweeps, KKT residual {:.0e}\n", json["stop"].get<std::string>(),
+               json["sweeps"].get<Index>(), json["kkt"].get<double>());
+    print_scales(result);
+    fmt::print("\nrecommended scale {}; wrote {}\n", result.recommended + 1,
+               (folder / "result.h5ad").string());
 }
 
 /// A run of the solver with what surrounds it: progress, trace, checkpoints, interruption.
@@ -254,7 +270,7 @@ void fit_with(const Options& options, const Input& input) {
     if (options.json) {
         fmt::print("{}\n", summary.dump(2));
     } else {
-        print_summary(summary, folder);
+        print_summary(summary, result, folder);
     }
     if (options.strict && stop != Stop::converged && solver.algorithm != Algorithm::reference) {
         throw Exit{3};

@@ -7,6 +7,8 @@
 #include <Spectra/SymEigsSolver.h>
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 namespace pnmf {
 namespace {
@@ -27,43 +29,47 @@ TruncatedSvd decompose_whole(const Matrix& X, Index rank) {
     return {svd.matrixU().leftCols(rank), svd.singularValues().head(rank), svd.matrixV().leftCols(rank)};
 }
 
-/// y ↦ XᵀX·y (cells) or XXᵀ·y (features), as Spectra asks for it.
-template <class Real>
-class NormalOperator {
+/// A symmetric matrix given by its product with a vector, as Spectra asks for it; one type, compiled once.
+class Operator {
   public:
     using Scalar = double;
 
-    NormalOperator(const DataMatrix<Real>& X, bool over_cells) : X_(X), over_cells_(over_cells) {}
+    Operator(Index side, std::function<void(const double*, double*)> apply)
+        : side_(side), apply_(std::move(apply)) {}
 
-    Index rows() const { return over_cells_ ? X_.cells() : X_.features(); }
-    Index cols() const { return rows(); }
-
-    void perform_op(const double* in, double* out) const {
-        const DenseMatrix<Real> y = Eigen::Map<const Vector>(in, rows()).cast<Real>();
-        Eigen::Map<Vector> result(out, rows());
-        if (over_cells_) {
-            result =
-                X_.transposed_times(X_.times_transposed(y.transpose())).transpose().template cast<double>();
-        } else {
-            result = X_.times_transposed(X_.transposed_times(y)).template cast<double>();
-        }
-    }
+    Index rows() const { return side_; }
+    Index cols() const { return side_; }
+    void perform_op(const double* in, double* out) const { apply_(in, out); }
 
   private:
-    const DataMatrix<Real>& X_;
-    bool over_cells_;
+    Index side_;
+    std::function<void(const double*, double*)> apply_;
 };
 
-/// An orthonormal basis of the leading eigenspace of the smaller normal matrix.
+/// y ↦ XᵀX·y (cells) or XXᵀ·y (features).
 template <class Real>
-Matrix leading_space(const DataMatrix<Real>& X, bool over_cells, Index rank) {
-    NormalOperator<Real> normal(X, over_cells);
+Operator normal_operator(const DataMatrix<Real>& X, bool over_cells) {
+    const Index side = over_cells ? X.cells() : X.features();
+    return {
+        side, [&X, over_cells, side](const double* in, double* out) {
+            const DenseMatrix<Real> y = Eigen::Map<const Vector>(in, side).cast<Real>();
+            Eigen::Map<Vector> result(out, side);
+            if (over_cells) {
+                result =
+                    X.transposed_times(X.times_transposed(y.transpose())).transpose().template cast<double>();
+            } else {
+                result = X.times_transposed(X.transposed_times(y)).template cast<double>();
+            }
+        }};
+}
+
+/// An orthonormal basis of the leading eigenspace of the operator.
+Matrix leading_space(Operator&& normal, Index rank, double tolerance) {
     const Index basis = std::min(normal.rows(), std::max<Index>(2 * rank + 10, 30));
-    Spectra::SymEigsSolver<NormalOperator<Real>> solver(normal, rank, basis);
+    Spectra::SymEigsSolver<Operator> solver(normal, rank, basis);
     Random random(1);
     const Vector start = Vector::NullaryExpr(normal.rows(), [&] { return random.uniform(); });
     solver.init(start.data());
-    const double tolerance = std::is_same_v<Real, float> ? 1e-6 : 1e-13;
     solver.compute(Spectra::SortRule::LargestAlge, 1000, tolerance, Spectra::SortRule::LargestAlge);
     require(solver.info() == Spectra::CompInfo::Successful,
             "the leading {} singular vectors could not be computed; a smaller rank may help", rank);
@@ -85,18 +91,18 @@ TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank) {
     }
     // Rayleigh–Ritz: with V the space found, Q·R = X·V and R = P·S·Zᵀ give X ≈ (Q·P)·S·(V·Z)ᵀ.
     const bool over_cells = X.cells() <= X.features();
-    const Matrix space = leading_space(X, over_cells, rank);
+    const double tolerance = std::is_same_v<Real, float> ? 1e-6 : 1e-13;
+    const Matrix space = leading_space(normal_operator(X, over_cells), rank, tolerance);
     const DenseMatrix<Real> basis = space.cast<Real>();
     const Matrix image = over_cells ? Matrix(X.times_transposed(basis.transpose()).template cast<double>())
                                     : Matrix(X.transposed_times(basis).transpose().template cast<double>());
     const Eigen::HouseholderQR<Matrix> qr(image);
     const Matrix R = qr.matrixQR().topRows(rank).template triangularView<Eigen::Upper>();
-    const Eigen::JacobiSVD<Matrix> small(R, Eigen::ComputeFullU | Eigen::ComputeFullV);
+    const TruncatedSvd small = decompose_whole(R, rank);
     const Matrix Q = qr.householderQ() * Matrix::Identity(image.rows(), rank);
-    const Matrix far = Q * small.matrixU();
-    const Matrix near = space * small.matrixV();
-    return over_cells ? TruncatedSvd{far, small.singularValues(), near}
-                      : TruncatedSvd{near, small.singularValues(), far};
+    const Matrix far = Q * small.U;
+    const Matrix near = space * small.V;
+    return over_cells ? TruncatedSvd{far, small.S, near} : TruncatedSvd{near, small.S, far};
 }
 
 template TruncatedSvd truncated_svd(const DataMatrix<float>&, Index);
