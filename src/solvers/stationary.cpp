@@ -13,9 +13,6 @@
 namespace pnmf {
 namespace {
 
-/// Most of the last step that is added again. More excites the columns of W where rows of H are alike.
-constexpr double most_momentum = 0.5;
-
 /// Block coordinate descent on the model with unit columns of W. One sweep:
 ///
 ///     every W_t   exact column steps (basis_step.hpp), all scales in parallel, `basis_passes` times
@@ -37,8 +34,7 @@ class Stationary : public Method<Real> {
     SweepReport sweep(SolverState<Real>& state, const std::function<void(const StepReport&)>& step) override {
         const Objective before = state.trace.back();
         const double next_momentum = 0.5 * (1.0 + std::sqrt(1.0 + 4.0 * state.momentum * state.momentum));
-        const double weight =
-            options_.extrapolate ? std::min(most_momentum, (state.momentum - 1.0) / next_momentum) : 0.0;
+        const double weight = options_.extrapolate ? (state.momentum - 1.0) / next_momentum : 0.0;
         const bool extrapolated = weight > 0.0;
         if (extrapolated) {
             extrapolate(state, weight);

@@ -48,8 +48,8 @@ def blocks_of(text):
 
 
 def matches(expected, printed):
-    """Whether the text is as expected, where a line of `…` stands for any lines."""
-    parts = [r"(?:.*\n)*" if line.strip() == "…" else re.escape(line) + r"\n" for line in expected.splitlines()]
+    """Whether the text is as expected, where a line of `…` stands for any lines and `…` in a line for any text in it."""
+    parts = [r"(?:.*\n)*" if line.strip() == "…" else re.escape(line).replace("…", ".*") + r"\n" for line in expected.splitlines()]
     return re.fullmatch("".join(parts), printed) is not None
 
 
