@@ -26,15 +26,15 @@ enum class Start {
 
 /// Everything that can be chosen for a fit, with the paper's letters. `visit_options` lists them all.
 struct FitOptions {
-    std::optional<Index> rank; ///< d; default ⌈√n⌉, at most min(p, n)
-    Penalty penalty;           ///< λ₁, λ₂, λ₃
-    double alpha = 1.5;        ///< α of the weights exp(−d²/ε^α); α ≠ 2 depends on the unit of X
+    std::optional<Index> rank{}; ///< d; default ⌈√n⌉, at most min(p, n)
+    Penalty penalty{};           ///< λ₁, λ₂, λ₃
+    double alpha = 1.5;          ///< α of the weights exp(−d²/ε^α); α ≠ 2 depends on the unit of X
     Metric metric = Metric::euclidean;
-    ScaleOptions scales;
+    ScaleOptions scales{};
     std::optional<Index>
-        neighbors; ///< k of the k-NN ∪ spanning-tree graph; default: all pairs at distance < ε
-    SolverOptions solver;
-    std::optional<Start> start; ///< default nested for stationary, chained for reference and paper
+        neighbors{}; ///< k of the k-NN ∪ spanning-tree graph; default: all pairs at distance < ε
+    SolverOptions solver{};
+    std::optional<Start> start{}; ///< default nested for stationary, chained for reference and paper
     Seeding seeding = Seeding::nndsvda;
     std::uint64_t seed = 0;
 };

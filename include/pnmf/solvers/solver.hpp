@@ -39,8 +39,8 @@ struct SolverOptions {
     int basis_passes = 4;         ///< stationary: passes over the columns of W in a sweep; XHᵀ serves all
     int embedding_passes = 2;     ///< stationary: passes over the rows of H in a sweep; WᵀX serves all
     StopRule stop = StopRule::certificate; ///< paper: relative_decrease is its own rule
-    std::optional<double> tolerance;       ///< default: `default_tolerance()`
-    std::optional<Index> max_sweeps;       ///< default: `default_max_sweeps()`
+    std::optional<double> tolerance{};     ///< default: `default_tolerance()`
+    std::optional<Index> max_sweeps{};     ///< default: `default_max_sweeps()`
     double inner_tolerance = 1e-3; ///< reference, paper: relative change that ends the steps on one scale
     Index inner_limit = 1000;      ///< reference, paper: most steps on one scale in one sweep
 };
@@ -67,8 +67,8 @@ struct StepReport {
 
 /// Called by the solver; either may be empty. `sweep` returns false to stop.
 struct Observer {
-    std::function<bool(const SweepReport&)> sweep;
-    std::function<void(const StepReport&)> step;
+    std::function<bool(const SweepReport&)> sweep{};
+    std::function<void(const StepReport&)> step{};
 };
 
 /// Thrown by what runs before the first sweep when the observer says stop: there is nothing to keep yet.
