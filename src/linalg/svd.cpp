@@ -89,6 +89,9 @@ TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank) {
     if (2 * rank >= side) {
         return decompose_whole(dense_values(X), rank);
     }
+    if (X.squared_norm() == 0.0) { // any vectors do, and Lanczos has nothing to start from
+        return {Matrix::Identity(X.features(), rank), Vector::Zero(rank), Matrix::Identity(X.cells(), rank)};
+    }
     // Rayleigh–Ritz: with V the space found, Q·R = X·V and R = P·S·Zᵀ give X ≈ (Q·P)·S·(V·Z)ᵀ.
     const bool over_cells = X.cells() <= X.features();
     const double tolerance = std::is_same_v<Real, float> ? 1e-6 : 1e-13;
