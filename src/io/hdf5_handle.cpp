@@ -38,6 +38,10 @@ herr_t add_name(hid_t, const char* name, const H5L_info_t*, void* names) {
 
 Session::Session() {
     library_mutex().lock();
+    // What HDF5 does at the program's end crashes after a file could not be flushed, as on a full disk. Each
+    // Handle closes what it opened, so nothing is left for it to do.
+    static const herr_t without_cleanup = H5dont_atexit();
+    static_cast<void>(without_cleanup);
     if (++sessions == 1) {
         H5Eget_auto2(H5E_DEFAULT, &function_, &data_);
         H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
@@ -75,6 +79,12 @@ std::string last_error() {
     const Session session;
     std::string text = "no reason given";
     H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_innermost, &text);
+    // Where the system refused, its own words stand among many numbers.
+    constexpr std::string_view quoted = "error message = '";
+    if (const auto at = text.find(quoted); at != std::string::npos) {
+        const auto from = at + quoted.size();
+        return text.substr(from, text.find('\'', from) - from);
+    }
     return text;
 }
 
