@@ -9,7 +9,8 @@
 #include <array>
 #include <cstring>
 #include <fstream>
-#include <limits>
+#include <sstream>
+#include <system_error>
 
 namespace pnmf {
 namespace {
@@ -51,9 +52,10 @@ class Writer {
 
 class Reader {
   public:
-    explicit Reader(const std::filesystem::path& path)
-        : path_(path), in_(path, std::ios::binary), left_(in_ ? std::filesystem::file_size(path) : 0) {
-        require(static_cast<bool>(in_), "{}: there is no checkpoint to resume", path.string());
+    explicit Reader(const std::filesystem::path& path) : path_(path), in_(path, std::ios::binary) {
+        std::error_code error;
+        left_ = std::filesystem::file_size(path, error);
+        require(in_ && !error, "{}: there is no checkpoint to resume", path.string());
     }
 
     void bytes(void* data, std::size_t size) {
@@ -95,7 +97,7 @@ class Reader {
   private:
     std::filesystem::path path_;
     std::ifstream in_;
-    std::uintmax_t left_;
+    std::uintmax_t left_ = 0;
     uLong checksum_ = crc32(0, nullptr, 0);
 };
 
@@ -113,14 +115,32 @@ template <class Real>
 std::vector<DenseMatrix<Real>> read_matrices(Reader& reader) {
     std::vector<DenseMatrix<Real>> matrices(static_cast<std::size_t>(reader.count(2 * sizeof(std::int64_t))));
     for (auto& matrix : matrices) {
-        const auto rows = reader.value<std::int64_t>();
-        const auto cols =
-            reader.count(static_cast<std::size_t>(std::max<std::int64_t>(rows, 0)) * sizeof(Real));
-        require(rows >= 0, "the checkpoint is damaged");
+        const auto rows = reader.count(1); // bounded by the file, so that the next product is exact
+        const auto cols = reader.count(static_cast<std::size_t>(rows) * sizeof(Real));
         matrix.resize(rows, cols);
         reader.bytes(matrix.data(), static_cast<std::size_t>(matrix.size()) * sizeof(Real));
     }
     return matrices;
+}
+
+/// The lines of one fingerprint that the other has not, in one line.
+std::string lines_only_in(const std::string& fingerprint, const std::string& other) {
+    const auto lines = [](const std::string& text) {
+        std::vector<std::string> result;
+        std::istringstream in(text);
+        for (std::string line; std::getline(in, line);) {
+            result.push_back(line);
+        }
+        return result;
+    };
+    const std::vector<std::string> known = lines(other);
+    std::string result;
+    for (const std::string& line : lines(fingerprint)) {
+        if (std::find(known.begin(), known.end(), line) == known.end()) {
+            result += (result.empty() ? "" : ", ") + line;
+        }
+    }
+    return result;
 }
 
 } // namespace
@@ -150,14 +170,16 @@ SolverState<Real> load_checkpoint(const std::filesystem::path& path, const std::
     Reader reader(path);
     std::array<char, magic.size()> found{};
     reader.bytes(found.data(), found.size());
-    require(found == magic, "{}: this is not a checkpoint of this version", path.string());
-    require(reader.value<std::int64_t>() == sizeof(Real),
-            "{}: the checkpoint was made with another --precision", path.string());
+    require(found == magic, "{}: this is not a checkpoint of this version of pnmf", path.string());
+    const auto size = reader.value<std::int64_t>();
+    require(size == sizeof(float) || size == sizeof(double), "{}: the checkpoint is damaged", path.string());
+    require(size == sizeof(Real), "{}: the checkpoint was made with --precision {}; resume with the same",
+            path.string(), size == sizeof(float) ? "float" : "double");
     std::string mark(static_cast<std::size_t>(reader.count(1)), '\0');
     reader.bytes(mark.data(), mark.size());
     require(mark == fingerprint,
-            "{}: the checkpoint belongs to other data or options:\n  it has  {}\n  asked   {}", path.string(),
-            mark, fingerprint);
+            "{}: the checkpoint belongs to another run, with other data or options\n  there: {}\n  here:  {}",
+            path.string(), lines_only_in(mark, fingerprint), lines_only_in(fingerprint, mark));
     SolverState<Real> state;
     state.momentum = reader.value<double>();
     state.trace.resize(static_cast<std::size_t>(reader.count(sizeof(Objective))));

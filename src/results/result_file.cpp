@@ -136,11 +136,17 @@ std::string run_fingerprint(const FitOptions& options, const DataValues& X) {
                        static_cast<std::size_t>(dense->size()));
     } else {
         const auto& sparse = std::get<SparseMatrix<double>>(X);
+        const std::array<Index, 2> shape{sparse.rows, sparse.cols};
+        sum = checksum(sum, shape.data(), shape.size());
         sum = checksum(sum, sparse.start.data(), sparse.start.size());
         sum = checksum(sum, sparse.row.data(), sparse.row.size());
         sum = checksum(sum, sparse.value.data(), sparse.value.size());
     }
-    return fmt::format("data {:08x} options {}", sum, options_json(shaping));
+    std::string lines = fmt::format("data {:08x}\n", sum);
+    visit_options(shaping, [&](const char* name, const auto& value, const char*) {
+        lines += fmt::format("{} {}\n", name, to_json(value).dump());
+    });
+    return lines;
 }
 
 template <class Real>

@@ -11,8 +11,8 @@ namespace pnmf {
 /// Saves a run so that `load_checkpoint` continues it to the same bits.
 ///
 /// The file appears whole or not at all: whenever the program is killed, the old one or the new one is there.
-/// `fingerprint` says what the run belongs to (data and options); loading checks it. Everything is covered by
-/// a checksum. SystemError when the disk refuses.
+/// `fingerprint` says what the run belongs to (data and options, a line each); loading checks it. Everything
+/// is covered by a checksum. SystemError when the disk refuses.
 template <class Real>
 void save_checkpoint(const std::filesystem::path& path, const SolverState<Real>& state,
                      const std::string& fingerprint);

@@ -13,8 +13,8 @@ namespace pnmf {
 /// automatically is null.
 std::string options_json(const FitOptions& options);
 
-/// What a checkpoint belongs to: the options that shape the iterates, and a checksum of the data. Stopping
-/// rules are left out, so that a run may be continued further than it was meant to go.
+/// What a checkpoint belongs to: a checksum of the data and the options that shape the iterates, a line each.
+/// Stopping rules are left out, so that a run may be continued further than it was meant to go.
 std::string run_fingerprint(const FitOptions& options, const DataValues& X);
 
 struct ResultFileOptions {
