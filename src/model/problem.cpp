@@ -26,6 +26,12 @@ void check_factor(const char* name, Index t, const DenseMatrix<Real>& factor, In
 
 } // namespace
 
+void check_penalty(const Penalty& penalty) {
+    check_weight("lambda1", penalty.graph);
+    check_weight("lambda2", penalty.smoothness);
+    check_weight("lambda3", penalty.anchor);
+}
+
 template <class Real>
 void check_problem(const Problem<Real>& problem) {
     require(problem.cells() >= 1 && problem.features() >= 1,
@@ -40,9 +46,7 @@ void check_problem(const Problem<Real>& problem) {
                 "scales must be positive and ascend, got {} after {}", epsilon, before);
         before = epsilon;
     }
-    check_weight("lambda1", problem.penalty.graph);
-    check_weight("lambda2", problem.penalty.smoothness);
-    check_weight("lambda3", problem.penalty.anchor);
+    check_penalty(problem.penalty);
 }
 
 template <class Real>

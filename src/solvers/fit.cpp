@@ -122,6 +122,8 @@ template <class Real>
 PreparedFit<Real> prepare_fit(const DataValues& X, const FitOptions& options) {
     require(std::isfinite(options.alpha) && options.alpha > 0.0,
             "alpha must be a finite number above 0, got {}", options.alpha);
+    check_penalty(options.penalty);
+    check_options(options.solver);
     check_values(X);
     PreparedFit<Real> prepared;
     prepared.options = options;

@@ -11,17 +11,6 @@
 namespace pnmf {
 namespace {
 
-void check_options(const SolverOptions& options) {
-    const double tolerance = options.tolerance.value_or(0.0);
-    require(std::isfinite(tolerance) && tolerance >= 0.0,
-            "tolerance must be a finite number, at least 0, got {}", tolerance);
-    require(options.max_sweeps.value_or(0) >= 0, "max_sweeps must be at least 0, got {}",
-            options.max_sweeps.value_or(0));
-    require(std::isfinite(options.inner_tolerance) && options.inner_tolerance >= 0.0,
-            "inner_tolerance must be a finite number, at least 0, got {}", options.inner_tolerance);
-    require(options.inner_limit >= 1, "inner_limit must be at least 1, got {}", options.inner_limit);
-}
-
 template <class Real>
 std::unique_ptr<Method<Real>> make_method(const Problem<Real>& problem, const SolverOptions& options) {
     if (options.algorithm == Algorithm::stationary) {
@@ -50,6 +39,20 @@ bool is_done(const Problem<Real>& problem, const SolverOptions& options, const M
 }
 
 } // namespace
+
+void check_options(const SolverOptions& options) {
+    const double tolerance = options.tolerance.value_or(0.0);
+    require(std::isfinite(tolerance) && tolerance >= 0.0,
+            "tolerance must be a finite number, at least 0, got {}", tolerance);
+    require(options.max_sweeps.value_or(0) >= 0, "max-sweeps must be at least 0, got {}",
+            options.max_sweeps.value_or(0));
+    require(std::isfinite(options.inner_tolerance) && options.inner_tolerance >= 0.0,
+            "inner-tolerance must be a finite number, at least 0, got {}", options.inner_tolerance);
+    require(options.inner_limit >= 1, "inner-limit must be at least 1, got {}", options.inner_limit);
+    require(options.basis_passes >= 1, "basis-passes must be at least 1, got {}", options.basis_passes);
+    require(options.embedding_passes >= 1, "embedding-passes must be at least 1, got {}",
+            options.embedding_passes);
+}
 
 double default_tolerance(const SolverOptions& options) {
     if (options.algorithm == Algorithm::stationary && options.stop == StopRule::certificate) {
@@ -89,9 +92,9 @@ Stop run_solver(const Problem<Real>& problem, const SolverOptions& options, Solv
         SweepReport report = method->sweep(state, observer.step);
         report.sweep = static_cast<Index>(state.trace.size());
         state.trace.push_back(report.objective);
-        const bool done = is_done(problem, options, *method, state, report);
+        report.converged = is_done(problem, options, *method, state, report);
         const bool go_on = !observer.sweep || observer.sweep(report);
-        if (done) {
+        if (report.converged) {
             return Stop::converged;
         }
         if (!go_on) {

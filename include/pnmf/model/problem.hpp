@@ -15,6 +15,9 @@ struct Penalty {
     double anchor = 0.1;     ///< λ₃ ≥ 0; larger shrinks H; too large collapses its rank.
 };
 
+/// InputError unless every weight is finite and ≥ 0.
+void check_penalty(const Penalty& penalty);
+
 /// The data, the graphs, the scales and the weights: everything that is given.
 ///
 /// X is p × n, features × cells. Scales run finest → coarsest. What is pointed to must outlive the problem.

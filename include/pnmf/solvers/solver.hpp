@@ -45,6 +45,9 @@ struct SolverOptions {
     Index inner_limit = 1000;      ///< reference, paper: most steps on one scale in one sweep
 };
 
+/// InputError unless every number is in its range.
+void check_options(const SolverOptions& options);
+
 double default_tolerance(const SolverOptions& options);
 Index default_max_sweeps(const SolverOptions& options);
 
@@ -55,6 +58,7 @@ struct SweepReport {
     KktResidual residual; ///< of all scales together; W's at the point the sweep began, until the run ends
     Index inner_steps = 0;
     bool restarted = false; ///< the extrapolated sweep did not pay and was undone
+    bool converged = false; ///< the run ends with this sweep, whatever the observer says
 };
 
 /// What is known after one update inside a sweep: for the paper's convergence figure.
