@@ -1,7 +1,9 @@
 #include "fit_options.hpp"
 #include "input_options.hpp"
 #include "interrupt.hpp"
+#include "output_folder.hpp"
 #include "progress.hpp"
+#include "trace.hpp"
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
@@ -45,41 +47,6 @@ struct Options {
     bool json = false;
 };
 
-/// Rows of --trace: the objective after every sweep, and after every step inside it.
-class Trace {
-  public:
-    explicit Trace(bool wanted) : wanted_(wanted), text_("kind\tsweep\tscale\tstep\tobjective\n") {}
-
-    void sweep(Index number, double objective) {
-        text_ += fmt::format("sweep\t{}\t\t\t{:.17g}\n", number, objective);
-    }
-    void step(const StepReport& report) {
-        const std::string scale = report.scale < 0 ? "all" : std::to_string(report.scale + 1);
-        text_ +=
-            fmt::format("step\t{}\t{}\t{}\t{:.17g}\n", report.sweep, scale, report.step, report.objective);
-    }
-    bool wanted() const { return wanted_; }
-    const std::string& text() const { return text_; }
-
-  private:
-    bool wanted_;
-    std::string text_;
-};
-
-/// Finds out before the work whether the folder can be written and the disk is large enough.
-void check_folder(const fs::path& folder, double bytes) {
-    std::error_code error;
-    fs::create_directories(folder, error);
-    require(!error && fs::is_directory(folder), "{}: this folder cannot be made: {}", folder.string(),
-            error.message());
-    write_text(folder / ".writable", "");
-    fs::remove(folder / ".writable", error);
-    const auto space = fs::space(folder, error);
-    require(error || static_cast<double>(space.available) > bytes,
-            "{}: the results need about {:.1f} GB and the disk has {:.1f} GB left", folder.string(),
-            bytes / 1e9, static_cast<double>(space.available) / 1e9);
-}
-
 template <class Real>
 double bytes_needed(const PreparedFit<Real>& prepared, bool save_basis) {
     const auto scales = static_cast<double>(prepared.scales.size());
@@ -90,8 +57,25 @@ double bytes_needed(const PreparedFit<Real>& prepared, bool save_basis) {
     return embeddings + (save_basis ? bases : 0.0) + 4.0 * (embeddings + bases);
 }
 
+/// The shape of an array of three axes; no axes when the file has no such array.
+std::vector<Index> shape_in(const fs::path& path, const std::string& array) {
+    try {
+        return array_shape(path, array);
+    } catch (const InputError&) {
+        return {};
+    }
+}
+
 template <class Real>
-Factors<Real> read_start(const fs::path& path, Index scales) {
+Factors<Real> read_start(const fs::path& path, Index scales, Index rank) {
+    const auto H = shape_in(path, "uns/pnmf/H");
+    require(H.size() == 3, "{}: a start must be a result of `pnmf fit`", path.string());
+    require(shape_in(path, "uns/pnmf/W").size() == 3,
+            "{}: a start must have its bases, which `pnmf fit --save-basis` writes", path.string());
+    require(H[0] == scales, "{}: a start must have as many scales as this run, {}, got {}", path.string(),
+            scales, H[0]);
+    require(H[1] == rank, "{}: a start must have the rank of this run, {}, got {}", path.string(), rank,
+            H[1]);
     Factors<Real> factors;
     for (Index t = 0; t < scales; ++t) {
         factors.W.push_back(read_slab(path, "uns/pnmf/W", t).cast<Real>());
@@ -177,22 +161,31 @@ void print_summary(const Json& json, const FitResult<Real>& result, const fs::pa
                (folder / "result.h5ad").string());
 }
 
+/// A disk that is full for a while need not end a run: the checkpoint before stays.
+template <class Real>
+void save_or_warn(const fs::path& path, const SolverState<Real>& state, const std::string& fingerprint) {
+    try {
+        save_checkpoint(path, state, fingerprint);
+    } catch (const SystemError& e) {
+        fmt::print(stderr, "\nwarning: {}; the run goes on without this checkpoint\n", e.what());
+    }
+}
+
 /// A run of the solver with what surrounds it: progress, trace, checkpoints, interruption.
 template <class Real>
 Stop run_watched(const Options& options, const PreparedFit<Real>& prepared, SolverState<Real>& state,
                  const std::string& fingerprint, Progress& progress, Trace& trace) {
     const fs::path checkpoint = fs::path(options.folder) / "checkpoint.bin";
-    for (std::size_t i = 0; i < state.trace.size(); ++i) {
-        trace.sweep(static_cast<Index>(i), state.trace[i].total());
-    }
+    trace.past(state.trace);
     auto saved = std::chrono::steady_clock::now();
     Observer observer;
     observer.sweep = [&](const SweepReport& report) {
         progress.sweep(report);
         trace.sweep(report.sweep, report.objective.total());
         const std::chrono::duration<double> since = std::chrono::steady_clock::now() - saved;
-        if (since.count() >= options.checkpoint_every) {
-            save_checkpoint(checkpoint, state, fingerprint);
+        // A converged state must not be resumed: the run it belongs to makes no further sweep.
+        if (since.count() >= options.checkpoint_every && !report.converged) {
+            save_or_warn(checkpoint, state, fingerprint);
             saved = std::chrono::steady_clock::now();
         }
         return !interrupt_requested();
@@ -202,11 +195,9 @@ Stop run_watched(const Options& options, const PreparedFit<Real>& prepared, Solv
     }
     const Problem<Real> problem = prepared.problem();
     const Stop stop = run_solver(problem, prepared.options.solver, state, observer);
-    if (trace.wanted()) {
-        write_text(options.trace, trace.text());
-    }
     if (stop == Stop::interrupted) {
         save_checkpoint(checkpoint, state, fingerprint);
+        trace.write();
     }
     return stop;
 }
@@ -220,7 +211,7 @@ SolverState<Real> first_state(const Options& options, const PreparedFit<Real>& p
     const Problem<Real> problem = prepared.problem();
     if (!options.start_from.empty()) {
         return start_solver(problem, prepared.options.solver,
-                            read_start<Real>(options.start_from, problem.scales()));
+                            read_start<Real>(options.start_from, problem.scales(), prepared.rank));
     }
     Observer observer;
     observer.sweep = [&](const SweepReport&) {
@@ -230,39 +221,61 @@ SolverState<Real> first_state(const Options& options, const PreparedFit<Real>& p
     return start_solver(problem, prepared.options.solver, make_start(prepared, observer));
 }
 
+/// Result and summary. When the disk refuses, what was saved on the way is not lost.
+template <class Real>
+void write_files(const Options& options, const Input& input, const PreparedFit<Real>& prepared,
+                 const FitResult<Real>& result, const Json& summary) {
+    const fs::path folder = options.folder;
+    try {
+        write_result(folder / "result.h5ad", input.data, prepared, result,
+                     {.save_basis = options.save_basis,
+                      .transform = input.transform == Transform::log_unit ? "log-unit" : "none",
+                      .command = options.command});
+        write_text(folder / "summary.json", summary.dump(2) + "\n");
+    } catch (const SystemError& e) {
+        if (fs::exists(folder / "checkpoint.bin")) {
+            throw SystemError(fmt::format(
+                "{}\nThe last checkpoint stays: the same command with --resume goes on from it", e.what()));
+        }
+        throw;
+    }
+}
+
 template <class Real>
 void fit_with(const Options& options, const Input& input) {
     const fs::path folder = options.folder;
     const PreparedFit<Real> prepared = prepare_fit<Real>(input.data.X, options.fit);
     print_notices(prepared.notices);
-    fmt::print(stderr, "{} scales, finest {:.6g}, coarsest {:.6g}\n", prepared.scales.size(),
-               prepared.scales.epsilon.front(), prepared.scales.epsilon.back());
-    check_folder(folder, bytes_needed(prepared, options.save_basis));
+    fmt::print(stderr, "{} scale{}, finest {:.6g}, coarsest {:.6g}\n", prepared.scales.size(),
+               prepared.scales.size() == 1 ? "" : "s", prepared.scales.epsilon.front(),
+               prepared.scales.epsilon.back());
+    make_output_folder(folder, bytes_needed(prepared, options.save_basis));
     const SolverOptions& solver = prepared.options.solver;
     Progress progress(solver.tolerance.value_or(default_tolerance(solver)),
                       solver.max_sweeps.value_or(default_max_sweeps(solver)),
                       solver.algorithm == Algorithm::stationary && solver.stop == StopRule::certificate);
-    Trace trace(!options.trace.empty());
+    Trace trace(options.trace);
+    trace.begin(options.resume);
     const std::string fingerprint = run_fingerprint(prepared.options, input.data.X);
 
     catch_interrupts();
     SolverState<Real> state = first_state(options, prepared, fingerprint, progress);
     const Stop stop = run_watched(options, prepared, state, fingerprint, progress, trace);
     if (stop == Stop::interrupted) {
+        progress.end_line();
         fmt::print(stderr,
-                   "\npnmf: interrupted after sweep {}; the same command with --resume goes on from here\n",
+                   "pnmf: interrupted after sweep {} and saved; the same command with --resume goes on from "
+                   "there\n",
                    state.trace.size() - 1);
         throw Exit{1};
     }
+    progress.end_line();
     const FitResult<Real> result = finish_fit(prepared, std::move(state), stop);
     const Json summary = summary_json(options, prepared, result, progress.seconds());
-    write_result(folder / "result.h5ad", input.data, prepared, result,
-                 {.save_basis = options.save_basis,
-                  .transform = input.transform == Transform::log_unit ? "log-unit" : "none",
-                  .command = options.command});
-    write_text(folder / "summary.json", summary.dump(2) + "\n");
+    write_files(options, input, prepared, result, summary);
     std::error_code ignored;
     fs::remove(folder / "checkpoint.bin", ignored);
+    trace.write();
 
     for (const std::string& warning : result.warnings) {
         fmt::print(stderr, "warning: {}\n", warning);
@@ -277,10 +290,27 @@ void fit_with(const Options& options, const Input& input) {
     }
 }
 
+/// What can be known to fail before the data are read.
+void check_output(const Options& options) {
+    const fs::path folder = options.folder;
+    check_output_folder(folder);
+    const bool checkpoint = fs::exists(folder / "checkpoint.bin");
+    if (options.resume) {
+        require(checkpoint, "{}: there is no checkpoint to resume{}", (folder / "checkpoint.bin").string(),
+                fs::exists(folder / "result.h5ad") ? ": the run in this folder has ended" : "");
+    } else if (checkpoint) {
+        fmt::print(stderr,
+                   "{}: left by an interrupted run, which --resume would go on with; this run "
+                   "begins anew and replaces it\n",
+                   (folder / "checkpoint.bin").string());
+    }
+}
+
 void run(const Options& options) {
     if (options.threads > 0) {
         set_thread_count(options.threads);
     }
+    check_output(options);
     Input input = read_input(options.input);
     if (!input.labels.empty()) {
         std::erase_if(input.data.cell_table,
@@ -302,10 +332,13 @@ void add_fit(CLI::App& app, const std::string& command) {
     CLI::App* verb =
         app.add_subcommand("fit", "Factorise the data at every scale; write embeddings, one for each scale");
     add_input_options(*verb, options->input);
-    verb->add_option("-o,--output", options->folder, "Folder for result.h5ad and summary.json")->required();
+    verb->add_option("-o,--output", options->folder, "Folder for result.h5ad and summary.json")
+        ->type_name("FOLDER")
+        ->required();
     add_fit_options(*verb, options->fit);
     verb->add_option("--precision", options->precision, "Numbers to compute with")
-        ->check(CLI::IsMember({"double", "float"}))
+        ->check(CLI::IsMember({"double", "float"}).description(""))
+        ->type_name("double|float")
         ->capture_default_str();
     verb->add_option("--threads", options->threads, "Threads; results do not depend on it [all cores]")
         ->check(CLI::PositiveNumber);

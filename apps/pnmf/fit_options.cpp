@@ -30,7 +30,7 @@ CLI::Option* add_choice(CLI::App& verb, const std::string& flag, const std::func
     return verb
         .add_option_function<std::string>(
             flag, [set, choices](const std::string& name) { set(choices.at(name)); }, help)
-        ->check(CLI::IsMember(choices))
+        ->check(CLI::IsMember(choices).description(""))
         ->type_name(names);
 }
 

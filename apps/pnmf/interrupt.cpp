@@ -1,5 +1,7 @@
 #include "interrupt.hpp"
 
+#include <unistd.h>
+
 #include <csignal>
 
 namespace pnmf::cli {
@@ -9,6 +11,8 @@ volatile std::sig_atomic_t requested = 0;
 
 extern "C" void on_signal(int) {
     requested = 1;
+    constexpr char note[] = "\npnmf: stopping after this sweep; a second signal stops at once\n";
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, note, sizeof note - 1);
 }
 
 } // namespace

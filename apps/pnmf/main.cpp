@@ -6,10 +6,12 @@
 
 #include <fmt/core.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 
 namespace {
 
@@ -22,10 +24,22 @@ std::string usage_error(const CLI::App* app, const CLI::Error& error) {
     return fmt::format("pnmf: {}\nSee {} --help\n", error.what(), command);
 }
 
+/// The command line as a shell would take it.
 std::string command_line(int argc, char** argv) {
+    constexpr std::string_view plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+./:,@%";
     std::string line = "pnmf";
     for (int i = 1; i < argc; ++i) {
-        line += std::string(" ") + argv[i];
+        const std::string_view word = argv[i];
+        if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) {
+            line += fmt::format(" {}", word);
+            continue;
+        }
+        line += " '";
+        for (const char letter : word) {
+            line += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
+        }
+        line += "'";
     }
     return line;
 }
@@ -49,6 +63,8 @@ int main(int argc, char** argv) {
     pnmf::cli::add_scales(app);
     pnmf::cli::add_score(app);
     pnmf::cli::add_simulate(app);
+    // A file that may not grow further is an error that is reported, like a full disk.
+    std::signal(SIGXFSZ, SIG_IGN);
     try {
         app.parse(argc, argv);
         if (app.get_subcommands().empty()) {
@@ -62,7 +78,7 @@ int main(int argc, char** argv) {
         fmt::print(stderr, "pnmf: {}\n", e.what());
         return 2;
     } catch (const pnmf::Interrupted& e) {
-        fmt::print(stderr, "\npnmf: {}\n", e.what());
+        fmt::print(stderr, "pnmf: {}\n", e.what());
         return 1;
     } catch (const std::bad_alloc&) {
         fmt::print(stderr, "pnmf: out of memory\n");

@@ -27,8 +27,13 @@ Progress::Progress(double tolerance, Index limit, bool certificate)
 }
 
 Progress::~Progress() {
+    end_line();
+}
+
+void Progress::end_line() {
     if (terminal_ && width_ > 0) {
         std::fputs("\n", stderr);
+        width_ = 0;
     }
 }
 

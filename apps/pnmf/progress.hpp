@@ -18,6 +18,8 @@ class Progress {
 
     void starting();
     void sweep(const SweepReport& report);
+    /// Ends the line, so that something else can be printed.
+    void end_line();
     double seconds() const;
 
   private:

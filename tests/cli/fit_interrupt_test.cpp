@@ -1,0 +1,224 @@
+#include "cli/fit_fixture.hpp"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+namespace pnmf::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// A program that runs beside the test; its stderr goes to a file.
+class Process {
+  public:
+    Process(const std::vector<std::string>& words, const fs::path& err) : err_(err) {
+        std::vector<char*> arguments;
+        for (const std::string& word : words) {
+            arguments.push_back(const_cast<char*>(word.c_str()));
+        }
+        arguments.push_back(nullptr);
+        id_ = fork();
+        if (id_ == 0) {
+            const int file = open(err.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+            dup2(file, STDERR_FILENO);
+            dup2(open("/dev/null", O_RDWR), STDOUT_FILENO);
+            execv(arguments[0], arguments.data());
+            _exit(127);
+        }
+    }
+    ~Process() {
+        if (!ended_) {
+            kill(id_, SIGKILL);
+            wait();
+        }
+    }
+    Process(const Process&) = delete;
+    Process& operator=(const Process&) = delete;
+
+    void signal(int number) const { kill(id_, number); }
+    bool running() {
+        if (!ended_ && waitpid(id_, &status_, WNOHANG) == id_) {
+            ended_ = true;
+        }
+        return !ended_;
+    }
+    /// The exit code, or 128 + the signal that ended it.
+    int wait() {
+        if (!ended_) {
+            waitpid(id_, &status_, 0);
+            ended_ = true;
+        }
+        return WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
+    }
+    std::string err() const { return read_file(err_); }
+
+  private:
+    fs::path err_;
+    pid_t id_ = 0;
+    int status_ = 0;
+    bool ended_ = false;
+};
+
+class FitInterrupt : public Fit {
+  protected:
+    /// A run that does not end by itself, begun and seen to have saved a checkpoint.
+    std::unique_ptr<Process> begun(const std::vector<std::string>& more = {}) const {
+        std::vector<std::string> words{program().string(),
+                                       "fit",
+                                       input_,
+                                       "--transform",
+                                       "none",
+                                       "--rank",
+                                       "3",
+                                       "--tolerance",
+                                       "0",
+                                       "--max-sweeps",
+                                       "100000000",
+                                       "--checkpoint-every",
+                                       "0",
+                                       "-o",
+                                       out().string()};
+        words.insert(words.end(), more.begin(), more.end());
+        auto process = std::make_unique<Process>(words, folder_ / "err");
+        const auto bound = std::chrono::steady_clock::now() + std::chrono::minutes(2);
+        while (!fs::exists(out() / "checkpoint.bin") && process->running() &&
+               std::chrono::steady_clock::now() < bound) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        }
+        EXPECT_TRUE(fs::exists(out() / "checkpoint.bin")) << process->err();
+        return process;
+    }
+    /// Ends the interrupted run where it is and compares with a run of as many sweeps that was left alone.
+    void expect_resumes_to_the_same_bits(const std::string& more = "") const {
+        // The limit counts from the start of the run: a resumed run that is past it ends at once.
+        const std::string arguments = "'" + input_ + "' --transform none --rank 3 --tolerance 0" + more;
+        const CommandResult first = fit(arguments + " --resume --max-sweeps 0 --json", out());
+        ASSERT_EQ(first.exit_code, 0) << first.err;
+        const int sweeps = Json::parse(first.out)["sweeps"];
+        ASSERT_GE(sweeps, 1);
+        const std::string limit = " --max-sweeps " + std::to_string(sweeps);
+        expect_done(arguments + limit, out("alone"));
+        expect_same_numbers(result(out()), result(out("alone")), "after " + std::to_string(sweeps));
+    }
+
+    std::string input_ = input_path();
+
+  private:
+    std::string input_path() const {
+        circles(5);
+        return (folder_ / "circles5.h5ad").string();
+    }
+};
+
+TEST_F(FitInterrupt, BySigintOrSigtermLeavesACheckpointThatContinuesToTheSameBits) {
+    for (const int number : {SIGINT, SIGTERM}) {
+        SCOPED_TRACE(number);
+        const auto process = begun();
+        process->signal(number);
+        EXPECT_EQ(process->wait(), 1);
+        EXPECT_THAT(process->err(), AllOf(HasSubstr("interrupted after sweep"), HasSubstr("--resume")));
+        EXPECT_THAT(names_in(out()), ElementsAre("checkpoint.bin"));
+
+        // Two copies of the checkpoint: one continued further, one ended where it is.
+        fs::copy_file(out() / "checkpoint.bin", folder_ / "copy.bin");
+        expect_resumes_to_the_same_bits();
+        const int sweeps = Json::parse(read_file(out() / "summary.json"))["sweeps"];
+        EXPECT_THAT(names_in(out()), ElementsAre("result.h5ad", "summary.json"));
+        fs::rename(folder_ / "copy.bin", out() / "checkpoint.bin");
+        const std::string further = "'" + input_ + "' --transform none --rank 3 --tolerance 0 --max-sweeps " +
+                                    std::to_string(sweeps + 5);
+        expect_done(further + " --resume", out());
+        expect_done(further, out("alone"));
+        expect_same_numbers(result(out()), result(out("alone")), "five sweeps further");
+        fs::remove_all(out());
+    }
+}
+
+TEST_F(FitInterrupt, OfAnyAlgorithmContinuesToTheSameBits) {
+    for (const std::string algorithm : {"reference", "paper"}) {
+        SCOPED_TRACE(algorithm);
+        const auto process = begun({"--algorithm", algorithm, "--threads", "1"});
+        process->signal(SIGINT);
+        // Descent may come to rest before the signal does.
+        const int code = process->wait();
+        ASSERT_TRUE(code == 1 || code == 0) << process->err();
+        if (code == 1) {
+            expect_resumes_to_the_same_bits(" --algorithm " + algorithm);
+        }
+        fs::remove_all(out());
+    }
+}
+
+TEST_F(FitInterrupt, ByAKillLeavesAWholeCheckpoint) {
+    for (int repeat = 0; repeat < 5; ++repeat) {
+        const auto process = begun();
+        // Some moment within the next sweeps, another one each time.
+        std::this_thread::sleep_for(std::chrono::microseconds(1700 * repeat));
+        process->signal(SIGKILL);
+        EXPECT_EQ(process->wait(), 128 + SIGKILL);
+        const CommandResult resumed = fit("'" + input_ +
+                                              "' --transform none --rank 3 --tolerance 0 --resume "
+                                              "--max-sweeps 0 --json",
+                                          out());
+        ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+        fs::remove_all(out());
+    }
+}
+
+TEST_F(FitInterrupt, ResumesOnlyWithTheSameDataAndOptions) {
+    const auto process = begun();
+    process->signal(SIGINT);
+    ASSERT_EQ(process->wait(), 1);
+    const std::string arguments = "'" + input_ + "' --transform none --tolerance 0 --resume --rank ";
+    const std::string saved = read_file(out() / "checkpoint.bin");
+    const CommandResult rank = fit(arguments + "4", out());
+    EXPECT_EQ(rank.exit_code, 2);
+    EXPECT_THAT(rank.err, AllOf(HasSubstr("another run"), HasSubstr("rank 3"), HasSubstr("rank 4")));
+    const CommandResult precision = fit(arguments + "3 --precision float", out());
+    EXPECT_EQ(precision.exit_code, 2);
+    EXPECT_THAT(precision.err, HasSubstr("--precision double"));
+    EXPECT_TRUE(read_file(out() / "checkpoint.bin") == saved);
+    EXPECT_THAT(names_in(out()), ElementsAre("checkpoint.bin"));
+}
+
+TEST_F(FitInterrupt, AndResumedTracesAsIfLeftAlone) {
+    const std::string trace = (folder_ / "trace.tsv").string();
+    const auto process = begun({"--trace", trace});
+    process->signal(SIGINT);
+    ASSERT_EQ(process->wait(), 1);
+    const CommandResult resumed = fit("'" + input_ +
+                                          "' --transform none --rank 3 --tolerance 0 --resume --max-sweeps 0 "
+                                          "--trace '" +
+                                          trace + "'",
+                                      out());
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
+    const std::string whole = read_file(trace);
+    EXPECT_THAT(whole, HasSubstr("\nstep\t1\t"));
+    const int sweeps = Json::parse(read_file(out() / "summary.json"))["sweeps"];
+    expect_done("'" + input_ + "' --transform none --rank 3 --tolerance 0 --max-sweeps " +
+                    std::to_string(sweeps) + " --trace '" + trace + "'",
+                out("alone"));
+    EXPECT_TRUE(read_file(trace) == whole);
+}
+
+TEST_F(FitInterrupt, BegunAnewSaysThatACheckpointIsReplaced) {
+    fs::create_directories(out());
+    std::ofstream(out() / "checkpoint.bin") << "of another run";
+    const CommandResult done =
+        expect_done("'" + input_ + "' --transform none --rank 3 --max-sweeps 1", out());
+    EXPECT_THAT(done.err, HasSubstr("--resume would go on with"));
+    EXPECT_FALSE(fs::exists(out() / "checkpoint.bin"));
+    const CommandResult ended = fit("'" + input_ + "' --transform none --resume", out());
+    EXPECT_EQ(ended.exit_code, 2);
+    EXPECT_THAT(ended.err, HasSubstr("the run in this folder has ended"));
+}
+
+} // namespace
+} // namespace pnmf::test
