@@ -95,17 +95,25 @@ class FitInterrupt : public Fit {
         EXPECT_TRUE(fs::exists(out() / "checkpoint.bin")) << process->err();
         return process;
     }
-    /// Ends the interrupted run where it is and compares with a run of as many sweeps that was left alone.
+    /// Ends the interrupted run where it is, and goes on with a copy of it for five sweeps; compares both
+    /// with runs of as many sweeps that were left alone.
     void expect_resumes_to_the_same_bits(const std::string& more = "") const {
-        // The limit counts from the start of the run: a resumed run that is past it ends at once.
         const std::string arguments = "'" + input_ + "' --transform none --rank 3 --tolerance 0" + more;
+        fs::copy_file(out() / "checkpoint.bin", folder_ / "copy.bin");
+        // The limit counts from the start of the run: a resumed run that is past it ends at once.
         const CommandResult first = fit(arguments + " --resume --max-sweeps 0 --json", out());
         ASSERT_EQ(first.exit_code, 0) << first.err;
+        EXPECT_THAT(names_in(out()), ElementsAre("result.h5ad", "summary.json"));
         const int sweeps = Json::parse(first.out)["sweeps"];
         ASSERT_GE(sweeps, 1);
-        const std::string limit = " --max-sweeps " + std::to_string(sweeps);
-        expect_done(arguments + limit, out("alone"));
-        expect_same_numbers(result(out()), result(out("alone")), "after " + std::to_string(sweeps));
+        expect_done(arguments + " --max-sweeps " + std::to_string(sweeps), out("alone"));
+        expect_same_numbers(result(out()), result(out("alone")), "where it was");
+
+        fs::rename(folder_ / "copy.bin", out() / "checkpoint.bin");
+        const std::string further = " --max-sweeps " + std::to_string(sweeps + 5);
+        expect_done(arguments + further + " --resume", out());
+        expect_done(arguments + further, out("alone"));
+        expect_same_numbers(result(out()), result(out("alone")), "five sweeps further");
     }
 
     std::string input_ = input_path();
@@ -126,17 +134,7 @@ TEST_F(FitInterrupt, BySigintOrSigtermLeavesACheckpointThatContinuesToTheSameBit
         EXPECT_THAT(process->err(), AllOf(HasSubstr("interrupted after sweep"), HasSubstr("--resume")));
         EXPECT_THAT(names_in(out()), ElementsAre("checkpoint.bin"));
 
-        // Two copies of the checkpoint: one continued further, one ended where it is.
-        fs::copy_file(out() / "checkpoint.bin", folder_ / "copy.bin");
         expect_resumes_to_the_same_bits();
-        const int sweeps = Json::parse(read_file(out() / "summary.json"))["sweeps"];
-        EXPECT_THAT(names_in(out()), ElementsAre("result.h5ad", "summary.json"));
-        fs::rename(folder_ / "copy.bin", out() / "checkpoint.bin");
-        const std::string further = "'" + input_ + "' --transform none --rank 3 --tolerance 0 --max-sweeps " +
-                                    std::to_string(sweeps + 5);
-        expect_done(further + " --resume", out());
-        expect_done(further, out("alone"));
-        expect_same_numbers(result(out()), result(out("alone")), "five sweeps further");
         fs::remove_all(out());
     }
 }
