@@ -6,8 +6,8 @@
 
 namespace pnmf::cli {
 
-void add_input_options(CLI::App& verb, InputOptions& options) {
-    verb.add_option("INPUT", options.path,
+void add_input_options(CLI::App& verb, InputOptions& options, const std::string& name) {
+    verb.add_option(name, options.path,
                     "Data: .h5ad, 10x folder or .h5, .mtx[.gz], .csv[.gz], .tsv[.gz], .npy or .mat")
         ->required();
     const char* group = "Input";

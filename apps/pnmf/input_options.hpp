@@ -21,9 +21,9 @@ struct InputOptions {
     bool drop_empty = false;
 };
 
-/// Adds INPUT, --cells, --transform, --layer, --variable, --drop-empty and --labels to a verb.
-/// `options` must live as long as the verb's callback.
-void add_input_options(CLI::App& verb, InputOptions& options);
+/// Adds INPUT (or another `name` of the data), --cells, --transform, --layer, --variable, --drop-empty and
+/// --labels to a verb. `options` must live as long as the verb's callback.
+void add_input_options(CLI::App& verb, InputOptions& options, const std::string& name = "INPUT");
 
 struct Input {
     Dataset data;

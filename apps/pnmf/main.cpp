@@ -63,6 +63,7 @@ int main(int argc, char** argv) {
     pnmf::cli::add_scales(app);
     pnmf::cli::add_score(app);
     pnmf::cli::add_simulate(app);
+    pnmf::cli::add_transform(app);
     // A file that may not grow further is an error that is reported, like a full disk.
     std::signal(SIGXFSZ, SIG_IGN);
     try {

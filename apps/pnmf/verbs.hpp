@@ -19,5 +19,6 @@ void add_scales(CLI::App& app);
 void add_fit(CLI::App& app, const std::string& command);
 void add_score(CLI::App& app);
 void add_simulate(CLI::App& app);
+void add_transform(CLI::App& app);
 
 } // namespace pnmf::cli

@@ -1,6 +1,7 @@
 #include "io/formats.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/io/match_features.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
@@ -138,6 +139,22 @@ void log_unit(std::span<double> cell) {
     }
 }
 
+void transform_values(Dataset& data, Transform transform) {
+    if (transform == Transform::none) {
+        return;
+    }
+    if (auto* dense = std::get_if<Matrix>(&data.X)) {
+        parallel_for(dense->cols(), [&](Index j) {
+            log_unit({dense->col(j).data(), static_cast<std::size_t>(dense->rows())});
+        });
+    } else {
+        auto& sparse = std::get<SparseMatrix<double>>(data.X);
+        parallel_for(sparse.cols, [&](Index j) {
+            log_unit({sparse.value.data() + sparse.start[j], sparse.value.data() + sparse.start[j + 1]});
+        });
+    }
+}
+
 } // namespace
 
 void check_dataset(const Dataset& data) {
@@ -164,19 +181,13 @@ void prepare(Dataset& data, const PrepareOptions& options) {
     check_dataset(data);
     drop_empty_cells(data, options.drop_empty_cells);
     drop_empty_features(data);
-    if (options.transform == Transform::none) {
-        return;
-    }
-    if (auto* dense = std::get_if<Matrix>(&data.X)) {
-        parallel_for(dense->cols(), [&](Index j) {
-            log_unit({dense->col(j).data(), static_cast<std::size_t>(dense->rows())});
-        });
-    } else {
-        auto& sparse = std::get<SparseMatrix<double>>(data.X);
-        parallel_for(sparse.cols, [&](Index j) {
-            log_unit({sparse.value.data() + sparse.start[j], sparse.value.data() + sparse.start[j + 1]});
-        });
-    }
+    transform_values(data, options.transform);
+}
+
+void prepare_matched(Dataset& data, const PrepareOptions& options) {
+    check_dataset(data);
+    drop_empty_cells(data, options.drop_empty_cells);
+    transform_values(data, options.transform);
 }
 
 } // namespace pnmf
