@@ -11,7 +11,9 @@
 int main(int argc, char** argv) {
     const std::filesystem::path file = argc > 1 ? argv[1] : "pause_and_resume.checkpoint";
     const pnmf::DataValues X = pnmf::simulate_circles().X;
-    pnmf::FitOptions options{.rank = 2, .start = pnmf::Start::broadcast};
+    pnmf::FitOptions options;
+    options.rank = 2;
+    options.start = pnmf::Start::broadcast;
     options.scales.max_scales = 5;
     options.solver.max_sweeps = 8;
 

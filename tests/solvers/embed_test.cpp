@@ -122,7 +122,9 @@ TEST(EmbedCells, TheAnchorShrinksTheEmbedding) {
 
 TEST(EmbedCells, CellsOfAFitWithoutCouplingComeBackToTheirPlaces) {
     const Matrix X = uniform_cloud(10, 25, 40);
-    FitOptions options{.rank = 3, .penalty = {.graph = 0.0, .smoothness = 0.0, .anchor = 0.1}};
+    FitOptions options;
+    options.rank = 3;
+    options.penalty = {.graph = 0.0, .smoothness = 0.0, .anchor = 0.1};
     options.scales.max_scales = 3;
     options.solver.tolerance = 1e-7;
     options.solver.max_sweeps = 20000;
@@ -212,7 +214,8 @@ TEST(EmbedCells, FloatsAgreeWithDoublesToTheirDigits) {
 
 TEST(EmbedCells, SaysWhenTheLimitOfPassesEndedIt) {
     const Example e = example(30, 6, 50, 90);
-    const auto embedded = embed_cells(DataMatrix<double>(e.X), e.W, e.penalty, nullptr, {.max_passes = 1});
+    const auto embedded =
+        embed_cells<double>(DataMatrix<double>(e.X), e.W, e.penalty, nullptr, {.max_passes = 1});
     EXPECT_FALSE(embedded.converged);
     EXPECT_EQ(embedded.passes, 1);
     EXPECT_GT(embedded.residual, 1e-8);
