@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
 
     pnmf::Observer watch;
     watch.sweep = [](const pnmf::SweepReport& report) {
-        std::printf("sweep %td: objective %.4g\n", report.sweep, report.objective.total());
+        std::printf("sweep %td: objective %.2e\n", report.sweep, report.objective.total());
         return report.sweep < 3; // false stops the run, with everything it needs to go on
     };
     pnmf::SolverState<double> state = pnmf::start_solver(problem, options.solver, start);
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
 
     pnmf::SolverState<double> resumed = pnmf::load_checkpoint<double>(file, fingerprint);
     watch.sweep = [](const pnmf::SweepReport& report) {
-        std::printf("sweep %td: objective %.4g\n", report.sweep, report.objective.total());
+        std::printf("sweep %td: objective %.2e\n", report.sweep, report.objective.total());
         return true;
     };
     pnmf::run_solver(problem, options.solver, resumed, watch);
