@@ -17,12 +17,14 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <memory>
 
 namespace pnmf::cli {
@@ -221,23 +223,38 @@ SolverState<Real> first_state(const Options& options, const PreparedFit<Real>& p
     return start_solver(problem, prepared.options.solver, make_start(prepared, observer));
 }
 
+/// The work is done, but the output folder does not take the result: tries the folder for temporary files,
+/// and says what is left to the user.
+std::string rescue(const Options& options, const std::function<void(const fs::path&)>& write_to) {
+    const fs::path spare = fs::temp_directory_path() / fmt::format("pnmf-result-{}", getpid());
+    try {
+        fs::create_directories(spare);
+        write_to(spare);
+        return fmt::format("The result is kept in {} instead", spare.string());
+    } catch (const std::exception&) {
+        std::error_code ignored;
+        fs::remove_all(spare, ignored);
+    }
+    return fs::exists(fs::path(options.folder) / "checkpoint.bin")
+               ? "The last checkpoint stays: the same command with --resume goes on from it"
+               : "No other place was found for the result";
+}
+
 /// Result and summary. When the disk refuses, what was saved on the way is not lost.
 template <class Real>
 void write_files(const Options& options, const Input& input, const PreparedFit<Real>& prepared,
                  const FitResult<Real>& result, const Json& summary) {
-    const fs::path folder = options.folder;
-    try {
+    const auto write_to = [&](const fs::path& folder) {
         write_result(folder / "result.h5ad", input.data, prepared, result,
                      {.save_basis = options.save_basis,
                       .transform = input.transform == Transform::log_unit ? "log-unit" : "none",
                       .command = options.command});
         write_text(folder / "summary.json", summary.dump(2) + "\n");
+    };
+    try {
+        write_to(options.folder);
     } catch (const SystemError& e) {
-        if (fs::exists(folder / "checkpoint.bin")) {
-            throw SystemError(fmt::format(
-                "{}\nThe last checkpoint stays: the same command with --resume goes on from it", e.what()));
-        }
-        throw;
+        throw SystemError(fmt::format("{}\n{}", e.what(), rescue(options, write_to)));
     }
 }
 

@@ -44,6 +44,13 @@ void make_output_folder(const fs::path& folder, double bytes) {
     }
     write_text(folder / ".writable", "");
     fs::remove(folder / ".writable", error);
+    // What a killed run left half-written.
+    for (const auto& entry : fs::directory_iterator(folder, error)) {
+        const std::string name = entry.path().filename().string();
+        if (name.starts_with(".checkpoint.bin.") && name.ends_with(".tmp")) {
+            fs::remove(entry.path(), error);
+        }
+    }
     const auto space = fs::space(folder, error);
     if (!error && static_cast<double>(space.available) < bytes) {
         throw SystemError(fmt::format("{}: result and checkpoints need about {}, and the disk has {} left",
