@@ -34,7 +34,7 @@ LIBRARY_NEVER = [
     (r"\b(system_clock|random_device)\b|\btime\s*\(\s*(NULL|nullptr|0)\s*\)", "takes a seed from outside"),
 ]
 RESULT_CHANGING_FLAGS = r"-ffast-math|-Ofast|-march=native|-mtune=native|-funsafe-math-optimizations"
-MACHINE_PATHS = r"[\"'(\s=](/home/|/root/|/tmp/|/work/|/Users/|/mnt/)"
+MACHINE_PATHS = r"[\"'(\s=]/(home|root|tmp|work|Users|mnt)/"
 
 SOURCE = {".hpp", ".cpp", ".h", ".cu", ".py", ".js", ".ts", ".cmake", ".sh"}
 FOLDERS = ["include", "src", "apps", "tests", "benchmarks", "examples", "python", "cmake", "scripts", "experiments", "web"]
