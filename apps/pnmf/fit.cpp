@@ -98,7 +98,6 @@ template <class Real>
 Json summary_json(const Options& options, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
                   double seconds) {
     const KktResidual total = sum(result.residuals);
-    const char* stops[] = {"converged", "sweep limit", "interrupted"};
     Json json;
     json["program"] = std::string("pnmf ") + PNMF_VERSION;
     json["input"] = options.input.path;
@@ -108,7 +107,7 @@ Json summary_json(const Options& options, const PreparedFit<Real>& prepared, con
     json["scales"] = result.scales.size();
     json["epsilon_finest"] = result.scales.epsilon.front();
     json["epsilon_coarsest"] = result.scales.epsilon.back();
-    json["stop"] = stops[static_cast<int>(result.stop)];
+    json["stop"] = name_of_stop(result.stop);
     json["sweeps"] = result.trace.size() - 1;
     json["objective_start"] = objective_json(result.trace.front());
     json["objective"] = objective_json(result.trace.back());

@@ -18,8 +18,9 @@ namespace {
 /// What is wrong with the command line, and where its help is.
 std::string usage_error(const CLI::App* app, const CLI::Error& error) {
     std::string command = "pnmf";
-    for (const CLI::App* verb : app->get_subcommands()) {
-        command += " " + verb->get_name();
+    while (!app->get_subcommands().empty()) {
+        app = app->get_subcommands().front();
+        command += " " + app->get_name();
     }
     return fmt::format("pnmf: {}\nSee {} --help\n", error.what(), command);
 }
@@ -59,6 +60,7 @@ int main(int argc, char** argv) {
     app.require_subcommand(0, 1);
     app.failure_message(usage_error);
     pnmf::cli::add_fit(app, command_line(argc, argv));
+    pnmf::cli::add_baseline(app, command_line(argc, argv));
     pnmf::cli::add_convert(app);
     pnmf::cli::add_scales(app);
     pnmf::cli::add_score(app);

@@ -13,9 +13,10 @@ struct Exit {
     int code = 0;
 };
 
+/// `command` is the whole command line, to be kept in the result.
+void add_baseline(CLI::App& app, const std::string& command);
 void add_convert(CLI::App& app);
 void add_scales(CLI::App& app);
-/// `command` is the whole command line, to be kept in the result.
 void add_fit(CLI::App& app, const std::string& command);
 void add_score(CLI::App& app);
 void add_simulate(CLI::App& app);

@@ -58,18 +58,6 @@ Matrix linkage(const SpanningTree& tree) {
     return rows;
 }
 
-const char* name_of_stop(Stop stop) {
-    switch (stop) {
-    case Stop::converged:
-        return "converged";
-    case Stop::sweep_limit:
-        return "sweep limit";
-    case Stop::interrupted:
-        break;
-    }
-    return "interrupted";
-}
-
 template <class Real>
 SlabArray slabs(const std::vector<DenseMatrix<Real>>& matrices) {
     SlabArray array{.slabs = static_cast<Index>(matrices.size()),
@@ -115,7 +103,35 @@ void add_certificate(AnnDataMap& uns, const FitResult<Real>& result) {
     uns["effective_rank"] = numeric_array(result.effective_rank);
 }
 
+template <class Real>
+void add_scales(AnnDataMap& uns, const PreparedFit<Real>& prepared, const ScaleSet& scales) {
+    uns["epsilon"] = numeric_array(scales.epsilon);
+    uns["multiplicity"] = numeric_array(integers(scales.multiplicity));
+    uns["deaths"] = numeric_array(h0_diagram(prepared.tree).deaths);
+    uns["merge_tree"] = numeric_array(linkage(prepared.tree));
+}
+
 } // namespace
+
+const char* name_of_stop(Stop stop) {
+    switch (stop) {
+    case Stop::converged:
+        return "converged";
+    case Stop::sweep_limit:
+        return "sweep limit";
+    case Stop::interrupted:
+        break;
+    }
+    return "interrupted";
+}
+
+std::string options_json(const BaselineFitOptions& options) {
+    Json json;
+    json["method"] = name_of_baseline(options.graph.method);
+    visit_baseline_options(
+        options, [&](const char* name, const auto& value, const char*) { json[name] = to_json(value); });
+    return json.dump();
+}
 
 std::string options_json(const FitOptions& options) {
     Json json;
@@ -157,21 +173,24 @@ void write_result(const std::filesystem::path& path, const Dataset& data, const 
     file.feature_names = data.feature_names;
     file.cell_table = data.cell_table;
     file.feature_table = data.feature_table;
-    file.obsm["X_pnmf"] =
-        result.factors.H[static_cast<std::size_t>(result.recommended)].transpose().template cast<double>();
+    const auto recommended = static_cast<std::size_t>(result.recommended);
+    file.obsm["X_pnmf"] = result.factors.H[recommended].transpose().template cast<double>();
+    file.varm["pnmf_W"] = result.factors.W[recommended].template cast<double>();
     AnnDataMap uns;
-    uns["epsilon"] = numeric_array(result.scales.epsilon);
+    uns["method"] = options.method;
+    if (options.method == "pnmf") {
+        add_scales(uns, prepared, result.scales);
+    } else {
+        file.obsm["X_" + options.method] = file.obsm["X_pnmf"];
+    }
     uns["betti0"] = numeric_array(integers(result.scales.betti0));
-    uns["multiplicity"] = numeric_array(integers(result.scales.multiplicity));
     uns["H"] = slabs(result.factors.H);
     if (options.save_basis) {
         uns["W"] = slabs(result.factors.W);
     }
     add_trace(uns, result);
     add_certificate(uns, result);
-    uns["deaths"] = numeric_array(h0_diagram(prepared.tree).deaths);
-    uns["merge_tree"] = numeric_array(linkage(prepared.tree));
-    uns["options"] = options_json(prepared.options);
+    uns["options"] = options.options.empty() ? options_json(prepared.options) : options.options;
     uns["recommended"] = static_cast<std::int64_t>(result.recommended);
     uns["stop"] = name_of_stop(result.stop);
     uns["warnings"] = result.warnings;

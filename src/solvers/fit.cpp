@@ -1,3 +1,5 @@
+#include "solvers/fit_data.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
 #include <pnmf/graphs/neighbor_edges.hpp>
@@ -10,69 +12,6 @@
 
 namespace pnmf {
 namespace {
-
-Points points_of(const DataValues& X, Metric metric) {
-    return std::visit([&](const auto& values) { return Points(values, metric); }, X);
-}
-
-template <class Real>
-std::unique_ptr<const DataMatrix<Real>> data_of(const DataValues& X) {
-    if (const auto* dense = std::get_if<Matrix>(&X)) {
-        return std::make_unique<DataMatrix<Real>>(DenseMatrix<Real>(dense->cast<Real>()));
-    }
-    const auto& sparse = std::get<SparseMatrix<double>>(X);
-    SparseMatrix<Real> copy;
-    copy.rows = sparse.rows;
-    copy.cols = sparse.cols;
-    copy.start = sparse.start;
-    copy.row = sparse.row;
-    copy.value.assign(sparse.value.begin(), sparse.value.end());
-    return std::make_unique<DataMatrix<Real>>(std::move(copy));
-}
-
-void check_values(const DataValues& X) {
-    const auto check = [](double value, Index i, Index j) {
-        require(std::isfinite(value) && value >= 0.0,
-                "X must hold finite values, at least 0, got {} at feature {}, cell {}", value, i + 1, j + 1);
-    };
-    if (const auto* dense = std::get_if<Matrix>(&X)) {
-        require(dense->rows() >= 1 && dense->cols() >= 1,
-                "X must have at least one feature and one cell, got {} x {}", dense->rows(), dense->cols());
-        for (Index j = 0; j < dense->cols(); ++j) {
-            for (Index i = 0; i < dense->rows(); ++i) {
-                check((*dense)(i, j), i, j);
-            }
-        }
-        return;
-    }
-    const auto& sparse = std::get<SparseMatrix<double>>(X);
-    check_structure(sparse);
-    require(sparse.rows >= 1 && sparse.cols >= 1,
-            "X must have at least one feature and one cell, got {} x {}", sparse.rows, sparse.cols);
-    for (Index j = 0; j < sparse.cols; ++j) {
-        for (auto e = sparse.start[j]; e < sparse.start[j + 1]; ++e) {
-            check(sparse.value[e], sparse.row[e], j);
-        }
-    }
-}
-
-template <class Real>
-Index choose_rank(const PreparedFit<Real>& prepared, std::vector<std::string>& notices) {
-    const Index p = prepared.X->features();
-    const Index n = prepared.X->cells();
-    const Index most = std::min(p, n);
-    if (prepared.options.rank) {
-        require(*prepared.options.rank >= 1 && *prepared.options.rank <= most,
-                "the rank must be between 1 and min(features, cells) = {}, got {}", most,
-                *prepared.options.rank);
-        return *prepared.options.rank;
-    }
-    const auto root = static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(n))));
-    const Index rank = std::min(root, most);
-    notices.push_back(fmt::format("rank {}: the square root of {} cells, rounded up{}", rank, n,
-                                  rank < root ? ", but at most min(features, cells)" : ""));
-    return rank;
-}
 
 template <class Real>
 void make_graph(PreparedFit<Real>& prepared, const Points& points) {
@@ -103,6 +42,13 @@ void warn_of_collapse(FitResult<Real>& result, Index rank, double anchor) {
         return;
     }
     const auto scales = static_cast<std::ptrdiff_t>(result.effective_rank.size());
+    if (anchor == 0.0) {
+        result.warnings.push_back(fmt::format(
+            "the embedding has collapsed to a line at {} of {} scales: the graph term is strong for these "
+            "data",
+            collapsed, scales));
+        return;
+    }
     if (result.effective_rank.front() < one_direction) {
         result.warnings.push_back(fmt::format("the embedding has collapsed to a line at {} of {} scales, the "
                                               "finest included: lambda3 = {} is too "
@@ -128,7 +74,7 @@ PreparedFit<Real> prepare_fit(const DataValues& X, const FitOptions& options) {
     PreparedFit<Real> prepared;
     prepared.options = options;
     prepared.X = data_of<Real>(X);
-    prepared.rank = choose_rank(prepared, prepared.notices);
+    prepared.rank = chosen_rank(options.rank, *prepared.X, prepared.notices);
     const Points points = points_of(X, options.metric);
     prepared.tree = minimum_spanning_tree(points);
     prepared.scales = choose_scales(points, prepared.tree, options.scales);

@@ -136,11 +136,16 @@ void ScalePair<Real>::make_unit() {
 
 template <class Real>
 double ScalePair<Real>::loss() const {
-    double loss = scale_objective(sub_.penalty, sub_.squared_norm_X, products_, H_, sub_.before).total();
+    double loss = terms().total();
     if (sub_.after != nullptr) {
         loss += sub_.penalty.smoothness * (*sub_.after - H_).template cast<double>().squaredNorm();
     }
     return loss;
+}
+
+template <class Real>
+Objective ScalePair<Real>::terms() const {
+    return scale_objective(sub_.penalty, sub_.squared_norm_X, products_, H_, sub_.before);
 }
 
 Index iterate_to_tolerance(double first_loss, double tolerance, Index limit,
@@ -158,23 +163,33 @@ Index iterate_to_tolerance(double first_loss, double tolerance, Index limit,
 template <class Real>
 Index fit_graph_regularized(const DataMatrix<Real>& X, double squared_norm_X,
                             const MultiscaleGraph::Scale& graph, double lambda, Pair<Real>& pair,
-                            double tolerance, Index limit) {
+                            double tolerance, Index limit,
+                            const std::function<bool(const RescaledStep&)>& watch) {
     const Subproblem<Real> sub{&X, squared_norm_X, &graph, Penalty{lambda, 0.0, 0.0}, nullptr, nullptr};
     ScalePair<Real> scale(sub, pair.W, pair.H);
-    return iterate_to_tolerance(scale.loss(), tolerance, limit, [&](Index) {
+    double loss = scale.loss();
+    return iterate_to_tolerance(loss, tolerance, limit, [&](Index) {
         scale.plain_basis_step(tiny);
         scale.refresh_basis_products();
         scale.plain_embedding_step(tiny);
         scale.refresh_graph_product();
+        RescaledStep step;
+        if (watch) {
+            step.before = scale.terms();
+        }
         scale.make_unit();
-        return scale.loss();
+        step.after = scale.terms();
+        // A run that is to end is one whose loss no longer changes.
+        loss = !watch || watch(step) ? step.after.total() : loss;
+        return loss;
     });
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template class ScalePair<Real>;                                                                          \
     template Index fit_graph_regularized(const DataMatrix<Real>&, double, const MultiscaleGraph::Scale&,     \
-                                         double, Pair<Real>&, double, Index);
+                                         double, Pair<Real>&, double, Index,                                 \
+                                         const std::function<bool(const RescaledStep&)>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

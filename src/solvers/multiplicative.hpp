@@ -50,6 +50,8 @@ class ScalePair {
 
     /// f_t(W, H).
     double loss() const;
+    /// Its terms, without the distance to the embedding after.
+    Objective terms() const;
 
   private:
     const Subproblem<Real>& sub_;
@@ -64,11 +66,19 @@ class ScalePair {
 Index iterate_to_tolerance(double first_loss, double tolerance, Index limit,
                            const std::function<double(Index step)>& step);
 
+/// The objective around the rescaling that ends a multiplicative step.
+struct RescaledStep {
+    Objective before; ///< after W and H were updated: at most what the step began with
+    Objective after;  ///< with unit columns: the graph term has changed with the rows of H
+};
+
 /// Graph-regularised NMF on one graph by plain multiplicative steps with unit columns: the published baseline
-/// and the link of the chained start. Returns the steps made.
+/// and the link of the chained start. `watch` is called after each step and may end the run by returning
+/// false. Returns the steps made.
 template <class Real>
 Index fit_graph_regularized(const DataMatrix<Real>& X, double squared_norm_X,
                             const MultiscaleGraph::Scale& graph, double lambda, Pair<Real>& pair,
-                            double tolerance, Index limit);
+                            double tolerance, Index limit,
+                            const std::function<bool(const RescaledStep&)>& watch = {});
 
 } // namespace pnmf

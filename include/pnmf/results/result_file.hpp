@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/types.hpp>
@@ -12,22 +13,31 @@ namespace pnmf {
 /// The options of a fit and their values as JSON, in the order of `visit_options`; what was chosen
 /// automatically is null.
 std::string options_json(const FitOptions& options);
+std::string options_json(const BaselineFitOptions& options);
+
+/// "converged", "sweep limit" or "interrupted".
+const char* name_of_stop(Stop stop);
 
 /// What a checkpoint belongs to: a checksum of the data and the options that shape the iterates, a line each.
 /// Stopping rules are left out, so that a run may be continued further than it was meant to go.
 std::string run_fingerprint(const FitOptions& options, const DataValues& X);
 
 struct ResultFileOptions {
-    bool save_basis = false; ///< W too: T × p × d numbers
-    std::string transform;   ///< what was done to the data before: kept for `pnmf transform`
-    std::string command;     ///< how the run was started; empty for none
+    bool save_basis = false;     ///< W too: T × p × d numbers
+    std::string transform{};     ///< what was done to the data before: kept for `pnmf transform`
+    std::string command{};       ///< how the run was started; empty for none
+    std::string method = "pnmf"; ///< or the name of a baseline
+    std::string options{};       ///< JSON; empty: those of the fit
 };
 
 /// Writes a result as .h5ad: names and tables of cells and features; `obsm/X_pnmf`, the embedding at the
-/// recommended scale, n × d; and in `uns/pnmf` epsilon, multiplicity, betti0, H (T × d × n, finest first), W
-/// (T × p × d, when asked for), objective (sweeps + 1) and its four terms, kkt (T) with its parts kkt_H and
-/// kkt_W, effective_rank (T), deaths and merge_tree of the cells, options (JSON), recommended (position of
-/// the scale, from 0), stop, warnings.
+/// recommended scale, n × d; `varm/pnmf_W`, the basis there, p × d; and in `uns/pnmf` epsilon, multiplicity,
+/// betti0, H (T × d × n, finest first), W (T × p × d, when asked for), objective (sweeps + 1) and its four
+/// terms, kkt (T) with its parts kkt_H and kkt_W, effective_rank (T), deaths and merge_tree of the cells,
+/// options (JSON), recommended (position of the scale, from 0), stop, warnings, method.
+///
+/// A baseline is a result of one scale: its embedding also stands in `obsm/X_<method>`, and epsilon,
+/// multiplicity, deaths and merge_tree, which it does not have, are left out.
 template <class Real>
 void write_result(const std::filesystem::path& path, const Dataset& data, const PreparedFit<Real>& prepared,
                   const FitResult<Real>& result, const ResultFileOptions& options = {});

@@ -1,0 +1,198 @@
+#include "input_options.hpp"
+#include "option_flags.hpp"
+#include "output_folder.hpp"
+#include "progress.hpp"
+#include "verbs.hpp"
+
+#include <pnmf/baselines/fit_baseline.hpp>
+#include <pnmf/error.hpp>
+#include <pnmf/io/write_text.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/results/result_file.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+
+namespace pnmf::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+struct Options {
+    InputOptions input;
+    BaselineFitOptions baseline;
+    std::string preset;
+    std::string folder;
+    std::string precision = "double";
+    std::string command;
+    int threads = 0;
+    bool strict = false;
+    bool json = false;
+};
+
+template <class Real>
+Json summary_json(const Options& options, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
+                  double seconds) {
+    const Objective& last = result.trace.back();
+    Json json;
+    json["program"] = std::string("pnmf ") + PNMF_VERSION;
+    json["method"] = name_of_baseline(options.baseline.graph.method);
+    json["input"] = options.input.path;
+    json["features"] = prepared.X->features();
+    json["cells"] = prepared.X->cells();
+    json["rank"] = prepared.rank;
+    json["edges"] = prepared.graph->at(1.0)->edges();
+    json["components"] = result.scales.betti0.front();
+    json["stop"] = name_of_stop(result.stop);
+    json["steps"] = result.trace.size() - 1;
+    json["objective_start"] = result.trace.front().total();
+    json["objective"] = {{"total", last.total()}, {"fit", last.fit}, {"graph", last.graph}};
+    json["kkt"] = result.residuals.front().certificate();
+    json["effective_rank"] = result.effective_rank.front();
+    json["warnings"] = result.warnings;
+    json["notices"] = prepared.notices;
+    json["options"] = Json::parse(options_json(options.baseline));
+    json["precision"] = options.precision;
+    json["threads"] = thread_count();
+    json["seconds"] = seconds;
+    return json;
+}
+
+template <class Real>
+void solve_and_write(const Options& options, const Input& input) {
+    const fs::path folder = options.folder;
+    const PreparedFit<Real> prepared = prepare_baseline<Real>(input.data.X, options.baseline);
+    print_notices(prepared.notices);
+    const auto rank = static_cast<double>(prepared.rank);
+    make_output_folder(folder, 2.0 * sizeof(Real) * rank *
+                                   static_cast<double>(input.data.cells() + input.data.features()));
+    const SolverOptions& solver = prepared.options.solver;
+    Progress progress(solver.tolerance.value_or(default_tolerance(solver)), solver.max_sweeps.value_or(1000),
+                      options.baseline.algorithm == BaselineAlgorithm::stationary);
+    const FitResult<Real> result = solve_baseline(prepared, options.baseline,
+                                                  {.sweep =
+                                                       [&](const SweepReport& report) {
+                                                           progress.sweep(report);
+                                                           return true;
+                                                       },
+                                                   .step = {}});
+    progress.end_line();
+    const Json summary = summary_json(options, prepared, result, progress.seconds());
+    write_result(folder / "result.h5ad", input.data, prepared, result,
+                 {.save_basis = true,
+                  .transform = input.transform == Transform::log_unit ? "log-unit" : "none",
+                  .command = options.command,
+                  .method = name_of_baseline(options.baseline.graph.method),
+                  .options = options_json(options.baseline)});
+    write_text(folder / "summary.json", summary.dump(2) + "\n");
+    for (const std::string& warning : result.warnings) {
+        fmt::print(stderr, "warning: {}\n", warning);
+    }
+    if (options.json) {
+        fmt::print("{}\n", summary.dump(2));
+    } else {
+        const Objective& last = result.trace.back();
+        fmt::print("{} cells x {} features, rank {}, graph of {} edges in {} component{}\n",
+                   prepared.X->cells(), prepared.X->features(), prepared.rank, summary["edges"].get<Index>(),
+                   result.scales.betti0.front(), result.scales.betti0.front() == 1 ? "" : "s");
+        fmt::print("objective {:.5g} -> {:.5g} = fit {:.4g} + graph {:.4g}\n", result.trace.front().total(),
+                   last.total(), last.fit, last.graph);
+        fmt::print("{} after {} steps, KKT residual {:.0e}; wrote {}\n", name_of_stop(result.stop),
+                   result.trace.size() - 1, result.residuals.front().certificate(),
+                   (folder / "result.h5ad").string());
+    }
+    if (options.strict && result.stop != Stop::converged) {
+        throw Exit{3};
+    }
+}
+
+/// The preset's options, with those that were given on the command line in their place.
+BaselineFitOptions with_preset(const CLI::App& verb, const Options& options) {
+    if (options.preset.empty()) {
+        return options.baseline;
+    }
+    BaselineFitOptions chosen = published_fit(options.baseline.graph.method, options.preset == "published-2");
+    visit_baseline_options(chosen, [&](std::string_view name, auto& field, const char*) {
+        if (verb.get_option("--" + std::string(name))->count() == 0) {
+            return;
+        }
+        visit_baseline_options(options.baseline, [&](std::string_view given, const auto& value, const char*) {
+            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>,
+                                         std::remove_cvref_t<decltype(field)>>) {
+                if (given == name) {
+                    field = value;
+                }
+            }
+        });
+    });
+    return chosen;
+}
+
+void run(Options options) {
+    if (options.threads > 0) {
+        set_thread_count(options.threads);
+    }
+    check_output_folder(options.folder);
+    Input input = read_input(options.input);
+    if (!input.labels.empty()) {
+        std::erase_if(input.data.cell_table,
+                      [](const TableColumn& column) { return column.name == "label"; });
+        input.data.cell_table.push_back({.name = "label", .values = input.labels, .categorical = true});
+    }
+    if (options.precision == "float") {
+        solve_and_write<float>(options, input);
+    } else {
+        solve_and_write<double>(options, input);
+    }
+}
+
+void add_method(CLI::App& baseline, Baseline method, const char* help, const std::string& command) {
+    CLI::App* verb = baseline.add_subcommand(name_of_baseline(method), help);
+    auto options = std::make_shared<Options>();
+    options->command = command;
+    options->baseline.graph = published_settings(method);
+    add_input_options(*verb, options->input);
+    verb->add_option("-o,--output", options->folder, "Folder for result.h5ad and summary.json")
+        ->type_name("FOLDER")
+        ->required();
+    verb->add_option("--preset", options->preset,
+                     "The published settings and protocol; GNMF and TNMF have a second k. Other flags stand "
+                     "above it")
+        ->check(CLI::IsMember({"published", "published-2"}).description(""))
+        ->type_name("published|published-2");
+    visit_baseline_options(options->baseline, [&](const char* name, auto& field, const char* text) {
+        add_flag_for(*verb, name, field, text);
+    });
+    verb->add_option("--precision", options->precision, "Numbers to compute with")
+        ->check(CLI::IsMember({"double", "float"}).description(""))
+        ->type_name("double|float")
+        ->capture_default_str();
+    verb->add_option("--threads", options->threads, "Threads; results do not depend on it [all cores]")
+        ->check(CLI::PositiveNumber);
+    verb->add_flag("--strict", options->strict, "Exit with code 3 when the run did not converge");
+    verb->add_flag("--json", options->json, "Print the summary as JSON");
+    verb->callback([verb, options] {
+        options->baseline = with_preset(*verb, *options);
+        run(*options);
+    });
+}
+
+} // namespace
+
+void add_baseline(CLI::App& app, const std::string& command) {
+    CLI::App* verb = app.add_subcommand(
+        "baseline", "Factorise the data once, with one graph or none: NMF, GNMF, TNMF, k-TNMF");
+    verb->require_subcommand(1);
+    add_method(*verb, Baseline::nmf, "No graph", command);
+    add_method(*verb, Baseline::gnmf, "Nearest neighbours with heat weights (Cai et al. 2011)", command);
+    add_method(*verb, Baseline::tnmf, "Heat weights at several thresholds (Hozumi and Wei 2024)", command);
+    add_method(*verb, Baseline::ktnmf, "Nearest neighbours for several k (Hozumi and Wei 2024)", command);
+}
+
+} // namespace pnmf::cli

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <pnmf/solvers/option_list.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+/// Flags made from a list of options (`visit_options`, `visit_baseline_options`).
+namespace pnmf::cli {
+
+template <class Value>
+struct Unwrapped {
+    using Type = Value;
+};
+template <class Value>
+struct Unwrapped<std::optional<Value>> {
+    using Type = Value;
+};
+
+template <class Enum>
+CLI::Option* add_choice(CLI::App& verb, const std::string& flag, const std::function<void(Enum)>& set,
+                        const std::string& help) {
+    std::map<std::string, Enum> choices;
+    std::string names;
+    for (const auto& [name, value] : EnumNames<Enum>::values) {
+        choices[std::string(name)] = value;
+        names += (names.empty() ? "" : "|") + std::string(name);
+    }
+    return verb
+        .add_option_function<std::string>(
+            flag, [set, choices](const std::string& name) { set(choices.at(name)); }, help)
+        ->check(CLI::IsMember(choices).description(""))
+        ->type_name(names);
+}
+
+/// The flag --name for one option; `field` must outlive the verb's callback. Its value now is the default.
+template <class Field>
+void add_flag_for(CLI::App& verb, const char* name, Field& field, const char* help) {
+    using Value = typename Unwrapped<Field>::Type;
+    const std::string flag = std::string("--") + name;
+    if constexpr (std::is_enum_v<Value>) {
+        auto* option = add_choice<Value>(
+            verb, flag, [&field](Value value) { field = value; }, help);
+        if constexpr (std::is_same_v<Field, Value>) {
+            option->default_str(std::string(name_of(field)));
+        }
+    } else if constexpr (std::is_same_v<Value, std::vector<double>>) {
+        verb.add_option(flag, field, help)
+            ->delimiter(',')
+            ->allow_extra_args(false)
+            ->type_name("W1,W2,...")
+            ->capture_default_str();
+    } else if constexpr (std::is_same_v<Field, Value>) {
+        verb.add_option(flag, field, help)->capture_default_str();
+    } else {
+        verb.add_option_function<Value>(
+            flag, [&field](const Value& value) { field = value; }, help);
+    }
+}
+
+} // namespace pnmf::cli

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <pnmf/baselines/graphs.hpp>
+#include <pnmf/solvers/fit.hpp>
+#include <pnmf/solvers/option_list.hpp>
+#include <pnmf/types.hpp>
+
+#include <optional>
+#include <string>
+
+namespace pnmf {
+
+/// How a baseline is solved.
+enum class BaselineAlgorithm {
+    stationary,     ///< descent to the KKT certificate: what `fit` does, on one scale
+    multiplicative, ///< the published protocol: W then H, unit ℓ2 columns, until the loss settles
+};
+
+template <>
+struct EnumNames<BaselineAlgorithm> {
+    static constexpr std::array values{
+        std::pair{std::string_view("stationary"), BaselineAlgorithm::stationary},
+        std::pair{std::string_view("multiplicative"), BaselineAlgorithm::multiplicative}};
+};
+
+/// Everything that can be chosen for a baseline. `visit_baseline_options` lists them all.
+struct BaselineFitOptions {
+    BaselineOptions graph{};     ///< method, k, α, weights, λ
+    std::optional<Index> rank{}; ///< d; default ⌈√n⌉, at most min(p, n)
+    Metric metric = Metric::euclidean;
+    BaselineAlgorithm algorithm = BaselineAlgorithm::stationary;
+    std::optional<double> tolerance{}; ///< default 1e-3 for multiplicative, `default_tolerance()` otherwise
+    std::optional<Index> max_steps{};  ///< default 1000
+    Seeding seeding = Seeding::nndsvda;
+    std::uint64_t seed = 0;
+};
+
+/// As the published tables were made: `published_settings`, multiplicative steps, tolerance 1e-3.
+BaselineFitOptions published_fit(Baseline method, bool second = false);
+
+/// The problem a baseline solves: one graph in place of a graph for each scale.
+///
+///     min over W, H ≥ 0, ‖w_k‖₂ = 1 of  ‖X − WH‖² + λ tr(H L Hᵀ)
+///
+/// X is features × cells. The one "scale" has ε = 1, which means nothing, and as β₀ the number of components
+/// of the graph; the spanning tree is left empty. All checks of options and data are made here.
+template <class Real>
+PreparedFit<Real> prepare_baseline(const DataValues& X, const BaselineFitOptions& options);
+
+/// Solves what was prepared. The trace holds the objective after each step, start first.
+///
+/// A multiplicative step never raises the objective; the rescaling that follows it changes the graph term and
+/// may (docs/decisions/0085). It stops when the loss changes by at most the tolerance, relative. The observer
+/// sees each step.
+template <class Real>
+FitResult<Real> solve_baseline(const PreparedFit<Real>& prepared, const BaselineFitOptions& options,
+                               const Observer& observer = {});
+
+/// Both.
+///
+///     const auto result = fit_baseline<double>(X, {.graph = published_settings(Baseline::gnmf), .rank =
+///     10});
+template <class Real = double>
+FitResult<Real> fit_baseline(const DataValues& X, const BaselineFitOptions& options = {},
+                             const Observer& observer = {});
+
+/// "nmf", "gnmf", "tnmf" or "ktnmf".
+std::string name_of_baseline(Baseline method);
+
+/// The one list of a baseline's options: `visit(name, field, what it is)` for each. It drives the program's
+/// flags and the options recorded in results.
+template <class Options, class Visitor>
+void visit_baseline_options(Options& o, const Visitor& visit) {
+    visit("rank", o.rank, "d, rows of the embedding [ceil(sqrt(cells)), at most min(features, cells)]");
+    visit("neighbors", o.graph.neighbors, "gnmf, tnmf: nearest neighbours k of a cell");
+    visit("lambda", o.graph.lambda, "weight of the graph term");
+    visit("weights", o.graph.weights, "tnmf: weights of the thresholds; ktnmf: of k = 1, 2, ...");
+    visit("alpha", o.graph.alpha, "gnmf, tnmf: heat weights are exp(-d^2/s^alpha), s the largest distance");
+    visit("metric", o.metric, "distance between cells");
+    visit("algorithm", o.algorithm,
+          "stationary: descent to a certificate; multiplicative: the published protocol");
+    visit("tolerance", o.tolerance,
+          "when to stop: KKT residual, or relative change of the loss for multiplicative [3e-4; 1e-3]");
+    visit("max-steps", o.max_steps, "most sweeps or multiplicative steps [1000]");
+    visit("seeding", o.seeding, "how the first pair W, H is made");
+    visit("seed", o.seed, "for everything random");
+}
+
+} // namespace pnmf

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/persistence/distances.hpp>
+#include <pnmf/solvers/fit.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What every factorisation does with its data before it begins, with or without scales.
+namespace pnmf {
+
+/// InputError, naming the first entry that is wrong, unless X has a feature and a cell and holds finite
+/// values ≥ 0.
+void check_values(const DataValues& X);
+
+Points points_of(const DataValues& X, Metric metric);
+
+/// The data in the precision of the computation.
+template <class Real>
+std::unique_ptr<const DataMatrix<Real>> data_of(const DataValues& X);
+
+/// The rank asked for, 1 ≤ d ≤ min(p, n) or InputError; else ⌈√n⌉, at most min(p, n), with a notice.
+template <class Real>
+Index chosen_rank(std::optional<Index> asked, const DataMatrix<Real>& X, std::vector<std::string>& notices);
+
+} // namespace pnmf

@@ -1,0 +1,77 @@
+#include "fit_fixture.hpp"
+
+#include <pnmf/baselines/fit_baseline.hpp>
+
+#include <gtest/gtest.h>
+
+namespace pnmf::test {
+namespace {
+
+class BaselineVerb : public Fit {
+  protected:
+    static CommandResult baseline(const std::string& arguments, const fs::path& folder) {
+        return run_command("'" + program().string() + "' baseline " + arguments + " -o '" + folder.string() +
+                           "'");
+    }
+    static Json summary(const fs::path& folder) { return Json::parse(read_file(folder / "summary.json")); }
+};
+
+TEST_F(BaselineVerb, EachMethodWritesAResultOfOneScaleThatScoreReads) {
+    for (const std::string method : {"nmf", "gnmf", "tnmf", "ktnmf"}) {
+        SCOPED_TRACE(method);
+        const auto run =
+            baseline(method + " " + circles(6) + " --rank 2 --neighbors 3 --labels ring", out(method));
+        ASSERT_EQ(run.exit_code, 0) << run.err;
+        const AnnDataFile file = result(out(method));
+        EXPECT_EQ(text(file, "method"), method);
+        EXPECT_EQ(array(file, "H").shape, (std::vector<Index>{1, 2, 24}));
+        EXPECT_EQ(file.obsm.at("X_" + method), slab_of(array(file, "H"), 0).transpose());
+        EXPECT_EQ(file.obsm.at("X_pnmf"), file.obsm.at("X_" + method));
+        EXPECT_EQ(file.varm.at("pnmf_W"), slab_of(array(file, "W"), 0));
+        EXPECT_EQ(Json::parse(text(file, "options"))["method"], method);
+        const auto score =
+            run_command(program().string() + " score --json --labels label " + out(method).string());
+        EXPECT_EQ(score.exit_code, 0) << score.err;
+        EXPECT_EQ(Json::parse(score.out)["scales"].size(), 1U);
+    }
+}
+
+TEST_F(BaselineVerb, PresetsAreThePublishedSettingsAndFlagsStandAboveThem) {
+    ASSERT_EQ(baseline("gnmf " + circles(6) + " --rank 2 --preset published-2", out("a")).exit_code, 0);
+    const Json a = summary(out("a"))["options"];
+    EXPECT_EQ(a["neighbors"], 15);
+    EXPECT_EQ(a["lambda"], 0.1);
+    EXPECT_EQ(a["algorithm"], "multiplicative");
+    EXPECT_EQ(a["tolerance"], 1e-3);
+    ASSERT_EQ(baseline("gnmf --lambda 7 --preset published " + circles(6) + " --rank 3", out("b")).exit_code,
+              0);
+    const Json b = summary(out("b"))["options"];
+    EXPECT_EQ(b["neighbors"], 5);
+    EXPECT_EQ(b["lambda"], 7.0);
+    EXPECT_EQ(b["rank"], 3);
+}
+
+TEST_F(BaselineVerb, WritesWhatTheLibraryFinds) {
+    ASSERT_EQ(baseline("ktnmf --weights 1,0,2 " + circles(6) + " --rank 2", out()).exit_code, 0);
+    const AnnDataFile file = result(out());
+    BaselineFitOptions options{.graph = published_settings(Baseline::ktnmf), .rank = 2};
+    options.graph.weights = {1.0, 0.0, 2.0};
+    const Matrix X = std::get<Matrix>(read_dataset(folder_ / "circles6.h5ad").X);
+    EXPECT_EQ(fit_baseline<double>(X, options).factors.H[0].transpose(), file.obsm.at("X_ktnmf"));
+}
+
+TEST_F(BaselineVerb, WhatCannotBeFactorisedEndsWithCode2) {
+    EXPECT_EQ(baseline("gnmf " + circles(6) + " --neighbors 24", out()).exit_code, 2);
+    EXPECT_EQ(baseline("gnmf " + circles(6) + " --rank 25", out()).exit_code, 2);
+    EXPECT_EQ(baseline("tnmf " + circles(6) + " --weights 0,0", out()).exit_code, 2);
+    EXPECT_EQ(baseline("pca " + circles(6), out()).exit_code, 2);
+    EXPECT_FALSE(fs::exists(out()));
+}
+
+TEST_F(BaselineVerb, StrictEndsWithCode3WhenTheRunDidNotConverge) {
+    EXPECT_EQ(baseline("nmf " + circles(6) + " --rank 2 --max-steps 1 --strict", out()).exit_code, 3);
+    EXPECT_TRUE(fs::exists(out() / "result.h5ad"));
+}
+
+} // namespace
+} // namespace pnmf::test
