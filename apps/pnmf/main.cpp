@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
     app.failure_message(usage_error);
     pnmf::cli::add_fit(app, command_line(argc, argv));
     pnmf::cli::add_baseline(app, command_line(argc, argv));
+    pnmf::cli::add_check(app);
     pnmf::cli::add_convert(app);
     pnmf::cli::add_scales(app);
     pnmf::cli::add_score(app);

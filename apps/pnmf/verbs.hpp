@@ -15,6 +15,7 @@ struct Exit {
 
 /// `command` is the whole command line, to be kept in the result.
 void add_baseline(CLI::App& app, const std::string& command);
+void add_check(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_scales(CLI::App& app);
 void add_fit(CLI::App& app, const std::string& command);

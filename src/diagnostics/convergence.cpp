@@ -1,0 +1,108 @@
+#include <pnmf/diagnostics/convergence.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace pnmf {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+} // namespace
+
+Convergence trace_convergence(const std::vector<double>& objective) {
+    Convergence result;
+    result.sweeps = std::max<Index>(static_cast<Index>(objective.size()) - 1, 0);
+    result.largest_rise = -std::numeric_limits<double>::infinity();
+    result.normalisation = unknown;
+    result.kkt_all = unknown;
+    for (std::size_t s = 1; s < objective.size(); ++s) {
+        const double rise = (objective[s] - objective[s - 1]) / objective[s - 1];
+        result.largest_rise = std::max(result.largest_rise, rise);
+        result.rises += rise > rounding_of_objective ? 1 : 0;
+    }
+    return result;
+}
+
+void look_at_factors(Convergence& convergence, Algorithm algorithm, Index scales,
+                     const std::function<Matrix(Index)>& embedding,
+                     const std::function<Matrix(Index)>& basis) {
+    convergence.smallest_entry = std::numeric_limits<double>::infinity();
+    convergence.normalisation = basis ? 0.0 : unknown;
+    for (Index t = 0; t < scales; ++t) {
+        const Matrix H = embedding(t);
+        convergence.smallest_entry = std::min(convergence.smallest_entry, H.minCoeff());
+        if (!basis) {
+            continue;
+        }
+        const Matrix W = basis(t);
+        convergence.smallest_entry = std::min(convergence.smallest_entry, W.minCoeff());
+        for (Index k = 0; k < W.cols(); ++k) {
+            const double norm = algorithm == Algorithm::paper ? W.col(k).lpNorm<1>() : W.col(k).norm();
+            convergence.normalisation = std::max(convergence.normalisation, std::abs(norm - 1.0));
+        }
+    }
+}
+
+void evaluate_kkt(Convergence& convergence, Algorithm algorithm, const Problem<double>& problem,
+                  const Factors<double>& factors) {
+    const BasisForm form = algorithm == Algorithm::paper ? BasisForm::free : BasisForm::unit_columns;
+    const auto residuals = kkt_residuals(problem, factors, form);
+    convergence.kkt.clear();
+    for (const KktResidual& residual : residuals) {
+        convergence.kkt.push_back(residual.certificate());
+    }
+    convergence.kkt_all = sum(residuals).certificate();
+    convergence.evaluated = true;
+}
+
+Findings findings(const Convergence& convergence, Algorithm algorithm, double tolerance) {
+    const bool promised = algorithm != Algorithm::reference;
+    Findings result;
+    result.push_back({.statement = "thm:global_nonincreasing",
+                      .what = "no sweep raises the objective",
+                      .measured = std::max(convergence.largest_rise, 0.0),
+                      .bound = rounding_of_objective,
+                      .verdict = verdict_of(convergence.rises == 0),
+                      .note = fmt::format("largest rise, relative; {} of {} sweeps rise{}", convergence.rises,
+                                          convergence.sweeps,
+                                          promised ? ""
+                                                   : "; this algorithm rescales after each step and "
+                                                     "promises nothing")});
+    const double residual =
+        convergence.kkt_all; // of all scales together where it was evaluated, else the largest recorded
+    const double shown = !std::isnan(residual) ? residual
+                         : convergence.kkt.empty()
+                             ? unknown
+                             : *std::max_element(convergence.kkt.begin(), convergence.kkt.end());
+    result.push_back({.statement = "thm:subproblem_kkt",
+                      .what = "the point is stationary: its KKT residual meets the tolerance",
+                      .measured = shown,
+                      .bound = tolerance,
+                      .verdict = std::isnan(shown) ? Verdict::not_checked : verdict_of(shown <= tolerance),
+                      .note = convergence.evaluated
+                                  ? "evaluated anew from W, H and the data, all scales together"
+                                  : "the largest that was recorded for a scale; --data and a result "
+                                    "with bases evaluate it anew"});
+    result.push_back(
+        {.statement = "eq:pnmf_model",
+         .what = "no entry of H or W is negative",
+         .measured = convergence.smallest_entry,
+         .bound = 0.0,
+         .verdict = verdict_of(convergence.smallest_entry >= 0.0),
+         .note = std::isnan(convergence.normalisation) ? "H alone: the result has no bases" : ""});
+    result.push_back(
+        {.statement = "eq:normalize",
+         .what = algorithm == Algorithm::paper ? "columns of W sum to 1" : "columns of W have length 1",
+         .measured = convergence.normalisation,
+         .bound = 1e-9,
+         .verdict = std::isnan(convergence.normalisation) ? Verdict::not_checked
+                                                          : verdict_of(convergence.normalisation <= 1e-9),
+         .note = std::isnan(convergence.normalisation) ? "pnmf fit --save-basis keeps W" : ""});
+    return result;
+}
+
+} // namespace pnmf
