@@ -63,13 +63,13 @@ TEST(WeightRate, IsTheSlopeOfTheWeight) {
 }
 
 /// C₁ from all edges and many ε in every interval: never above the largest, and close to it.
-double slow_C1(const Filtration& filtration, double alpha, const std::vector<double>& scales) {
+double slow_C1(const Filtration& filtration, double alpha, const std::vector<double>& scales, int steps) {
     double largest = 0.0;
     for (std::size_t k = 0; k + 1 < scales.size(); ++k) {
         const Index edges = filtration.edges_below(scales[k + 1]);
         double rate = 0.0;
-        for (int i = 0; i <= 50; ++i) {
-            const double epsilon = scales[k] + (scales[k + 1] - scales[k]) * i / 50.0;
+        for (int i = 0; i <= steps; ++i) {
+            const double epsilon = scales[k] + (scales[k + 1] - scales[k]) * i / steps;
             for (Index e = 0; e < edges; ++e) {
                 rate = std::max(rate, weight_rate(filtration.edges[e].length, epsilon, alpha));
             }
@@ -87,13 +87,23 @@ TEST(LipschitzConstants, AreTheLargestRateOverEdgesAndScales) {
             const SpanningTree tree = minimum_spanning_tree(points);
             const Filtration filtration = all_pairs(points);
             const auto scales = filtration.distance_scales(complete_scale(tree));
-            const double slow = slow_C1(filtration, alpha, scales);
+            const double slow = slow_C1(filtration, alpha, scales, 50);
             const auto constants = lipschitz_constants(filtration, alpha, scales);
             EXPECT_GE(constants.C1, slow * (1.0 - 1e-12)) << unit << ", alpha " << alpha;
             EXPECT_LE(constants.C1, slow * 1.01) << unit << ", alpha " << alpha;
             EXPECT_NEAR(constants.C, 5.0 * (constants.C1 + constants.C2), 1e-9 * constants.C);
         }
     }
+}
+
+TEST(LipschitzConstants, FindTheLargestRateInsideAWideInterval) {
+    Matrix X(1, 3);
+    X << 0.0, 30.0, 1000.0; // between 30 and 970 the only edge is steepest at 66, inside
+    const Points points(X);
+    const Filtration filtration = all_pairs(points);
+    const auto scales = filtration.distance_scales(complete_scale(minimum_spanning_tree(points)));
+    const double slow = slow_C1(filtration, 1.5, scales, 5000);
+    EXPECT_NEAR(lipschitz_constants(filtration, 1.5, scales).C1, slow, 1e-4 * slow);
 }
 
 TEST(Lipschitz, TheBoundsOfBothTheoremsHoldOnEveryCloud) {
