@@ -68,8 +68,8 @@ std::vector<Index> shape_in(const fs::path& path, const std::string& array) {
     }
 }
 
-template <class Real>
-Factors<Real> read_start(const fs::path& path, Index scales, Index rank) {
+/// InputError unless the file holds embeddings and bases of as many scales and of the same rank.
+void check_start(const fs::path& path, Index scales, Index rank) {
     const auto H = shape_in(path, "uns/pnmf/H");
     require(H.size() == 3, "{}: a start must be a result of `pnmf fit`", path.string());
     require(shape_in(path, "uns/pnmf/W").size() == 3,
@@ -78,6 +78,10 @@ Factors<Real> read_start(const fs::path& path, Index scales, Index rank) {
             scales, H[0]);
     require(H[1] == rank, "{}: a start must have the rank of this run, {}, got {}", path.string(), rank,
             H[1]);
+}
+
+template <class Real>
+Factors<Real> read_start(const fs::path& path, Index scales) {
     Factors<Real> factors;
     for (Index t = 0; t < scales; ++t) {
         factors.W.push_back(read_slab(path, "uns/pnmf/W", t).cast<Real>());
@@ -212,10 +216,10 @@ SolverState<Real> first_state(const Options& options, const PreparedFit<Real>& p
     const Problem<Real> problem = prepared.problem();
     if (!options.start_from.empty()) {
         return start_solver(problem, prepared.options.solver,
-                            read_start<Real>(options.start_from, problem.scales(), prepared.rank));
+                            read_start<Real>(options.start_from, problem.scales()));
     }
     Observer observer;
-    observer.sweep = [&](const SweepReport&) {
+    observer.starting = [&] {
         progress.starting();
         return !interrupt_requested();
     };
@@ -265,6 +269,9 @@ void fit_with(const Options& options, const Input& input) {
     fmt::print(stderr, "{} scale{}, finest {:.6g}, coarsest {:.6g}\n", prepared.scales.size(),
                prepared.scales.size() == 1 ? "" : "s", prepared.scales.epsilon.front(),
                prepared.scales.epsilon.back());
+    if (!options.start_from.empty()) {
+        check_start(options.start_from, prepared.scales.size(), prepared.rank);
+    }
     make_output_folder(folder, bytes_needed(prepared, options.save_basis));
     const SolverOptions& solver = prepared.options.solver;
     Progress progress(solver.tolerance.value_or(default_tolerance(solver)),

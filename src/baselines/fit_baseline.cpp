@@ -92,6 +92,7 @@ PreparedFit<Real> prepare_baseline(const DataValues& X, const BaselineFitOptions
         prepared.graph =
             std::make_unique<FixedGraph>(baseline_graph(points_of(X, options.metric), options.graph));
     }
+    prepared.penalty = fit.penalty;
     prepared.scales.epsilon = {1.0};
     prepared.scales.multiplicity = {0};
     prepared.scales.betti0 = {prepared.graph->at(1.0)->component_count()};

@@ -191,6 +191,8 @@ void write_result(const std::filesystem::path& path, const Dataset& data, const 
     add_trace(uns, result);
     add_certificate(uns, result);
     uns["options"] = options.options.empty() ? options_json(prepared.options) : options.options;
+    const Penalty& penalty = prepared.penalty;
+    uns["penalty"] = numeric_array(std::vector<double>{penalty.graph, penalty.smoothness, penalty.anchor});
     uns["recommended"] = static_cast<std::int64_t>(result.recommended);
     uns["stop"] = name_of_stop(result.stop);
     uns["warnings"] = result.warnings;

@@ -133,6 +133,7 @@ ScaleSet thin(const ScaleSet& scales, Index count) {
     }
     require(count >= 2, "at least the finest and the coarsest scale must be kept: 2 scales, got {}", count);
     ScaleSet kept;
+    kept.stride = scales.stride * static_cast<double>(scales.size() - 1) / static_cast<double>(count - 1);
     for (Index k = 0; k < count; ++k) {
         const Index place = spread(k, count, scales.size());
         kept.epsilon.push_back(scales.epsilon[place]);

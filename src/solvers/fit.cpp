@@ -32,15 +32,37 @@ void make_graph(PreparedFit<Real>& prepared, const Points& points) {
     }
 }
 
+/// Few scales of many have the objective of the many, for embeddings that change linearly in between, when λ₂
+/// is divided by the square of their stride (as in `nested_start`). The published algorithms take λ₂ as it
+/// is.
+template <class Real>
+void set_penalty(PreparedFit<Real>& prepared) {
+    prepared.penalty = prepared.options.penalty;
+    const double stride = prepared.scales.stride;
+    if (stride == 1.0 || prepared.options.solver.algorithm != Algorithm::stationary) {
+        return;
+    }
+    prepared.penalty.smoothness /= stride * stride;
+    prepared.notices.push_back(
+        fmt::format("lambda2 {} / {:.4g}^2 = {:.3g}: each scale kept stands for {:.4g} of all",
+                    prepared.options.penalty.smoothness, stride, prepared.penalty.smoothness, stride));
+}
+
 /// Scales at which H has lost nearly all its directions although the fit asked for several.
 template <class Real>
-void warn_of_collapse(FitResult<Real>& result, Index rank, double anchor) {
+void warn_of_collapse(FitResult<Real>& result, const PreparedFit<Real>& prepared) {
     constexpr double one_direction = 1.05;
     const auto collapsed = std::count_if(result.effective_rank.begin(), result.effective_rank.end(),
                                          [](double value) { return value < one_direction; });
-    if (rank < 2 || collapsed == 0) {
+    if (prepared.rank < 2 || collapsed == 0) {
         return;
     }
+    if (!prepared.tree.edges.empty() && prepared.tree.edges.back().length == 0.0) {
+        result.warnings.push_back(
+            "all cells are the same: there is one direction to find, whatever the rank");
+        return;
+    }
+    const double anchor = prepared.options.penalty.anchor;
     const auto scales = static_cast<std::ptrdiff_t>(result.effective_rank.size());
     if (anchor == 0.0) {
         result.warnings.push_back(fmt::format(
@@ -79,6 +101,7 @@ PreparedFit<Real> prepare_fit(const DataValues& X, const FitOptions& options) {
     prepared.tree = minimum_spanning_tree(points);
     prepared.scales = choose_scales(points, prepared.tree, options.scales);
     make_graph(prepared, points);
+    set_penalty(prepared);
     check_problem(prepared.problem());
     return prepared;
 }
@@ -117,7 +140,7 @@ FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> 
     result.effective_rank.resize(static_cast<std::size_t>(result.scales.size()));
     parallel_for(result.scales.size(),
                  [&](Index t) { result.effective_rank[t] = effective_rank(result.factors.H[t]); });
-    warn_of_collapse(result, prepared.rank, prepared.options.penalty.anchor);
+    warn_of_collapse(result, prepared);
     if (stop == Stop::sweep_limit && solver.algorithm != Algorithm::reference) {
         const KktResidual total = sum(result.residuals);
         result.warnings.push_back(fmt::format("not converged after {} sweeps: the KKT residual is {:.1e}",
@@ -129,7 +152,7 @@ FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> 
 template <class Real>
 FitResult<Real> fit(const DataValues& X, const FitOptions& options, const Observer& observer) {
     const PreparedFit<Real> prepared = prepare_fit<Real>(X, options);
-    auto state = start_solver(prepared.problem(), options.solver, make_start(prepared));
+    auto state = start_solver(prepared.problem(), options.solver, make_start(prepared, observer));
     const Problem<Real> problem = prepared.problem();
     const Stop stop = run_solver(problem, options.solver, state, observer);
     return finish_fit(prepared, std::move(state), stop);

@@ -124,7 +124,7 @@ Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, doubl
                               1000);
         result.W[t] = pair.W;
         result.H[t] = pair.H;
-        if (observer.sweep && !observer.sweep({})) {
+        if (observer.starting && !observer.starting()) {
             throw Interrupted();
         }
     }

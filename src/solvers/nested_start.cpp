@@ -77,7 +77,8 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
                                   .max_sweeps = std::min(most_sweeps, work_per_level * T / count)};
         const Problem<Real> level = at_level(problem, positions);
         auto state = start_solver(level, rough, std::move(factors));
-        if (run_solver(level, rough, state, {.sweep = observer.sweep, .step = {}}) == Stop::interrupted) {
+        const auto go_on = [&](const SweepReport&) { return !observer.starting || observer.starting(); };
+        if (run_solver(level, rough, state, {.sweep = go_on}) == Stop::interrupted) {
             throw Interrupted();
         }
         count = std::min(T, count * growth);

@@ -19,7 +19,9 @@ std::unique_ptr<Method<Real>> make_method(const Problem<Real>& problem, const So
     return make_multiplicative(problem, options);
 }
 
-/// Whether the run is done after this sweep. The certificate is confirmed from W and H alone.
+/// Whether the run is done after this sweep. The certificate is confirmed from W and H alone. A sweep that
+/// still lowers the objective is not the last one: the residual sees single variables, the decrease sees what
+/// they do together.
 template <class Real>
 bool is_done(const Problem<Real>& problem, const SolverOptions& options, const Method<Real>& method,
              const SolverState<Real>& state, SweepReport& report) {
@@ -27,11 +29,13 @@ bool is_done(const Problem<Real>& problem, const SolverOptions& options, const M
     if (options.algorithm == Algorithm::reference) {
         return false; // the published protocol makes a fixed number of sweeps
     }
+    const double before = state.trace[state.trace.size() - 2].total();
+    const double decrease = before - report.objective.total();
     if (options.stop == StopRule::relative_decrease || options.algorithm == Algorithm::paper) {
-        const double before = state.trace[state.trace.size() - 2].total();
-        return !report.restarted && before - report.objective.total() <= tolerance * before;
+        return !report.restarted && decrease <= tolerance * before;
     }
-    if (report.restarted || report.residual.certificate() > tolerance) {
+    if (report.restarted || report.residual.certificate() > tolerance ||
+        decrease > tolerance / 3.0 * before) {
         return false;
     }
     report.residual = sum(kkt_residuals(problem, state.current, method.form()));

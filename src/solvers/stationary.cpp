@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
 
 namespace pnmf {
 namespace {
@@ -49,12 +49,14 @@ class Stationary : public Method<Real> {
             state.momentum = 1.0;
             report.objective = before;
             report.restarted = true;
-            report.residual = last_residual_;
+            report.residual =
+                last_residual_ ? *last_residual_ : sum(kkt_residuals(problem_, state.current, form()));
             return report;
         }
         std::swap(state.current, state.previous);
         state.momentum = next_momentum;
-        report.residual = last_residual_ = residual(state.current);
+        report.residual = residual(state.current);
+        last_residual_ = report.residual;
         return report;
     }
 
@@ -192,7 +194,7 @@ class Stationary : public Method<Real> {
     ComponentForest forest_;
     std::vector<ScaleProducts<Real>> products_;
     std::vector<Movement> residual_W_;
-    KktResidual last_residual_;
+    std::optional<KktResidual> last_residual_; ///< of `current`; none before the first sweep that paid
 };
 
 } // namespace

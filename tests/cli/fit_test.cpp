@@ -166,6 +166,7 @@ TEST_F(Fit, StartsFromAResultThatHasItsBases) {
     const CommandResult fewer = fit(input + start + " --max-scales 3", out("fewer"));
     EXPECT_EQ(fewer.exit_code, 2);
     EXPECT_THAT(fewer.err, HasSubstr("as many scales as this run, 3, got 12"));
+    EXPECT_FALSE(fs::exists(out("fewer")));
     const CommandResult other = fit(circles(3) + " --rank 2" + start, out("other"));
     EXPECT_EQ(other.exit_code, 2);
     EXPECT_THAT(other.err, HasSubstr("rank"));

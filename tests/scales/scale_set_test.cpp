@@ -249,6 +249,8 @@ TEST(ThinnedScales, KeepTheEndsAndAreEvenlySpacedInRank) {
         EXPECT_EQ(kept.epsilon.back(), all.epsilon.back());
     }
     EXPECT_EQ(thin(all, 31).epsilon, all.epsilon);
+    EXPECT_EQ(thin(all, 31).stride, 1.0);
+    EXPECT_DOUBLE_EQ(thin(all, 4).stride, static_cast<double>(all.size() - 1) / 3.0);
     EXPECT_THROW(thin(all, 1), InputError);
     EXPECT_THROW(choose_scales(points, tree, {ScaleStrategy::canonical, 0, 0}), InputError);
 }

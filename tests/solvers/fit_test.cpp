@@ -150,8 +150,30 @@ TEST(Fit, StopsWhenTheObserverSaysSoAndReturnsWhatItHas) {
     expect_sound(result, 3, 10, 12);
 }
 
+TEST(Fit, CanBeStoppedWhileItsStartIsMade) {
+    const Observer never{.starting = [] { return false; }};
+    EXPECT_THROW(fit<double>(some_data(), {.rank = 3}, never), Interrupted);
+}
+
+TEST(Fit, WithFewScalesOfManyTakesSmoothnessByTheSquareOfTheirStride) {
+    FitOptions options{.rank = 3, .penalty = {.graph = 1.0, .smoothness = 2.0, .anchor = 0.1}};
+    EXPECT_EQ(prepare_fit<double>(some_data(), options).problem().penalty.smoothness, 2.0);
+    options.scales.max_scales = 5; // of 12: each stands for 11/4
+    const auto prepared = prepare_fit<double>(some_data(), options);
+    EXPECT_DOUBLE_EQ(prepared.problem().penalty.smoothness, 2.0 * 16.0 / 121.0);
+    EXPECT_EQ(prepared.problem().penalty.anchor, 0.1);
+    EXPECT_THAT(prepared.notices, testing::Contains(HasSubstr("lambda2 2 / 2.75^2")));
+    options.solver.algorithm = Algorithm::paper;
+    EXPECT_EQ(prepare_fit<double>(some_data(), options).problem().penalty.smoothness, 2.0);
+}
+
+TEST(Fit, OfEqualCellsSaysSoAndDoesNotBlameTheAnchor) {
+    const auto result = fit<double>(Matrix(some_data().col(0).replicate(1, 6)), {.rank = 2});
+    EXPECT_THAT(result.warnings, testing::ElementsAre(HasSubstr("all cells are the same")));
+}
+
 TEST(MakeStart, ThrowsWhenTheObserverSaysStop) {
-    const Observer never{.sweep = [](const SweepReport&) { return false; }};
+    const Observer never{.starting = [] { return false; }};
     for (const Start start : {Start::nested, Start::chained}) {
         const auto prepared = prepare_fit<double>(some_data(), {.rank = 3, .start = start});
         EXPECT_THROW(make_start(prepared, never), Interrupted);

@@ -115,6 +115,8 @@ TEST(Stationary, StopsWithACertificateThatTheFactorsAloneConfirm) {
         const KktResidual residual = sum(kkt_residuals(problem, state.current, BasisForm::unit_columns));
         EXPECT_LE(residual.certificate(), tolerance);
         EXPECT_DOUBLE_EQ(last.residual.certificate(), residual.certificate());
+        const double before = state.trace[state.trace.size() - 2].total();
+        EXPECT_LE(before - last.objective.total(), tolerance / 3.0 * before);
     }
 }
 

@@ -30,6 +30,7 @@ struct ScaleSet {
     std::vector<Index>
         multiplicity;          ///< deaths at exactly this scale; 0 for the last and for non-canonical ones
     std::vector<Index> betti0; ///< components of the graph at this scale
+    double stride = 1.0;       ///< of how many scales of the set it was thinned from each one stands for
 
     Index size() const { return static_cast<Index>(epsilon.size()); }
 };

@@ -48,9 +48,10 @@ struct PreparedFit {
     SpanningTree tree;
     ScaleSet scales;
     std::unique_ptr<const MultiscaleGraph> graph;
+    Penalty penalty; ///< in effect: λ₂ of `stationary` is divided by the square of the scales' stride
     std::vector<std::string> notices; ///< every automatic choice, a sentence each
 
-    Problem<Real> problem() const { return {X.get(), graph.get(), scales.epsilon, options.penalty}; }
+    Problem<Real> problem() const { return {X.get(), graph.get(), scales.epsilon, penalty}; }
 };
 
 /// Data as the readers give them, features × cells.
@@ -60,7 +61,7 @@ using DataValues = std::variant<Matrix, SparseMatrix<double>>;
 template <class Real>
 PreparedFit<Real> prepare_fit(const DataValues& X, const FitOptions& options);
 
-/// The start the options ask for. Interrupted when the observer says stop.
+/// The start the options ask for. Throws Interrupted when the observer's `starting` says stop.
 template <class Real>
 Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& observer = {});
 

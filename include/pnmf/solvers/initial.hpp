@@ -39,15 +39,15 @@ Factors<Real> broadcast_start(const Problem<Real>& problem, Pair<Real> pair);
 
 /// The published protocol's start: graph-regularised NMF (λ₁ alone, multiplicative) from the coarsest to the
 /// finest scale, each from the one before, until the loss changes by at most `tolerance`, relative. The
-/// observer is asked after each scale; Interrupted when it says stop.
+/// observer's `starting` is asked after each scale; Interrupted when it says stop.
 template <class Real>
 Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, double tolerance = 1e-3,
                             const Observer& observer = {});
 
 /// A start from few scales to many. The problem is first solved, roughly, on about a dozen of its scales
 /// (from the chained start), then on four times as many, each time from the solution before, drawn out
-/// linearly along the scales; the factors returned are for all scales. The observer sees the sweeps of each
-/// level.
+/// linearly along the scales; the factors returned are for all scales. The observer's `starting` is asked
+/// after each sweep of each level; Interrupted when it says stop.
 ///
 /// Where g scales stand for one, the smoothness between neighbours is λ₂/g²: then the few scales have the
 /// objective of the many, for embeddings that change linearly between them, divided by g.

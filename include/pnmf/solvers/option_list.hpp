@@ -80,7 +80,8 @@ void visit_options(Options& o, const Visitor& visit) {
     visit("metric", o.metric, "distance between cells");
     visit("scales", o.scales.strategy, "how scales are chosen");
     visit("max-scales", o.scales.max_scales,
-          "keep at most this many scales, finest and coarsest among them [all]");
+          "keep at most this many scales, finest and coarsest among them; stationary divides lambda2 by the "
+          "square of the step between them [all]");
     visit("neighbors", o.neighbors, "graph of k nearest neighbours and the spanning tree [all pairs]");
     visit("algorithm", o.solver.algorithm,
           "stationary: descent to a certificate; reference: the published protocol; "
@@ -89,7 +90,7 @@ void visit_options(Options& o, const Visitor& visit) {
     visit("start", o.start, "where the iteration begins [nested for stationary, chained otherwise]");
     visit("seeding", o.seeding, "how the first pair W, H is made");
     visit("tolerance", o.solver.tolerance,
-          "when to stop: KKT residual, or relative decrease "
+          "when to stop: KKT residual (and a third of it: relative decrease), or relative decrease "
           "[3e-4; 1e-4 for relative decrease]");
     visit("stop-rule", o.solver.stop, "what the tolerance is compared with");
     visit("max-sweeps", o.solver.max_sweeps, "most sweeps over all scales [1000; 10 for reference]");

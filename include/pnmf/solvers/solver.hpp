@@ -27,7 +27,8 @@ enum class SweepOrder {
 
 /// When `stationary` and `paper` stop before the sweep limit.
 enum class StopRule {
-    certificate,       ///< the KKT residual of all scales together is at most the tolerance
+    certificate,       ///< the KKT residual of all scales together is at most the tolerance, and the last
+                       ///< sweep lowered the objective by at most a third of it, relative
     relative_decrease, ///< a sweep lowers the objective by at most the tolerance, relative
 };
 
@@ -69,10 +70,11 @@ struct StepReport {
     double objective = 0.0; ///< of the whole problem
 };
 
-/// Called by the solver; either may be empty. `sweep` returns false to stop.
+/// Called by the solver; each may be empty. `sweep` and `starting` return false to stop.
 struct Observer {
     std::function<bool(const SweepReport&)> sweep{};
     std::function<void(const StepReport&)> step{};
+    std::function<bool()> starting{}; ///< now and then while the start is made; stopping throws Interrupted
 };
 
 /// Thrown by what runs before the first sweep when the observer says stop: there is nothing to keep yet.
