@@ -16,8 +16,8 @@ configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/pnmf-config.cmake.in" "
                               INSTALL_DESTINATION "${pnmf_package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/pnmf-config-version.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/pnmf-config.cmake" "${PROJECT_BINARY_DIR}/pnmf-config-version.cmake"
-              # A static library needs these two again where it is linked, and neither brings a package of its own.
-              "${CMAKE_CURRENT_LIST_DIR}/FindMatio.cmake" "${CMAKE_CURRENT_LIST_DIR}/FindOpenBLAS.cmake"
+              # A static library needs it again where it is linked, and it brings no package of its own.
+              "${CMAKE_CURRENT_LIST_DIR}/FindMatio.cmake"
         DESTINATION "${pnmf_package_dir}")
 
 if(TARGET pnmf_program)

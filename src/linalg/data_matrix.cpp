@@ -1,3 +1,5 @@
+#include "linalg/gather_columns.hpp"
+
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/parallel.hpp>
@@ -21,11 +23,9 @@ DenseMatrix<Real> times_sparse(const DenseMatrix<Real>& M, const SparseMatrix<Re
     DenseMatrix<Real> result(M.rows(), sparse.cols);
     parallel_blocks(sparse.cols, cell_block, [&](Index begin, Index end) {
         for (Index j = begin; j < end; ++j) {
-            auto column = result.col(j);
-            column.setZero();
-            for (auto e = sparse.start[j]; e < sparse.start[j + 1]; ++e) {
-                column += sparse.value[e] * M.col(sparse.row[e]);
-            }
+            const auto first = sparse.start[j];
+            gather_columns(M.data(), M.rows(), M.cols(), sparse.row.data() + first,
+                           sparse.value.data() + first, sparse.start[j + 1] - first, result.col(j).data());
         }
     });
     return result;

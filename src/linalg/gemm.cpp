@@ -1,21 +1,12 @@
-#include <pnmf/linalg/gemm.hpp>
+#include "linalg/blas_library.hpp"
 
-#include <cblas.h>
+#include <pnmf/linalg/gemm.hpp>
 
 #include <cassert>
 #include <limits>
 
 namespace pnmf {
 namespace {
-
-/// One thread a call, from the first call on.
-void use_one_thread() {
-    static const bool done = [] {
-        openblas_set_num_threads(1);
-        return true;
-    }();
-    static_cast<void>(done);
-}
 
 blasint blas_int(Index value) {
     assert(value <= std::numeric_limits<blasint>::max());
@@ -24,16 +15,16 @@ blasint blas_int(Index value) {
 
 void call_gemm(CBLAS_TRANSPOSE a, CBLAS_TRANSPOSE b, Index m, Index n, Index k, const ConstBlock<double>& A,
                const ConstBlock<double>& B, MutableBlock<double>& C) {
-    cblas_dgemm(CblasColMajor, a, b, blas_int(m), blas_int(n), blas_int(k), 1.0, A.data(),
-                blas_int(A.outerStride()), B.data(), blas_int(B.outerStride()), 0.0, C.data(),
-                blas_int(C.outerStride()));
+    blas_library().dgemm(CblasColMajor, a, b, blas_int(m), blas_int(n), blas_int(k), 1.0, A.data(),
+                         blas_int(A.outerStride()), B.data(), blas_int(B.outerStride()), 0.0, C.data(),
+                         blas_int(C.outerStride()));
 }
 
 void call_gemm(CBLAS_TRANSPOSE a, CBLAS_TRANSPOSE b, Index m, Index n, Index k, const ConstBlock<float>& A,
                const ConstBlock<float>& B, MutableBlock<float>& C) {
-    cblas_sgemm(CblasColMajor, a, b, blas_int(m), blas_int(n), blas_int(k), 1.0F, A.data(),
-                blas_int(A.outerStride()), B.data(), blas_int(B.outerStride()), 0.0F, C.data(),
-                blas_int(C.outerStride()));
+    blas_library().sgemm(CblasColMajor, a, b, blas_int(m), blas_int(n), blas_int(k), 1.0F, A.data(),
+                         blas_int(A.outerStride()), B.data(), blas_int(B.outerStride()), 0.0F, C.data(),
+                         blas_int(C.outerStride()));
 }
 
 template <class Real>
@@ -52,7 +43,6 @@ void product(CBLAS_TRANSPOSE a, CBLAS_TRANSPOSE b, const ConstBlock<Real>& A, co
         C.setZero();
         return;
     }
-    use_one_thread();
     call_gemm(a, b, m, n, k, A, B, C);
 }
 
@@ -83,7 +73,10 @@ void multiply_by_transposed(ConstBlock<double> A, ConstBlock<double> B, MutableB
 }
 
 std::string blas_description() {
-    return std::string(openblas_get_config()) + ", kernel " + openblas_get_corename();
+    const BlasLibrary& library = blas_library();
+    const std::string picked =
+        library.kernel == library.picked_kernel ? "" : " (it picked " + library.picked_kernel + " by itself)";
+    return library.config + ", kernel " + library.kernel + picked;
 }
 
 } // namespace pnmf

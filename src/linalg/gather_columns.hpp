@@ -1,0 +1,19 @@
+#pragma once
+
+#include <pnmf/types.hpp>
+
+#include <cstdint>
+
+namespace pnmf {
+
+/// result ← Σ_e value[e]·M(:, row[e]), e = 0 … count − 1, each entry summed in this order.
+///
+/// M is d × `columns`, column-major; result has d entries. The sums of up to 16 rows stay in registers, in
+/// the widest vectors the processor has, and columns are fetched ahead where M is larger than the nearest
+/// cache; the bits are those of one row at a time. Cost 2·d·count.
+void gather_columns(const float* M, Index d, Index columns, const std::int32_t* row, const float* value,
+                    Index count, float* result);
+void gather_columns(const double* M, Index d, Index columns, const std::int32_t* row, const double* value,
+                    Index count, double* result);
+
+} // namespace pnmf
