@@ -196,6 +196,9 @@ void write_result(const std::filesystem::path& path, const Dataset& data, const 
     uns["recommended"] = static_cast<std::int64_t>(result.recommended);
     uns["stop"] = name_of_stop(result.stop);
     uns["warnings"] = result.warnings;
+    std::vector<std::string> notices = data.notices;
+    notices.insert(notices.end(), prepared.notices.begin(), prepared.notices.end());
+    uns["notices"] = notices;
     uns["transform"] = options.transform;
     uns["command"] = options.command;
     file.uns["pnmf"] = std::move(uns);

@@ -35,7 +35,7 @@ struct ResultFileOptions {
 /// betti0, H (T × d × n, finest first), W (T × p × d, when asked for), objective (sweeps + 1) and its four
 /// terms, kkt (T) with its parts kkt_H and kkt_W, effective_rank (T), deaths and merge_tree of the cells,
 /// options (JSON), penalty (λ₁, λ₂, λ₃ in effect), recommended (position of the scale, from 0), stop,
-/// warnings, method.
+/// warnings, notices (automatic choices made on the way), method.
 ///
 /// A baseline is a result of one scale: its embedding also stands in `obsm/X_<method>`, and epsilon,
 /// multiplicity, deaths and merge_tree, which it does not have, are left out.
