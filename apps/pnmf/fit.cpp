@@ -265,7 +265,7 @@ void write_files(const Options& options, const Input& input, const PreparedFit<R
 template <class Real>
 void fit_with(const Options& options, const Input& input) {
     const fs::path folder = options.folder;
-    const PreparedFit<Real> prepared = prepare_fit<Real>(input.data.X, options.fit);
+    const PreparedFit<Real> prepared = prepare_fit<Real>(view_of(input.data.X), options.fit);
     print_notices(prepared.notices);
     fmt::print(stderr, "{} scale{}, finest {:.6g}, coarsest {:.6g}\n", prepared.scales.size(),
                prepared.scales.size() == 1 ? "" : "s", prepared.scales.epsilon.front(),
