@@ -166,8 +166,8 @@ std::string run_fingerprint(const FitOptions& options, const DataValues& X) {
 }
 
 template <class Real>
-void write_result(const std::filesystem::path& path, const Dataset& data, const PreparedFit<Real>& prepared,
-                  const FitResult<Real>& result, const ResultFileOptions& options) {
+AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
+                        const ResultFileOptions& options) {
     AnnDataFile file;
     file.cell_names = data.cell_names;
     file.feature_names = data.feature_names;
@@ -202,8 +202,19 @@ void write_result(const std::filesystem::path& path, const Dataset& data, const 
     uns["transform"] = options.transform;
     uns["command"] = options.command;
     file.uns["pnmf"] = std::move(uns);
-    write_anndata(path, file);
+    return file;
 }
+
+template <class Real>
+void write_result(const std::filesystem::path& path, const Dataset& data, const PreparedFit<Real>& prepared,
+                  const FitResult<Real>& result, const ResultFileOptions& options) {
+    write_anndata(path, result_file(data, prepared, result, options));
+}
+
+template AnnDataFile result_file(const Dataset&, const PreparedFit<float>&, const FitResult<float>&,
+                                 const ResultFileOptions&);
+template AnnDataFile result_file(const Dataset&, const PreparedFit<double>&, const FitResult<double>&,
+                                 const ResultFileOptions&);
 
 template void write_result(const std::filesystem::path&, const Dataset&, const PreparedFit<float>&,
                            const FitResult<float>&, const ResultFileOptions&);

@@ -2,6 +2,7 @@
 
 #include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/io/dataset.hpp>
+#include <pnmf/io/h5ad.hpp>
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/types.hpp>
 
@@ -42,5 +43,11 @@ struct ResultFileOptions {
 template <class Real>
 void write_result(const std::filesystem::path& path, const Dataset& data, const PreparedFit<Real>& prepared,
                   const FitResult<Real>& result, const ResultFileOptions& options = {});
+
+/// What `write_result` writes, for hosts that keep it elsewhere. H and W stay in the result: it must outlive
+/// this.
+template <class Real>
+AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
+                        const ResultFileOptions& options = {});
 
 } // namespace pnmf
