@@ -1,0 +1,22 @@
+"""Persistent nonnegative matrix factorisation: one factorisation for each scale of a point cloud."""
+
+from . import metrics, pl, simulate, tl
+from ._core import __version__
+from .estimator import PersistentNMF
+from .persistence import H0Persistence, Scales, h0_persistence, scales
+from .result import Result, read_result
+
+__all__ = [
+    "H0Persistence",
+    "PersistentNMF",
+    "Result",
+    "Scales",
+    "__version__",
+    "h0_persistence",
+    "metrics",
+    "pl",
+    "read_result",
+    "scales",
+    "simulate",
+    "tl",
+]
