@@ -1,6 +1,6 @@
 """Persistent nonnegative matrix factorisation: one factorisation for each scale of a point cloud."""
 
-from . import metrics, pl, simulate, tl
+from . import baselines, metrics, pl, simulate, tl
 from ._core import __version__
 from .estimator import PersistentNMF
 from .persistence import H0Persistence, Scales, h0_persistence, scales
@@ -12,6 +12,7 @@ __all__ = [
     "Result",
     "Scales",
     "__version__",
+    "baselines",
     "h0_persistence",
     "metrics",
     "pl",

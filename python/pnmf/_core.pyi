@@ -60,6 +60,14 @@ def options() -> list[tuple[str, str, Any, list[str], str]]: ...
 def fit(
     X: Any, options: dict[str, Any], precision: str, threads: int | None, callback: Callable[[dict[str, Any]], None] | None
 ) -> dict[str, Any]: ...
+def baseline(
+    X: Any,
+    method: str,
+    options: dict[str, Any],
+    precision: str,
+    threads: int | None,
+    callback: Callable[[dict[str, Any]], None] | None,
+) -> dict[str, Any]: ...
 def embed(X: Any, basis: np.ndarray, lambda3: float, threads: int | None) -> dict[str, Any]: ...
 def prepare(
     X: Any, transform: str, cell_names: list[str], feature_names: list[str]

@@ -31,7 +31,7 @@ def checked(X: Any) -> Any:
     return check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
 
 
-def sparse_matrix(parts: tuple[Any, Any, Any, tuple[int, int]]) -> scipy.sparse.csr_matrix:
+def sparse_matrix(parts: tuple[Any, ...]) -> scipy.sparse.csr_matrix:
     """A CSR matrix from what ``_core`` gives."""
     data, indices, indptr, shape = parts
     return scipy.sparse.csr_matrix((data, indices, indptr), shape=shape)
@@ -55,7 +55,8 @@ def labels_of(labels: Any, name: str = "labels") -> np.ndarray:
         raise ValueError(f"{name} must have one axis, got {values.ndim}")
     if values.dtype == object:
         values = values.astype(str)
-    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+    numbers: np.ndarray = np.unique(values, return_inverse=True)[1].astype(np.int64)
+    return numbers
 
 
 def threads_of(threads: Any) -> int | None:

@@ -96,7 +96,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     >>> model.embeddings_.shape
     (5, 80, 2)
     >>> model.betti0_
-    array([80, 61, 41, 21,  1])
+    array([80, 60, 40, 21,  1])
     >>> model.transform(X[:3]).shape
     (3, 2)
     """

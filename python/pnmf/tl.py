@@ -103,8 +103,10 @@ def pnmf(
     names = [str(name) for name in adata.var_names] if of_genes else [f"{use_rep} {i + 1}" for i in range(X.shape[1])]
     if transform is None:
         transform = "log-unit" if of_genes else "none"
-    values, kept, _ = _core.prepare(core_matrix(X), transform, [str(name) for name in adata.obs_names], names)
-    X = sparse_matrix(values) if isinstance(values, tuple) else values
+    kept = None
+    if of_genes or transform != "none":
+        values, kept, _ = _core.prepare(core_matrix(X), transform, [str(name) for name in adata.obs_names], names)
+        X = sparse_matrix(values) if isinstance(values, tuple) else values
     parts = fit_parts(
         X,
         {**options, "rank": rank, "seed": seed_of(random_state)},

@@ -25,6 +25,21 @@ Observer observer_of(const Reporter& report, const char* phase, Index max_sweeps
     return observer;
 }
 
+/// What the program would write, and the bases.
+template <class Real>
+py::dict parts_of(const PreparedFit<Real>& prepared, FitResult<Real>& result,
+                  const ResultFileOptions& options) {
+    py::dict parts = anndata_parts(result_file(Dataset{}, prepared, result, options));
+    py::list bases;
+    for (DenseMatrix<Real>& W : result.factors.W) {
+        bases.append(rows_of(std::move(W)));
+    }
+    parts["W"] = bases;
+    parts["notices"] = prepared.notices;
+    parts["rank"] = prepared.rank;
+    return parts;
+}
+
 /// The steps of `fit()` with reports between them.
 template <class Real>
 FitResult<Real> fit_reporting(const PreparedFit<Real>& prepared, const Reporter& report) {
@@ -49,15 +64,7 @@ py::dict fit_in(const py::object& X, const FitOptions& options, const py::object
             result = fit_reporting(prepared, report);
         },
         callback);
-    py::dict parts = anndata_parts(result_file(Dataset{}, prepared, result));
-    py::list bases;
-    for (DenseMatrix<Real>& W : result.factors.W) {
-        bases.append(rows_of(std::move(W)));
-    }
-    parts["W"] = bases;
-    parts["notices"] = prepared.notices;
-    parts["rank"] = prepared.rank;
-    return parts;
+    return parts_of(prepared, result, {});
 }
 
 py::dict fit_any(const py::object& X, const py::dict& options, const std::string& precision,
@@ -68,6 +75,33 @@ py::dict fit_any(const py::object& X, const py::dict& options, const std::string
     }
     require(precision == "double", "precision must be double or float, got {}", precision);
     return fit_in<double>(X, options_of(options), callback);
+}
+
+template <class Real>
+py::dict baseline_in(const py::object& X, const BaselineFitOptions& options, const py::object& callback) {
+    const Cells cells(X);
+    PreparedFit<Real> prepared;
+    FitResult<Real> result;
+    run_watched(
+        [&](const Reporter& report) {
+            report({.phase = "preparing"});
+            prepared = prepare_baseline<Real>(cells.view(), options);
+            result = solve_baseline(prepared, options,
+                                    observer_of(report, "sweeping", options.max_steps.value_or(1000)));
+        },
+        callback);
+    return parts_of(prepared, result,
+                    {.method = name_of_baseline(options.graph.method), .options = options_json(options)});
+}
+
+py::dict baseline_any(const py::object& X, const std::string& method, const py::dict& options,
+                      const std::string& precision, std::optional<int> threads, const py::object& callback) {
+    const Threads held(threads);
+    const BaselineFitOptions chosen = baseline_options_of(method, options);
+    require(precision == "double" || precision == "float", "precision must be double or float, got {}",
+            precision);
+    return precision == "float" ? baseline_in<float>(X, chosen, callback)
+                                : baseline_in<double>(X, chosen, callback);
 }
 
 /// Cells × features and the basis, rank × features, to cells × rank.
@@ -141,6 +175,8 @@ void bind_fit(py::module_& module) {
     module.def("options", &list_options);
     module.def("fit", &fit_any, py::arg("X"), py::arg("options"), py::arg("precision"), py::arg("threads"),
                py::arg("callback"));
+    module.def("baseline", &baseline_any, py::arg("X"), py::arg("method"), py::arg("options"),
+               py::arg("precision"), py::arg("threads"), py::arg("callback"));
     module.def("embed", &embed, py::arg("X"), py::arg("basis").noconvert(), py::arg("lambda3"),
                py::arg("threads"));
     module.def("prepare", &prepare_cells, py::arg("X"), py::arg("transform"), py::arg("cell_names"),

@@ -2,6 +2,8 @@
 
 #include <pnmf/error.hpp>
 
+#include <pybind11/stl.h>
+
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -63,7 +65,8 @@ void set_value(Value& field, const std::string& name, const py::handle& value) {
         try {
             field = value.cast<Value>();
         } catch (const py::cast_error&) {
-            const char* what = std::is_same_v<Value, bool>            ? "True or False"
+            const char* what = std::is_class_v<Value>                 ? "a list of numbers"
+                               : std::is_same_v<Value, bool>          ? "True or False"
                                : std::is_floating_point_v<Value>      ? "a number"
                                : std::is_same_v<Value, std::uint64_t> ? "a whole number from 0 to 2^64 - 1"
                                                                       : "a whole number";
@@ -82,6 +85,27 @@ void set_value(std::optional<Value>& field, const std::string& name, const py::h
     set_value(held, name, value);
     field = held;
 }
+
+/// Values taken out of a dictionary one by one.
+struct Taken {
+    const py::dict& values;
+    py::list known{};
+
+    template <class Field>
+    void take(const char* option, Field& field) {
+        const std::string name = keyword(option);
+        known.append(name);
+        if (values.contains(name)) {
+            set_value(field, name, values[name.c_str()]);
+        }
+    }
+
+    void check(const char* whose) const {
+        for (const auto& entry : values) {
+            require(known.contains(entry.first), "{} is no option of {}", text_of(entry.first), whose);
+        }
+    }
+};
 
 template <class Value>
 py::object to_python(const Value& value) {
@@ -120,21 +144,27 @@ py::list names_of() {
 
 FitOptions options_of(const py::dict& values) {
     FitOptions options;
-    std::size_t used = 0;
-    py::list known;
-    visit_options(options, [&](const char* option, auto& field, const char*) {
-        const std::string name = keyword(option);
-        known.append(name);
-        if (values.contains(name)) {
-            set_value(field, name, values[name.c_str()]);
-            ++used;
-        }
-    });
-    for (const auto& entry : values) {
-        require(used == values.size() || known.contains(entry.first), "{} is no option of a fit",
-                text_of(entry.first));
-    }
+    Taken taken{values};
+    visit_options(options, [&](const char* name, auto& field, const char*) { taken.take(name, field); });
+    taken.check("a fit");
     options.scales.seed = options.seed;
+    return options;
+}
+
+BaselineFitOptions baseline_options_of(const std::string& method, const py::dict& values) {
+    BaselineFitOptions options;
+    bool known = false;
+    for (const Baseline one : {Baseline::nmf, Baseline::gnmf, Baseline::tnmf, Baseline::ktnmf}) {
+        if (name_of_baseline(one) == method) {
+            options.graph = published_settings(one);
+            known = true;
+        }
+    }
+    require(known, "a baseline is nmf, gnmf, tnmf or ktnmf, got {}", method);
+    Taken taken{values};
+    visit_baseline_options(options,
+                           [&](const char* name, auto& field, const char*) { taken.take(name, field); });
+    taken.check("a baseline");
     return options;
 }
 

@@ -78,7 +78,7 @@ class Transform(unittest.TestCase):
             model.transform(-GOOD)
         with self.assertRaisesRegex(ValueError, "cells x 1, got 4 x 3"):
             model.inverse_transform(GOOD)
-        with self.assertRaisesRegex(ValueError, "there are 4 scales"):
+        with self.assertRaisesRegex(ValueError, "there are 2 scales"):
             model.basis_(7)
 
 
