@@ -81,6 +81,8 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     kkt_, effective_rank_ : ndarray of shape (T,)
         The certificate and the effective rank of each embedding.
     n_sweeps_ : int
+    seconds_ : float
+        Time spent in the compiled library.
     recommended_scale_ : int
         Position of the recommended scale, from 0.
     result_ : Result
@@ -193,6 +195,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.effective_rank_ = self.result_.effective_rank
         self.n_sweeps_ = len(self.result_.objective) - 1  # type: ignore[arg-type]
         self.notices_ = list(parts["notices"])
+        self.seconds_ = float(parts["seconds"])
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:

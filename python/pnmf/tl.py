@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.preprocessing import normalize
 
 from . import _core
 from ._data import checked, core_matrix, seed_of, sparse_matrix
 from ._progress import Callback
 from .estimator import PersistentNMF, fit_parts
 
-__all__ = ["pnmf"]
+__all__ = ["log_unit", "pnmf"]
 
 
 def _values(adata: Any, layer: str | None, use_rep: str | None) -> Any:
@@ -32,6 +33,26 @@ def _values(adata: Any, layer: str | None, use_rep: str | None) -> Any:
 def _column(values: Any, adata: Any) -> pd.Series:
     column = pd.Series(values, index=adata.obs_names)
     return column.astype("category") if column.dtype == object else column
+
+
+def log_unit(X: Any) -> Any:
+    """log10(1 + x), then rows of length 1: what the program does to counts. Sparse matrices stay sparse.
+
+    Examples
+    --------
+    >>> import pnmf
+    >>> pnmf.tl.log_unit([[0.0, 9.0], [1.0, 1.0]]).round(3)
+    array([[0.   , 1.   ],
+           [0.707, 0.707]])
+    """
+    import scipy.sparse
+
+    X = checked(X)
+    if (X.data if scipy.sparse.issparse(X) else X).min(initial=0.0) < 0:
+        raise ValueError("values must be at least 0")
+    # The base of the logarithm cancels when rows are scaled.
+    logarithms = X.log1p() if scipy.sparse.issparse(X) else np.log1p(X)
+    return normalize(logarithms)
 
 
 def pnmf(

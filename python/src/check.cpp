@@ -63,8 +63,8 @@ AdjacentLipschitz check_graphs(Findings& all, const Cloud& cloud, double alpha,
     }
     const auto distances = cloud.filtration.distance_scales(complete_scale(cloud.tree));
     const LipschitzConstants constants = lipschitz_constants(cloud.filtration, alpha, distances);
-    AdjacentLipschitz increments = adjacent_lipschitz(cloud.filtration, alpha, cloud.epsilon,
-                                                      static_cast<Index>(cloud.epsilon.size()));
+    AdjacentLipschitz increments =
+        adjacent_lipschitz(cloud.filtration, alpha, cloud.epsilon, static_cast<Index>(cloud.epsilon.size()));
     append(all, findings(piecewise_lipschitz(cloud.filtration, alpha, distances, most_intervals), constants,
                          adjacent_lipschitz(cloud.filtration, alpha, distances, most_intervals), increments));
     append(all, findings(spectrum_path(*cloud.graph, cloud.filtration, cloud.epsilon), increments.increment,
@@ -133,7 +133,8 @@ py::list check(const py::object& X, const py::dict& given, const py::object& fit
             if (!epsilon.empty()) {
                 cloud.epsilon = epsilon;
                 const DataView view = cells.view();
-                const auto data = std::visit([](const auto& values) { return DataMatrix<double>(values); }, view);
+                const auto data =
+                    std::visit([](const auto& values) { return DataMatrix<double>(values); }, view);
                 check_factors(Problem<double>{&data, cloud.graph.get(), epsilon, options.penalty}, factors);
             }
             const AdjacentLipschitz increments = check_graphs(all, cloud, options.alpha, most_intervals);

@@ -10,16 +10,21 @@
 #include <pnmf/solvers/embed.hpp>
 #include <pnmf/solvers/fit.hpp>
 
+#include <chrono>
 #include <optional>
 #include <string>
 
 namespace pnmf::python {
 namespace {
 
-Observer observer_of(const Reporter& report, const char* phase, Index max_sweeps) {
+Observer observer_of(const Reporter& report, Index max_sweeps) {
     Observer observer;
-    observer.sweep = [&report, phase, max_sweeps](const SweepReport& sweep) {
-        report({phase, sweep.sweep, max_sweeps, sweep.objective.total(), sweep.residual.certificate()});
+    observer.sweep = [&report, max_sweeps](const SweepReport& sweep) {
+        report({"sweeping", sweep.sweep, max_sweeps, sweep.objective.total(), sweep.residual.certificate()});
+        return true;
+    };
+    observer.starting = [&report, max_sweeps] {
+        report({.phase = "starting", .max_sweeps = max_sweeps});
         return true;
     };
     return observer;
@@ -46,9 +51,9 @@ FitResult<Real> fit_reporting(const PreparedFit<Real>& prepared, const Reporter&
     const Problem<Real> problem = prepared.problem();
     const SolverOptions& solver = prepared.options.solver;
     const Index max_sweeps = solver.max_sweeps.value_or(default_max_sweeps(solver));
-    auto state =
-        start_solver(problem, solver, make_start(prepared, observer_of(report, "starting", max_sweeps)));
-    const Stop stop = run_solver(problem, solver, state, observer_of(report, "sweeping", max_sweeps));
+    const Observer observer = observer_of(report, max_sweeps);
+    auto state = start_solver(problem, solver, make_start(prepared, observer));
+    const Stop stop = run_solver(problem, solver, state, observer);
     return finish_fit(prepared, std::move(state), stop);
 }
 
@@ -57,14 +62,19 @@ py::dict fit_in(const py::object& X, const FitOptions& options, const py::object
     const Cells cells(X);
     PreparedFit<Real> prepared;
     FitResult<Real> result;
+    std::chrono::duration<double> seconds{};
     run_watched(
         [&](const Reporter& report) {
+            const auto began = std::chrono::steady_clock::now();
             report({.phase = "preparing"});
             prepared = prepare_fit<Real>(cells.view(), options);
             result = fit_reporting(prepared, report);
+            seconds = std::chrono::steady_clock::now() - began;
         },
         callback);
-    return parts_of(prepared, result, {});
+    py::dict parts = parts_of(prepared, result, {});
+    parts["seconds"] = seconds.count();
+    return parts;
 }
 
 py::dict fit_any(const py::object& X, const py::dict& options, const std::string& precision,
@@ -86,8 +96,7 @@ py::dict baseline_in(const py::object& X, const BaselineFitOptions& options, con
         [&](const Reporter& report) {
             report({.phase = "preparing"});
             prepared = prepare_baseline<Real>(cells.view(), options);
-            result = solve_baseline(prepared, options,
-                                    observer_of(report, "sweeping", options.max_steps.value_or(1000)));
+            result = solve_baseline(prepared, options, observer_of(report, options.max_steps.value_or(1000)));
         },
         callback);
     return parts_of(prepared, result,

@@ -28,6 +28,7 @@ PYBIND11_MODULE(_core, module) {
     module.attr("__version__") = PNMF_VERSION;
     py::register_exception_translator(&translate);
     module.def("thread_count", &pnmf::thread_count);
+    pnmf::python::bind_check(module);
     pnmf::python::bind_fit(module);
     pnmf::python::bind_persistence(module);
     pnmf::python::bind_metrics(module);

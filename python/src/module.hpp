@@ -9,6 +9,7 @@
 
 namespace pnmf::python {
 
+void bind_check(pybind11::module_& module);
 void bind_fit(pybind11::module_& module);
 void bind_persistence(pybind11::module_& module);
 void bind_metrics(pybind11::module_& module);

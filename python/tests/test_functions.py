@@ -1,6 +1,7 @@
 """Persistence, scales, metrics and simulated data agree with SciPy, scikit-learn and the definitions."""
 
 import unittest
+import warnings
 
 import numpy as np
 import sklearn.metrics
@@ -84,6 +85,34 @@ class Metrics(unittest.TestCase):
         self.assertEqual(pnmf.metrics.resampling_stability(X, 3, repeats=2), 1.0)
         self.assertEqual(pnmf.metrics.neighbor_stability([labels, labels]).tolist(), [1.0, 1.0])
         np.testing.assert_allclose(pnmf.metrics.gap_prominence([1, 2, 5], [1, 4]), [0.25, 0.75, 0.0])
+
+
+class Theorems(unittest.TestCase):
+    def test_none_fails_on_points_nor_on_a_fit(self):
+        X = POINTS @ RANDOM.random((3, 6))
+        self.assertEqual(pnmf.check(X).failed, [])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = pnmf.PersistentNMF(rank=3, max_scales=6, lambda3=0.01).fit(X)
+        found = pnmf.check(X, model)
+        self.assertEqual(found.failed, [])
+        self.assertGreater(len(found), len(pnmf.check(X, max_scales=6)))
+        self.assertIn("holds", repr(found))
+
+    def test_a_fit_that_was_tampered_with_fails(self):
+        X = POINTS @ RANDOM.random((3, 6))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = pnmf.PersistentNMF(rank=3, max_scales=6).fit(X)
+        model.result_.objective = model.result_.objective[::-1].copy()
+        self.assertNotEqual(pnmf.check(X, model).failed, [])
+
+    def test_a_fit_of_other_data_is_refused(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = pnmf.PersistentNMF(rank=3, max_scales=6).fit(POINTS)
+        with self.assertRaisesRegex(ValueError, "must be"):
+            pnmf.check(POINTS[:20], model)
 
 
 class Simulated(unittest.TestCase):

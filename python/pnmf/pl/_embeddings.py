@@ -87,6 +87,8 @@ def embeddings(
             ax.set_ylim(limits[1])
     for ax in grid.flat[len(shown) :]:
         ax.set_axis_off()
+    for ax in grid.flat[max(0, len(shown) - columns) : len(shown)]:
+        ax.tick_params(labelbottom=True)  # also where the panel below is empty
     figure.supxlabel(names[0], fontsize=10)
     figure.supylabel(names[1], fontsize=10)
     if groups is not None and len(groups[1]) <= 20:

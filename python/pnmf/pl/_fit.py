@@ -91,6 +91,8 @@ def radar(values: Mapping[str, Mapping[str, float]], *, ax: Any = None, limits: 
             raise ValueError(f"every setting must have the scores {names}, {setting!r} has {list(of_setting)}")
     if len(names) < 3:
         raise ValueError(f"a radar needs at least three scores, got {len(names)}")
+    from matplotlib.ticker import MaxNLocator
+
     ax = axes_or_new(ax, figsize=(5.6, 4.2), subplot_kw={"projection": "polar"})
     angles = np.linspace(0, 2 * np.pi, len(names), endpoint=False)
     around = np.append(angles, angles[:1])
@@ -106,6 +108,7 @@ def radar(values: Mapping[str, Mapping[str, float]], *, ax: Any = None, limits: 
         limits = (max(0.0, float(np.floor(10 * every.min() - 1) / 10)), float(np.ceil(10 * every.max()) / 10))
     ax.set_ylim(*limits)
     ax.set_rlabel_position(180 / len(names))
+    ax.yaxis.set_major_locator(MaxNLocator(4))
     ax.tick_params(axis="y", labelsize=8)
     ax.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1.12, 0.5))
     return ax

@@ -74,8 +74,7 @@ def merge_tree(source: Any, *, ax: Any = None, labels: Any = None, most: int = 6
     """
     from scipy.cluster.hierarchy import dendrogram
 
-    _, tree, _, recommended = _persistence(source, key)
-    epsilon = _persistence(source, key)[2]
+    _, tree, epsilon, recommended = _persistence(source, key)
     ax = axes_or_new(ax, figsize=(7.0, 4.0))
     whole = len(tree) + 1 <= most
     names = [str(name) for name in labels] if labels is not None and whole else None
@@ -94,7 +93,9 @@ def merge_tree(source: Any, *, ax: Any = None, labels: Any = None, most: int = 6
         height = float(epsilon[recommended])
         if height < 1.1 * float(tree[:, 2].max()):
             ax.axhline(height, color=COLOURS[5], linewidth=1.0, linestyle="--")
-            ax.annotate(f"scale {recommended + 1}", (0.99, height), xycoords=("axes fraction", "data"), ha="right", va="bottom", color=COLOURS[5], fontsize=8)
+            box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
+            place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "xytext": (0, 3)}
+            ax.annotate(f"recommended scale {recommended + 1}", (0.99, height), **place, ha="right", va="bottom", color=COLOURS[5], fontsize=8, bbox=box)
     ax.set_ylabel("ε")
     ax.set_title("merge tree" if whole else f"merge tree, last {most} components", fontsize=10)
     return ax
