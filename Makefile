@@ -2,10 +2,11 @@
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 PREFIX ?= /usr/local
+PYTHON ?= ON
 JOBS ?= $(shell nproc)
 CXX_FILES = git ls-files '*.hpp' '*.cpp'
 
-.PHONY: help build demo test install uninstall format format-check tidy bench clean packages-build packages-test
+.PHONY: help build demo test install wheel uninstall format format-check tidy bench clean packages-build packages-test
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,9 +35,15 @@ test: packages-test build/dev/build.ninja ## build everything and run all tests
 	@cmake --build --preset dev --parallel $(JOBS)
 	@ctest --preset dev --parallel $(JOBS)
 
-install: build ## install program, library and headers under PREFIX (default /usr/local)
+install: build ## install program, library, headers and Python package under PREFIX (default /usr/local); PYTHON=OFF leaves Python out
+	@[ "$(PYTHON)" = OFF ] || scripts/install-packages python
+	@cmake --preset release -DPNMF_BUILD_PYTHON=$(PYTHON) >/dev/null
 	@cmake --build --preset release --parallel $(JOBS)
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
+
+wheel: packages-test ## build a wheel that carries the libraries it needs, into build/wheel
+	@scripts/install-packages python wheel
+	@scripts/wheel
 
 uninstall: ## remove what the last `make install` installed
 	@[ -f build/release/install_manifest.txt ] || { echo "nothing was installed from here" >&2; exit 1; }

@@ -1,5 +1,8 @@
+#include <pnmf/cancel.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
+
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
@@ -14,19 +17,29 @@ namespace pnmf {
 namespace {
 
 thread_local bool inside_parallel_region = false;
+thread_local const std::atomic<bool>* stop_request = nullptr;
+
+void throw_if_cancelled() {
+    if (stop_request != nullptr && stop_request->load(std::memory_order_relaxed)) {
+        throw Cancelled();
+    }
+}
 
 /// One call of `parallel_for`, shared by the threads that work on it.
 struct Job {
     Index count = 0;
     const std::function<void(Index)>* body = nullptr;
+    const std::atomic<bool>* stop = stop_request; ///< of the caller
     std::atomic<Index> next{0};
     std::exception_ptr error;
     std::mutex error_mutex;
 
     void work() {
         inside_parallel_region = true;
+        const CancelScope scope(stop);
         for (Index i = next.fetch_add(1); i < count; i = next.fetch_add(1)) {
             try {
+                throw_if_cancelled();
                 (*body)(i);
             } catch (...) {
                 const std::lock_guard lock(error_mutex);
@@ -122,7 +135,27 @@ Team& team() {
     return instance;
 }
 
+/// A forked child has none of its parent's threads: it must not wait for them, nor join them at its end.
+void survive_forks() {
+    static const int done = pthread_atfork([] { team().mutex.lock(); }, [] { team().mutex.unlock(); },
+                                           [] {
+                                               static_cast<void>(team().pool.release());
+                                               team().mutex.unlock();
+                                           });
+    static_cast<void>(done);
+}
+
 } // namespace
+
+CancelScope::CancelScope(const std::atomic<bool>& stop) : CancelScope(&stop) {}
+
+CancelScope::CancelScope(const std::atomic<bool>* stop) : before_(stop_request) {
+    stop_request = stop;
+}
+
+CancelScope::~CancelScope() {
+    stop_request = before_;
+}
 
 int thread_count() {
     return team().threads;
@@ -143,6 +176,7 @@ void parallel_for(Index count, const std::function<void(Index)>& body) {
     }
     if (inside_parallel_region || count == 1) {
         for (Index i = 0; i < count; ++i) {
+            throw_if_cancelled();
             body(i);
         }
         return;
@@ -155,6 +189,7 @@ void parallel_for(Index count, const std::function<void(Index)>& body) {
         job.work();
     } else {
         if (!team().pool) {
+            survive_forks();
             team().pool = std::make_unique<Pool>(team().threads);
         }
         team().pool->run(job);

@@ -67,7 +67,7 @@ Json summary_json(const Options& options, const PreparedFit<Real>& prepared, con
 template <class Real>
 void solve_and_write(const Options& options, const Input& input) {
     const fs::path folder = options.folder;
-    const PreparedFit<Real> prepared = prepare_baseline<Real>(input.data.X, options.baseline);
+    const PreparedFit<Real> prepared = prepare_baseline<Real>(view_of(input.data.X), options.baseline);
     print_notices(prepared.notices);
     const auto rank = static_cast<double>(prepared.rank);
     make_output_folder(folder, 2.0 * sizeof(Real) * rank *

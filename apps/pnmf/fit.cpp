@@ -3,6 +3,7 @@
 #include "interrupt.hpp"
 #include "output_folder.hpp"
 #include "progress.hpp"
+#include "report_page.hpp"
 #include "trace.hpp"
 #include "verbs.hpp"
 
@@ -44,6 +45,7 @@ struct Options {
     int threads = 0;
     double checkpoint_every = 300.0;
     bool save_basis = false;
+    bool no_report = false;
     bool strict = false;
     bool resume = false;
     bool json = false;
@@ -152,7 +154,7 @@ void print_scales(const FitResult<Real>& result) {
 }
 
 template <class Real>
-void print_summary(const Json& json, const FitResult<Real>& result, const fs::path& folder) {
+void print_summary(const Json& json, const FitResult<Real>& result, const std::string& files) {
     const Objective& first = result.trace.front();
     const Objective& last = result.trace.back();
     fmt::print("{} cells x {} features, rank {}, {} scales\n", json["cells"].get<Index>(),
@@ -162,8 +164,7 @@ void print_summary(const Json& json, const FitResult<Real>& result, const fs::pa
     fmt::print("{} after {} sweeps, KKT residual {:.0e}\n", json["stop"].get<std::string>(),
                json["sweeps"].get<Index>(), json["kkt"].get<double>());
     print_scales(result);
-    fmt::print("\nrecommended scale {}; wrote {}\n", result.recommended + 1,
-               (folder / "result.h5ad").string());
+    fmt::print("\nrecommended scale {}; wrote {}\n", result.recommended + 1, files);
 }
 
 /// A disk that is full for a while need not end a run: the checkpoint before stays.
@@ -264,7 +265,7 @@ void write_files(const Options& options, const Input& input, const PreparedFit<R
 template <class Real>
 void fit_with(const Options& options, const Input& input) {
     const fs::path folder = options.folder;
-    const PreparedFit<Real> prepared = prepare_fit<Real>(input.data.X, options.fit);
+    const PreparedFit<Real> prepared = prepare_fit<Real>(view_of(input.data.X), options.fit);
     print_notices(prepared.notices);
     fmt::print(stderr, "{} scale{}, finest {:.6g}, coarsest {:.6g}\n", prepared.scales.size(),
                prepared.scales.size() == 1 ? "" : "s", prepared.scales.epsilon.front(),
@@ -299,6 +300,16 @@ void fit_with(const Options& options, const Input& input) {
     std::error_code ignored;
     fs::remove(folder / "checkpoint.bin", ignored);
     trace.write();
+    std::string files = (folder / "result.h5ad").string();
+    if (!options.no_report) {
+        const auto basis = [&result](Index t) -> Matrix {
+            return result.factors.W[static_cast<std::size_t>(t)].template cast<double>();
+        };
+        if (write_page(folder / "report.html",
+                       {.result = folder / "result.h5ad", .data = &input.data, .basis = basis})) {
+            files += " and " + (folder / "report.html").string();
+        }
+    }
 
     for (const std::string& warning : result.warnings) {
         fmt::print(stderr, "warning: {}\n", warning);
@@ -306,7 +317,7 @@ void fit_with(const Options& options, const Input& input) {
     if (options.json) {
         fmt::print("{}\n", summary.dump(2));
     } else {
-        print_summary(summary, result, folder);
+        print_summary(summary, result, files);
     }
     if (options.strict && stop != Stop::converged && solver.algorithm != Algorithm::reference) {
         throw Exit{3};
@@ -355,7 +366,7 @@ void add_fit(CLI::App& app, const std::string& command) {
     CLI::App* verb =
         app.add_subcommand("fit", "Factorise the data at every scale; write embeddings, one for each scale");
     add_input_options(*verb, options->input);
-    verb->add_option("-o,--output", options->folder, "Folder for result.h5ad and summary.json")
+    verb->add_option("-o,--output", options->folder, "Folder for result.h5ad, summary.json and report.html")
         ->type_name("FOLDER")
         ->required();
     add_fit_options(*verb, options->fit);
@@ -366,6 +377,7 @@ void add_fit(CLI::App& app, const std::string& command) {
     verb->add_option("--threads", options->threads, "Threads; results do not depend on it [all cores]")
         ->check(CLI::PositiveNumber);
     verb->add_flag("--save-basis", options->save_basis, "Write the bases W too (needed by `pnmf transform`)");
+    verb->add_flag("--no-report", options->no_report, "Write no page to look at (report.html)");
     verb->add_option("--start-from", options->start_from, "A result.h5ad with its bases to start from")
         ->check(CLI::ExistingFile);
     verb->add_option("--trace", options->trace,

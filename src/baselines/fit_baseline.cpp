@@ -53,25 +53,12 @@ FitResult<Real> solve_multiplicatively(const PreparedFit<Real>& prepared, const 
                                       : Stop::sweep_limit);
 }
 
-} // namespace
-
-BaselineFitOptions published_fit(Baseline method, bool second) {
-    return {.graph = published_settings(method, second),
-            .algorithm = BaselineAlgorithm::multiplicative,
-            .tolerance = published_tolerance};
-}
-
-std::string name_of_baseline(Baseline method) {
-    constexpr const char* names[] = {"nmf", "gnmf", "tnmf", "ktnmf"};
-    return names[static_cast<int>(method)];
-}
-
 template <class Real>
-PreparedFit<Real> prepare_baseline(const DataValues& X, const BaselineFitOptions& options) {
+PreparedFit<Real> prepare(const DataView& X, const BaselineFitOptions& options, bool keep) {
     check_options(options);
     check_values(X);
     PreparedFit<Real> prepared;
-    prepared.X = data_of<Real>(X);
+    prepared.X = data_of<Real>(X, keep);
     prepared.rank = chosen_rank(options.rank, *prepared.X, prepared.notices);
     FitOptions& fit = prepared.options;
     fit.rank = options.rank;
@@ -90,7 +77,7 @@ PreparedFit<Real> prepare_baseline(const DataValues& X, const BaselineFitOptions
         prepared.graph = std::make_unique<FixedGraph>(empty_graph(prepared.X->cells()));
     } else {
         prepared.graph =
-            std::make_unique<FixedGraph>(baseline_graph(points_of(X, options.metric), options.graph));
+            std::make_unique<FixedGraph>(baseline_graph(Points(X, options.metric), options.graph));
     }
     prepared.penalty = fit.penalty;
     prepared.scales.epsilon = {1.0};
@@ -98,6 +85,29 @@ PreparedFit<Real> prepare_baseline(const DataValues& X, const BaselineFitOptions
     prepared.scales.betti0 = {prepared.graph->at(1.0)->component_count()};
     check_problem(prepared.problem());
     return prepared;
+}
+
+} // namespace
+
+BaselineFitOptions published_fit(Baseline method, bool second) {
+    return {.graph = published_settings(method, second),
+            .algorithm = BaselineAlgorithm::multiplicative,
+            .tolerance = published_tolerance};
+}
+
+std::string name_of_baseline(Baseline method) {
+    constexpr const char* names[] = {"nmf", "gnmf", "tnmf", "ktnmf"};
+    return names[static_cast<int>(method)];
+}
+
+template <class Real>
+PreparedFit<Real> prepare_baseline(const DataValues& X, const BaselineFitOptions& options) {
+    return prepare<Real>(view_of(X), options, true);
+}
+
+template <class Real>
+PreparedFit<Real> prepare_baseline(const DataView& X, const BaselineFitOptions& options) {
+    return prepare<Real>(X, options, false);
 }
 
 template <class Real>
@@ -117,11 +127,12 @@ FitResult<Real> solve_baseline(const PreparedFit<Real>& prepared, const Baseline
 template <class Real>
 FitResult<Real> fit_baseline(const DataValues& X, const BaselineFitOptions& options,
                              const Observer& observer) {
-    return solve_baseline(prepare_baseline<Real>(X, options), options, observer);
+    return solve_baseline(prepare_baseline<Real>(view_of(X), options), options, observer);
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template PreparedFit<Real> prepare_baseline(const DataValues&, const BaselineFitOptions&);               \
+    template PreparedFit<Real> prepare_baseline(const DataView&, const BaselineFitOptions&);                 \
     template FitResult<Real> solve_baseline(const PreparedFit<Real>&, const BaselineFitOptions&,             \
                                             const Observer&);                                                \
     template FitResult<Real> fit_baseline(const DataValues&, const BaselineFitOptions&, const Observer&);

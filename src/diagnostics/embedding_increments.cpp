@@ -18,7 +18,7 @@ Matrix columns_of(const DataMatrix<double>& X, Index begin, Index end) {
     if (!X.is_sparse()) {
         return X.dense().middleCols(begin, end - begin);
     }
-    const SparseMatrix<double>& columns = X.columns();
+    const SparseView<double> columns = X.columns();
     Matrix block = Matrix::Zero(columns.rows, end - begin);
     for (Index j = begin; j < end; ++j) {
         for (auto e = columns.start[j]; e < columns.start[j + 1]; ++e) {

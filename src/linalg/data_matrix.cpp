@@ -19,7 +19,7 @@ constexpr Index cell_block = 256;
 /// Column e of the result is the sum of value·column over the entries of column e of `sparse`: M·S, for M
 /// d × rows(S). Every column is a sum in the order of the entries.
 template <class Real>
-DenseMatrix<Real> times_sparse(const DenseMatrix<Real>& M, const SparseMatrix<Real>& sparse) {
+DenseMatrix<Real> times_sparse(const DenseMatrix<Real>& M, const SparseView<Real>& sparse) {
     DenseMatrix<Real> result(M.rows(), sparse.cols);
     parallel_blocks(sparse.cols, cell_block, [&](Index begin, Index end) {
         for (Index j = begin; j < end; ++j) {
@@ -63,20 +63,35 @@ DataMatrix<Real>::DataMatrix(SparseMatrix<Real> sparse) : data_(Sparse{}) {
 }
 
 template <class Real>
+DataMatrix<Real>::DataMatrix(DenseView<Real> dense)
+    : data_(BorrowedDense{dense.data(), dense.rows(), dense.cols()}) {}
+
+template <class Real>
+DataMatrix<Real>::DataMatrix(SparseView<Real> sparse) : data_(Sparse{sparse, transpose(sparse)}) {}
+
+template <class Real>
 bool DataMatrix<Real>::is_sparse() const {
     return std::holds_alternative<Sparse>(data_);
 }
 
 template <class Real>
-const DenseMatrix<Real>& DataMatrix<Real>::dense() const {
+DenseView<Real> DataMatrix<Real>::dense() const {
     assert(!is_sparse());
-    return std::get<DenseMatrix<Real>>(data_);
+    if (const auto* owned = std::get_if<DenseMatrix<Real>>(&data_)) {
+        return view_of(*owned);
+    }
+    const auto& borrowed = std::get<BorrowedDense>(data_);
+    return DenseView<Real>(borrowed.values, borrowed.rows, borrowed.cols);
 }
 
 template <class Real>
-const SparseMatrix<Real>& DataMatrix<Real>::columns() const {
+SparseView<Real> DataMatrix<Real>::columns() const {
     assert(is_sparse());
-    return std::get<Sparse>(data_).columns;
+    const auto& held = std::get<Sparse>(data_).columns;
+    if (const auto* owned = std::get_if<SparseMatrix<Real>>(&held)) {
+        return view_of(*owned);
+    }
+    return std::get<SparseView<Real>>(held);
 }
 
 template <class Real>
@@ -98,7 +113,7 @@ template <class Real>
 DenseMatrix<Real> DataMatrix<Real>::times_transposed(const DenseMatrix<Real>& H) const {
     assert(H.cols() == cells());
     if (is_sparse()) {
-        return times_sparse<Real>(H, std::get<Sparse>(data_).rows).transpose();
+        return times_sparse<Real>(H, view_of(std::get<Sparse>(data_).rows)).transpose();
     }
     DenseMatrix<Real> result(features(), H.rows());
     parallel_blocks(features(), feature_block, [&](Index begin, Index end) {
@@ -134,11 +149,12 @@ Vector DataMatrix<Real>::column_squared_norms() const {
     if (!is_sparse()) {
         return dense().template cast<double>().colwise().squaredNorm().transpose();
     }
+    const SparseView<Real> X = columns();
     Vector result(cells());
-    for (Index j = 0; j < cells(); ++j) {
+    for (Index j = 0; j < X.cols; ++j) {
         double sum = 0.0;
-        for (auto e = columns().start[j]; e < columns().start[j + 1]; ++e) {
-            const double value = columns().value[e];
+        for (auto e = X.start[j]; e < X.start[j + 1]; ++e) {
+            const double value = X.value[e];
             sum += value * value;
         }
         result[j] = sum;

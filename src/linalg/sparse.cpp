@@ -1,5 +1,6 @@
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/sparse.hpp>
+#include <pnmf/linalg/views.hpp>
 
 #include <limits>
 #include <numeric>
@@ -7,7 +8,7 @@
 namespace pnmf {
 
 template <class Real>
-SparseMatrix<Real> transpose(const SparseMatrix<Real>& matrix) {
+SparseMatrix<Real> transpose(const SparseView<Real>& matrix) {
     require(matrix.cols <= std::numeric_limits<std::int32_t>::max(),
             "a sparse matrix can be transposed up to 2147483647 columns, got {}", matrix.cols);
     SparseMatrix<Real> result;
@@ -29,6 +30,11 @@ SparseMatrix<Real> transpose(const SparseMatrix<Real>& matrix) {
         }
     }
     return result;
+}
+
+template <class Real>
+SparseMatrix<Real> transpose(const SparseMatrix<Real>& matrix) {
+    return transpose(view_of(matrix));
 }
 
 template <class Real>
@@ -76,7 +82,7 @@ SparseMatrix<Real> to_columns(Index rows, Index cols, const Triplets<Real>& trip
 }
 
 template <class Real>
-DenseMatrix<Real> to_dense(const SparseMatrix<Real>& matrix) {
+DenseMatrix<Real> to_dense(const SparseView<Real>& matrix) {
     DenseMatrix<Real> result = DenseMatrix<Real>::Zero(matrix.rows, matrix.cols);
     for (Index j = 0; j < matrix.cols; ++j) {
         for (auto e = matrix.start[j]; e < matrix.start[j + 1]; ++e) {
@@ -87,7 +93,12 @@ DenseMatrix<Real> to_dense(const SparseMatrix<Real>& matrix) {
 }
 
 template <class Real>
-void check_structure(const SparseMatrix<Real>& matrix) {
+DenseMatrix<Real> to_dense(const SparseMatrix<Real>& matrix) {
+    return to_dense(view_of(matrix));
+}
+
+template <class Real>
+void check_structure(const SparseView<Real>& matrix) {
     require(matrix.rows >= 0 && matrix.cols >= 0, "a sparse matrix has the shape {} x {}", matrix.rows,
             matrix.cols);
     require(matrix.rows <= std::numeric_limits<std::int32_t>::max(),
@@ -116,11 +127,19 @@ void check_structure(const SparseMatrix<Real>& matrix) {
     }
 }
 
+template <class Real>
+void check_structure(const SparseMatrix<Real>& matrix) {
+    check_structure(view_of(matrix));
+}
+
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template SparseMatrix<Real> transpose(const SparseMatrix<Real>&);                                        \
     template SparseMatrix<Real> to_columns(Index, Index, const Triplets<Real>&);                             \
     template DenseMatrix<Real> to_dense(const SparseMatrix<Real>&);                                          \
-    template void check_structure(const SparseMatrix<Real>&);
+    template void check_structure(const SparseMatrix<Real>&);                                                \
+    template SparseMatrix<Real> transpose(const SparseView<Real>&);                                          \
+    template DenseMatrix<Real> to_dense(const SparseView<Real>&);                                            \
+    template void check_structure(const SparseView<Real>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

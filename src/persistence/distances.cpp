@@ -34,7 +34,7 @@ double squared_difference(const double* a, const double* b, Index length) {
     return add_up(sum);
 }
 
-double squared_difference(const SparseMatrix<double>& X, Index i, Index j) {
+double squared_difference(const SparseView<double>& X, Index i, Index j) {
     Lanes sum = Lanes::Zero();
     const auto add = [&](std::int32_t row, double difference) {
         sum[row % lanes] += difference * difference;
@@ -61,6 +61,16 @@ double squared_difference(const SparseMatrix<double>& X, Index i, Index j) {
     return add_up(sum);
 }
 
+SparseMatrix<double> copy_of(const SparseView<double>& view) {
+    SparseMatrix<double> copy;
+    copy.rows = view.rows;
+    copy.cols = view.cols;
+    copy.start.assign(view.start.begin(), view.start.end());
+    copy.row.assign(view.row.begin(), view.row.end());
+    copy.value.assign(view.value.begin(), view.value.end());
+    return copy;
+}
+
 void check_value(double value, Index row, Index col) {
     require(std::isfinite(value) && std::abs(value) <= largest_value,
             "coordinates must be finite and at most {} in size, got {} at row {}, column {}", largest_value,
@@ -72,35 +82,72 @@ void check_value(double value, Index row, Index col) {
 Points::Points(Matrix X, Metric metric)
     : kind_(metric == Metric::cosine ? Kind::cosine : Kind::euclidean), count_(X.cols()),
       dense_(std::move(X)) {
-    require(count_ >= 1, "there must be at least one cell, got a matrix of {} x {}", dense_.rows(),
-            dense_.cols());
-    for (Index j = 0; j < count_; ++j) {
-        for (Index i = 0; i < dense_.rows(); ++i) {
-            check_value(dense_(i, j), i, j);
-        }
-    }
-    if (metric == Metric::cosine) {
-        scale_to_unit_length();
-    }
+    check();
+    scale_to_unit_length();
 }
 
 Points::Points(SparseMatrix<double> X, Metric metric)
     : kind_(metric == Metric::cosine ? Kind::cosine : Kind::euclidean), count_(X.cols), sparse_(std::move(X)),
       is_sparse_(true) {
-    check_structure(sparse_);
-    require(count_ >= 1, "there must be at least one cell, got a matrix of {} x {}", sparse_.rows,
-            sparse_.cols);
-    for (Index j = 0; j < count_; ++j) {
-        for (auto e = sparse_.start[j]; e < sparse_.start[j + 1]; ++e) {
-            check_value(sparse_.value[e], sparse_.row[e], j);
+    check();
+    scale_to_unit_length();
+}
+
+Points::Points(const DataView& X, Metric metric)
+    : kind_(metric == Metric::cosine ? Kind::cosine : Kind::euclidean) {
+    if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
+        count_ = dense->cols();
+        if (metric == Metric::cosine) {
+            dense_ = *dense;
+        } else {
+            borrowed_dense_ = dense->data();
+            borrowed_rows_ = dense->rows();
+        }
+    } else {
+        const auto& sparse = std::get<SparseView<double>>(X);
+        count_ = sparse.cols;
+        is_sparse_ = true;
+        if (metric == Metric::cosine) {
+            sparse_ = copy_of(sparse);
+        } else {
+            borrowed_sparse_ = sparse;
         }
     }
-    if (metric == Metric::cosine) {
-        scale_to_unit_length();
+    check();
+    scale_to_unit_length();
+}
+
+DenseView<double> Points::dense() const {
+    return borrowed_dense_ != nullptr ? DenseView<double>(borrowed_dense_, borrowed_rows_, count_)
+                                      : view_of(dense_);
+}
+
+void Points::check() const {
+    if (is_sparse_) {
+        const SparseView<double> X = sparse();
+        check_structure(X);
+        require(count_ >= 1, "there must be at least one cell, got a matrix of {} x {}", X.rows, X.cols);
+        for (Index j = 0; j < count_; ++j) {
+            for (auto e = X.start[j]; e < X.start[j + 1]; ++e) {
+                check_value(X.value[e], X.row[e], j);
+            }
+        }
+        return;
+    }
+    const DenseView<double> X = dense();
+    require(count_ >= 1, "there must be at least one cell, got a matrix of {} x {}", X.rows(), X.cols());
+    for (Index j = 0; j < count_; ++j) {
+        for (Index i = 0; i < X.rows(); ++i) {
+            check_value(X(i, j), i, j);
+        }
     }
 }
 
+/// Under the cosine metric alone; there the values are owned.
 void Points::scale_to_unit_length() {
+    if (kind_ != Kind::cosine) {
+        return;
+    }
     for (Index j = 0; j < count_; ++j) {
         double* const values =
             is_sparse_ ? sparse_.value.data() + sparse_.start[j] : dense_.data() + j * dense_.rows();
@@ -150,10 +197,11 @@ Points Points::from_distances(Matrix distances) {
 
 double Points::squared_difference(Index i, Index j) const {
     if (is_sparse_) {
-        return pnmf::squared_difference(sparse_, i, j);
+        return pnmf::squared_difference(sparse(), i, j);
     }
-    const Index p = dense_.rows();
-    return pnmf::squared_difference(dense_.data() + i * p, dense_.data() + j * p, p);
+    const double* const values = dense().data();
+    const Index p = dense().rows();
+    return pnmf::squared_difference(values + i * p, values + j * p, p);
 }
 
 double Points::distance(Index i, Index j) const {
@@ -178,17 +226,18 @@ Index Points::dimensions() const {
     if (kind_ == Kind::table) {
         return 0;
     }
-    return is_sparse_ ? sparse_.rows : dense_.rows();
+    return is_sparse_ ? sparse().rows : dense().rows();
 }
 
 void Points::coordinates(Index i, Eigen::Ref<Vector> out) const {
     if (!is_sparse_) {
-        out = dense_.col(i).head(dimensions());
+        out = dense().col(i).head(dimensions());
         return;
     }
+    const SparseView<double> X = sparse();
     out.setZero();
-    for (auto e = sparse_.start[i]; e < sparse_.start[i + 1]; ++e) {
-        out[sparse_.row[e]] = sparse_.value[e];
+    for (auto e = X.start[i]; e < X.start[i + 1]; ++e) {
+        out[X.row[e]] = X.value[e];
     }
 }
 

@@ -32,13 +32,13 @@ class CellComparison {
     std::uint64_t hash(Index cell) const {
         std::uint64_t hash = 1;
         if (points_.is_sparse_) {
-            const SparseMatrix<double>& X = points_.sparse_;
+            const SparseView<double> X = points_.sparse();
             for (auto e = X.start[cell]; e < X.start[cell + 1]; ++e) {
                 hash = mix(mix(hash, static_cast<std::uint64_t>(X.row[e])), bits(X.value[e]));
             }
             return hash;
         }
-        for (const double value : points_.dense_.col(cell)) {
+        for (const double value : points_.dense().col(cell)) {
             hash = mix(hash, bits(value));
         }
         return hash;
@@ -46,13 +46,13 @@ class CellComparison {
 
     bool equal(Index a, Index b) const {
         if (points_.is_sparse_) {
-            const SparseMatrix<double>& X = points_.sparse_;
+            const SparseView<double> X = points_.sparse();
             return std::equal(X.row.begin() + X.start[a], X.row.begin() + X.start[a + 1],
                               X.row.begin() + X.start[b], X.row.begin() + X.start[b + 1]) &&
                    std::equal(X.value.begin() + X.start[a], X.value.begin() + X.start[a + 1],
                               X.value.begin() + X.start[b], X.value.begin() + X.start[b + 1]);
         }
-        return points_.dense_.col(a) == points_.dense_.col(b);
+        return points_.dense().col(a) == points_.dense().col(b);
     }
 
     bool has_coordinates() const { return points_.kind_ != Points::Kind::table; }

@@ -21,7 +21,7 @@ using Strip = Eigen::Array<double, strip_cells, 1>;
 
 /// ⟨a, b⟩ for the cells A × B of sparse X. A strip of A is written out, the columns of B stay sparse.
 /// Cost: a multiplication and an addition for each entry of B and each cell of A.
-void sparse_products(const SparseMatrix<double>& X, std::span<const Index> A, std::span<const Index> B,
+void sparse_products(const SparseView<double>& X, std::span<const Index> A, std::span<const Index> B,
                      Matrix& out) {
     std::vector<Strip, Eigen::aligned_allocator<Strip>> strip(static_cast<std::size_t>(X.rows),
                                                               Strip::Zero());
@@ -51,7 +51,7 @@ void sparse_products(const SparseMatrix<double>& X, std::span<const Index> A, st
 }
 
 /// The most terms a sum of differences or products has.
-Index longest_sum(const SparseMatrix<double>& X) {
+Index longest_sum(const SparseView<double>& X) {
     Index longest = 0;
     for (Index j = 0; j < X.cols; ++j) {
         longest = std::max<Index>(longest, X.start[j + 1] - X.start[j]);
@@ -70,21 +70,21 @@ PairBounds::PairBounds(const Points& points) : points_(points) {
     }
     Vector squared_norms(n);
     if (points.is_sparse_) {
-        const SparseMatrix<double>& X = points.sparse_;
+        const SparseView<double> X = points.sparse();
         for (Index j = 0; j < n; ++j) {
             squared_norms[j] =
                 Eigen::Map<const Vector>(X.value.data() + X.start[j], X.start[j + 1] - X.start[j])
                     .squaredNorm();
         }
     } else {
-        centre_ = points.dense_.rowwise().mean();
+        centre_ = points.dense().rowwise().mean();
         parallel_blocks(n, panel_cells, [&](Index begin, Index end) {
             for (Index j = begin; j < end; ++j) {
-                squared_norms[j] = (points.dense_.col(j) - centre_).squaredNorm();
+                squared_norms[j] = (points.dense().col(j) - centre_).squaredNorm();
             }
         });
     }
-    const Index terms = points.is_sparse_ ? longest_sum(points.sparse_) : points.dense_.rows();
+    const Index terms = points.is_sparse_ ? longest_sum(points.sparse()) : points.dense().rows();
     const double c = static_cast<double>(2 * terms + 32) * 1.05 * unit_roundoff;
     const double underflow = static_cast<double>(4 * terms + 16) * smallest_normal;
     const Vector error = (2.0 * c * squared_norms).array() + underflow;
@@ -98,19 +98,19 @@ void PairBounds::gather(std::span<const Index> cells, Panel& panel) const {
     panel.lower.resize(size);
     panel.width.resize(size);
     const bool coordinates = points_.kind_ != Points::Kind::table && !points_.is_sparse_;
-    panel.values.resize(coordinates ? points_.dense_.rows() : 0, coordinates ? size : 0);
+    panel.values.resize(coordinates ? points_.dense().rows() : 0, coordinates ? size : 0);
     for (Index a = 0; a < size; ++a) {
         panel.lower[a] = lower_[cells[a]];
         panel.width[a] = width_[cells[a]];
         if (coordinates) {
-            panel.values.col(a) = points_.dense_.col(cells[a]) - centre_;
+            panel.values.col(a) = points_.dense().col(cells[a]) - centre_;
         }
     }
 }
 
 void PairBounds::products(const Panel& A, const Panel& B, Matrix& out) const {
     if (points_.is_sparse_) {
-        sparse_products(points_.sparse_, A.cells, B.cells, out);
+        sparse_products(points_.sparse(), A.cells, B.cells, out);
     } else {
         multiply_transposed(A.values, B.values, out);
     }
@@ -123,7 +123,7 @@ void PairBounds::lower_bounds(const Panel& A, const Panel& B, Matrix& out) const
     if (points_.kind_ == Points::Kind::table) {
         for (Index b = 0; b < cols; ++b) {
             for (Index a = 0; a < rows; ++a) {
-                out(a, b) = points_.dense_(A.cells[a], B.cells[b]);
+                out(a, b) = points_.dense()(A.cells[a], B.cells[b]);
             }
         }
         return;

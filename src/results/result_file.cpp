@@ -166,8 +166,8 @@ std::string run_fingerprint(const FitOptions& options, const DataValues& X) {
 }
 
 template <class Real>
-void write_result(const std::filesystem::path& path, const Dataset& data, const PreparedFit<Real>& prepared,
-                  const FitResult<Real>& result, const ResultFileOptions& options) {
+AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
+                        const ResultFileOptions& options) {
     AnnDataFile file;
     file.cell_names = data.cell_names;
     file.feature_names = data.feature_names;
@@ -196,11 +196,25 @@ void write_result(const std::filesystem::path& path, const Dataset& data, const 
     uns["recommended"] = static_cast<std::int64_t>(result.recommended);
     uns["stop"] = name_of_stop(result.stop);
     uns["warnings"] = result.warnings;
+    std::vector<std::string> notices = data.notices;
+    notices.insert(notices.end(), prepared.notices.begin(), prepared.notices.end());
+    uns["notices"] = notices;
     uns["transform"] = options.transform;
     uns["command"] = options.command;
     file.uns["pnmf"] = std::move(uns);
-    write_anndata(path, file);
+    return file;
 }
+
+template <class Real>
+void write_result(const std::filesystem::path& path, const Dataset& data, const PreparedFit<Real>& prepared,
+                  const FitResult<Real>& result, const ResultFileOptions& options) {
+    write_anndata(path, result_file(data, prepared, result, options));
+}
+
+template AnnDataFile result_file(const Dataset&, const PreparedFit<float>&, const FitResult<float>&,
+                                 const ResultFileOptions&);
+template AnnDataFile result_file(const Dataset&, const PreparedFit<double>&, const FitResult<double>&,
+                                 const ResultFileOptions&);
 
 template void write_result(const std::filesystem::path&, const Dataset&, const PreparedFit<float>&,
                            const FitResult<float>&, const ResultFileOptions&);

@@ -23,6 +23,29 @@ constexpr Index block_size = 32;
 constexpr Index passes_between_looks = 4;
 
 template <class Real>
+void check_cells(const DataMatrix<Real>& X) {
+    const auto check = [](Real value, Index i, Index j) {
+        require(std::isfinite(value) && value >= Real{0},
+                "X must hold finite values, at least 0, got {} at feature {}, cell {}", value, i + 1, j + 1);
+    };
+    if (X.is_sparse()) {
+        const SparseView<Real> columns = X.columns();
+        for (Index j = 0; j < columns.cols; ++j) {
+            for (auto e = columns.start[j]; e < columns.start[j + 1]; ++e) {
+                check(columns.value[e], columns.row[e], j);
+            }
+        }
+        return;
+    }
+    const DenseView<Real> dense = X.dense();
+    for (Index j = 0; j < dense.cols(); ++j) {
+        for (Index i = 0; i < dense.rows(); ++i) {
+            check(dense(i, j), i, j);
+        }
+    }
+}
+
+template <class Real>
 void check_embedding(const DataMatrix<Real>& X, const DenseMatrix<Real>& W, const Penalty& penalty,
                      const StoredNeighbours<Real>* neighbours, const EmbedOptions& options) {
     require(W.cols() > 0 && W.rows() == X.features(),
@@ -35,6 +58,7 @@ void check_embedding(const DataMatrix<Real>& X, const DenseMatrix<Real>& W, cons
             penalty.anchor);
     require(options.tolerance > 0.0, "the tolerance must be positive, got {}", options.tolerance);
     require(options.max_passes > 0, "the limit of passes must be positive, got {}", options.max_passes);
+    check_cells(X);
     require(neighbours == nullptr ||
                 (neighbours->HA.rows() == W.cols() && neighbours->HA.cols() == X.cells() &&
                  neighbours->degree.size() == X.cells()),

@@ -84,10 +84,8 @@ void warn_of_collapse(FitResult<Real>& result, const PreparedFit<Real>& prepared
     }
 }
 
-} // namespace
-
 template <class Real>
-PreparedFit<Real> prepare_fit(const DataValues& X, const FitOptions& options) {
+PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool keep) {
     require(std::isfinite(options.alpha) && options.alpha > 0.0,
             "alpha must be a finite number above 0, got {}", options.alpha);
     check_penalty(options.penalty);
@@ -95,15 +93,31 @@ PreparedFit<Real> prepare_fit(const DataValues& X, const FitOptions& options) {
     check_values(X);
     PreparedFit<Real> prepared;
     prepared.options = options;
-    prepared.X = data_of<Real>(X);
+    prepared.X = data_of<Real>(X, keep);
     prepared.rank = chosen_rank(options.rank, *prepared.X, prepared.notices);
-    const Points points = points_of(X, options.metric);
+    const Points points(X, options.metric);
     prepared.tree = minimum_spanning_tree(points);
     prepared.scales = choose_scales(points, prepared.tree, options.scales);
     make_graph(prepared, points);
     set_penalty(prepared);
     check_problem(prepared.problem());
     return prepared;
+}
+
+} // namespace
+
+DataView view_of(const DataValues& X) {
+    return std::visit([](const auto& values) { return DataView(view_of(values)); }, X);
+}
+
+template <class Real>
+PreparedFit<Real> prepare_fit(const DataValues& X, const FitOptions& options) {
+    return prepare<Real>(view_of(X), options, true);
+}
+
+template <class Real>
+PreparedFit<Real> prepare_fit(const DataView& X, const FitOptions& options) {
+    return prepare<Real>(X, options, false);
 }
 
 template <class Real>
@@ -151,6 +165,11 @@ FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> 
 
 template <class Real>
 FitResult<Real> fit(const DataValues& X, const FitOptions& options, const Observer& observer) {
+    return fit<Real>(view_of(X), options, observer);
+}
+
+template <class Real>
+FitResult<Real> fit(const DataView& X, const FitOptions& options, const Observer& observer) {
     const PreparedFit<Real> prepared = prepare_fit<Real>(X, options);
     auto state = start_solver(prepared.problem(), options.solver, make_start(prepared, observer));
     const Problem<Real> problem = prepared.problem();
@@ -160,9 +179,11 @@ FitResult<Real> fit(const DataValues& X, const FitOptions& options, const Observ
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template PreparedFit<Real> prepare_fit(const DataValues&, const FitOptions&);                            \
+    template PreparedFit<Real> prepare_fit(const DataView&, const FitOptions&);                              \
     template Factors<Real> make_start(const PreparedFit<Real>&, const Observer&);                            \
     template FitResult<Real> finish_fit(const PreparedFit<Real>&, SolverState<Real>, Stop);                  \
-    template FitResult<Real> fit(const DataValues&, const FitOptions&, const Observer&);
+    template FitResult<Real> fit(const DataValues&, const FitOptions&, const Observer&);                     \
+    template FitResult<Real> fit(const DataView&, const FitOptions&, const Observer&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

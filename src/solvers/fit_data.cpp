@@ -4,34 +4,41 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace pnmf {
 
-Points points_of(const DataValues& X, Metric metric) {
-    return std::visit([&](const auto& values) { return Points(values, metric); }, X);
-}
-
 template <class Real>
-std::unique_ptr<const DataMatrix<Real>> data_of(const DataValues& X) {
-    if (const auto* dense = std::get_if<Matrix>(&X)) {
+std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep) {
+    if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
+        if constexpr (std::is_same_v<Real, double>) {
+            if (!keep) {
+                return std::make_unique<DataMatrix<double>>(*dense);
+            }
+        }
         return std::make_unique<DataMatrix<Real>>(DenseMatrix<Real>(dense->cast<Real>()));
     }
-    const auto& sparse = std::get<SparseMatrix<double>>(X);
+    const auto& sparse = std::get<SparseView<double>>(X);
+    if constexpr (std::is_same_v<Real, double>) {
+        if (!keep) {
+            return std::make_unique<DataMatrix<double>>(sparse);
+        }
+    }
     SparseMatrix<Real> copy;
     copy.rows = sparse.rows;
     copy.cols = sparse.cols;
-    copy.start = sparse.start;
-    copy.row = sparse.row;
+    copy.start.assign(sparse.start.begin(), sparse.start.end());
+    copy.row.assign(sparse.row.begin(), sparse.row.end());
     copy.value.assign(sparse.value.begin(), sparse.value.end());
     return std::make_unique<DataMatrix<Real>>(std::move(copy));
 }
 
-void check_values(const DataValues& X) {
+void check_values(const DataView& X) {
     const auto check = [](double value, Index i, Index j) {
         require(std::isfinite(value) && value >= 0.0,
                 "X must hold finite values, at least 0, got {} at feature {}, cell {}", value, i + 1, j + 1);
     };
-    if (const auto* dense = std::get_if<Matrix>(&X)) {
+    if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
         require(dense->rows() >= 1 && dense->cols() >= 1,
                 "X must have at least one feature and one cell, got {} x {}", dense->rows(), dense->cols());
         for (Index j = 0; j < dense->cols(); ++j) {
@@ -41,7 +48,7 @@ void check_values(const DataValues& X) {
         }
         return;
     }
-    const auto& sparse = std::get<SparseMatrix<double>>(X);
+    const auto& sparse = std::get<SparseView<double>>(X);
     check_structure(sparse);
     require(sparse.rows >= 1 && sparse.cols >= 1,
             "X must have at least one feature and one cell, got {} x {}", sparse.rows, sparse.cols);
@@ -70,7 +77,7 @@ Index chosen_rank(std::optional<Index> asked, const DataMatrix<Real>& X, std::ve
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
-    template std::unique_ptr<const DataMatrix<Real>> data_of<Real>(const DataValues&);                       \
+    template std::unique_ptr<const DataMatrix<Real>> data_of<Real>(const DataView&, bool);                   \
     template Index chosen_rank(std::optional<Index>, const DataMatrix<Real>&, std::vector<std::string>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)

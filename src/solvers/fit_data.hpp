@@ -1,7 +1,7 @@
 #pragma once
 
 #include <pnmf/linalg/data_matrix.hpp>
-#include <pnmf/persistence/distances.hpp>
+#include <pnmf/linalg/views.hpp>
 #include <pnmf/solvers/fit.hpp>
 
 #include <memory>
@@ -14,13 +14,12 @@ namespace pnmf {
 
 /// InputError, naming the first entry that is wrong, unless X has a feature and a cell and holds finite
 /// values ≥ 0.
-void check_values(const DataValues& X);
+void check_values(const DataView& X);
 
-Points points_of(const DataValues& X, Metric metric);
-
-/// The data in the precision of the computation.
+/// The data in the precision of the computation: viewed where that is double and `keep` is false, else
+/// copied.
 template <class Real>
-std::unique_ptr<const DataMatrix<Real>> data_of(const DataValues& X);
+std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep);
 
 /// The rank asked for, 1 ≤ d ≤ min(p, n) or InputError; else ⌈√n⌉, at most min(p, n), with a notice.
 template <class Real>

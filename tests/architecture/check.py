@@ -21,6 +21,7 @@ MAY_INCLUDE["backends"] = {"linalg", "persistence", "scales", "graphs", "model"}
 MAY_INCLUDE["solvers"] |= {"backends"}
 MAY_INCLUDE["baselines"] |= {"backends"}
 MAY_INCLUDE["results"] = set(CHAIN) | {"io", "metrics"}
+MAY_INCLUDE["report"] = MAY_INCLUDE["results"] | {"results"}
 MAY_INCLUDE["diagnostics"] = set(MAY_INCLUDE)
 MAY_INCLUDE["root"] = set()
 

@@ -47,14 +47,15 @@ TEST_F(FitDisk, ThatRefusesTheResultKeepsTheEarlierOne) {
     EXPECT_THAT(full.err, HasSubstr("result.h5ad: cannot be written"));
     EXPECT_EQ(full.out, "");
     EXPECT_TRUE(read_file(out() / "result.h5ad") == before);
-    EXPECT_THAT(names_in(out()), ElementsAre("result.h5ad", "summary.json"));
+    EXPECT_THAT(names_in(out()), ElementsAre("report.html", "result.h5ad", "summary.json"));
 }
 
 TEST_F(FitDisk, ThatRefusesACheckpointDoesNotEndTheRun) {
     const CommandResult full =
         run_command("ulimit -f 200; " + command(circles(5, 200) + quick + " --checkpoint-every 0", out()));
     EXPECT_EQ(full.exit_code, 0) << full.err;
-    EXPECT_THAT(full.err, AllOf(HasSubstr("checkpoint.bin: cannot be written"), HasSubstr("goes on")));
+    EXPECT_THAT(full.err, AllOf(HasSubstr("checkpoint.bin: cannot be written"), HasSubstr("goes on"),
+                                HasSubstr("the result is written, but not its page: ")));
     EXPECT_THAT(names_in(out()), ElementsAre("result.h5ad", "summary.json"));
 }
 

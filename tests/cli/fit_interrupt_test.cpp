@@ -103,7 +103,7 @@ class FitInterrupt : public Fit {
         // The limit counts from the start of the run: a resumed run that is past it ends at once.
         const CommandResult first = fit(arguments + " --resume --max-sweeps 0 --json", out());
         ASSERT_EQ(first.exit_code, 0) << first.err;
-        EXPECT_THAT(names_in(out()), ElementsAre("result.h5ad", "summary.json"));
+        EXPECT_THAT(names_in(out()), ElementsAre("report.html", "result.h5ad", "summary.json"));
         const int sweeps = Json::parse(first.out)["sweeps"];
         ASSERT_GE(sweeps, 1);
         expect_done(arguments + " --max-sweeps " + std::to_string(sweeps), out("alone"));

@@ -12,7 +12,7 @@ const std::string quick = " --rank 3 --max-sweeps 4 --tolerance 0";
 
 TEST_F(Fit, WritesAResultAndPrintsItsSummary) {
     const CommandResult done = expect_done(circles() + " --rank 3", out());
-    EXPECT_THAT(names_in(out()), ElementsAre("result.h5ad", "summary.json"));
+    EXPECT_THAT(names_in(out()), ElementsAre("report.html", "result.h5ad", "summary.json"));
     EXPECT_THAT(done.out, AllOf(HasSubstr("20 cells x 13 features, rank 3"), HasSubstr("converged after"),
                                 HasSubstr((out() / "result.h5ad").string())));
     EXPECT_THAT(done.err, AllOf(HasSubstr("20 scales"), Not(HasSubstr("sweep")), Not(HasSubstr("\r"))));

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the code blocks of a Markdown page and compares what they print with what the page says they print.
 
-    run_blocks.py PAGE --program PNMF --source ROOT --prefix INSTALLED --compiler CXX
+    run_blocks.py PAGE --program PNMF --source ROOT --prefix INSTALLED --compiler CXX [--python FOLDER]
 
 The word after a fence's language says how the block is run:
 
@@ -10,6 +10,7 @@ The word after a fence's language says how the block is run:
     sh ci          commands that continuous integration runs itself, or that fetch the project
     cmake test     kept as CMakeLists.txt for the C++ block that follows
     cpp test       kept as main.cpp, built with that CMakeLists.txt against the installed package, run
+    python test    Debian's Python with the package of this build, in that folder
     text output    what the block before it printed on stdout; a line of `…` stands for any lines
 
 Any other block is an error: what a page shows is run.
@@ -23,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 
-HANDLED = {"sh test", "sh demo", "sh ci", "cmake test", "cpp test", "text output"}
+HANDLED = {"sh test", "sh demo", "sh ci", "cmake test", "cpp test", "python test", "text output"}
 
 
 class Failure(Exception):
@@ -87,6 +88,10 @@ class Page:
         name = re.search(r"add_executable\((\w+)", self.cmake)[1]
         return run([project / "build" / name], self.folder, self.environment)
 
+    def python(self, body):
+        environment = {**self.environment, "PYTHONPATH": str(self.options.python), "MPLBACKEND": "Agg"}
+        return run([sys.executable, "-B", "-c", body], self.folder, environment)
+
     def block(self, info, body, printed):
         """What the block prints; None for a block that prints nothing that could be compared."""
         if info == "sh test":
@@ -95,6 +100,8 @@ class Page:
             return self.demo(body)
         if info == "cpp test":
             return self.cplusplus(body)
+        if info == "python test":
+            return self.python(body)
         if info == "cmake test":
             self.cmake = body
         if info == "text output":
@@ -127,6 +134,7 @@ def main():
     for name in ["program", "source", "prefix"]:
         parser.add_argument(f"--{name}", type=lambda p: pathlib.Path(p).resolve(), required=True)
     parser.add_argument("--compiler", required=True)
+    parser.add_argument("--python", type=lambda p: pathlib.Path(p).resolve(), help="folder that holds the package")
     options = parser.parse_args()
     try:
         print(f"{options.page.name}: {run_page(options)} blocks as they say")

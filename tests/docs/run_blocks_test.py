@@ -19,7 +19,7 @@ class Pages(unittest.TestCase):
             path = pathlib.Path(folder) / "page.md"
             path.write_text(text)
             here = pathlib.Path(folder)
-            return run_blocks.run_page(argparse.Namespace(page=path, program=here / "pnmf", source=here, prefix=here, compiler="c++"))
+            return run_blocks.run_page(argparse.Namespace(page=path, program=here / "pnmf", source=here, prefix=here, compiler="c++", python=here))
 
     def assert_fails(self, text, message):
         with self.assertRaisesRegex(run_blocks.Failure, message):
@@ -31,6 +31,9 @@ class Pages(unittest.TestCase):
     def test_other_output_fails_and_names_the_line(self):
         self.assert_fails(page(("sh test", "echo 1"), ("text output", "2")), r"page\.md:5: the page says\n2\n\nit prints\n1\n")
 
+    def test_python_is_run_in_the_same_folder(self):
+        self.assertEqual(self.run_page(page(("sh test", "echo 1 >a"), ("python test", "print(open('a').read() + '2')"), ("text output", "1\n2"))), 3)
+
     def test_missing_output_fails(self):
         self.assert_fails(page(("sh test", "echo 1; echo 2"), ("text output", "1")), r"page\.md:5")
 
@@ -38,7 +41,7 @@ class Pages(unittest.TestCase):
         self.assert_fails(page(("sh test", "false\necho 1")), r"page\.md:1: exit 1")
 
     def test_a_block_that_nothing_runs_fails(self):
-        for info in ["", "sh", "cpp", "python test"]:
+        for info in ["", "sh", "cpp", "python"]:
             self.assert_fails(page((info, "anything")), r"page\.md:1: a block marked '.*', which no test runs")
 
     def test_a_block_without_an_end_fails(self):

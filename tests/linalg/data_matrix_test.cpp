@@ -52,6 +52,27 @@ TYPED_TEST(DataMatrixOf, DenseAndSparseGiveTheProductsOfTheDefinition) {
     }
 }
 
+TYPED_TEST(DataMatrixOf, DataInSomeoneElsesMemoryStayThereAndGiveTheBitsOfACopy) {
+    const auto X = random_matrix<TypeParam>(301, 203, 0.3, 7);
+    const auto sparse = sparsify(X);
+    const auto H = random_matrix<TypeParam>(3, 203, 1.0, 8);
+    const auto W = random_matrix<TypeParam>(301, 3, 1.0, 9);
+    const DataMatrix<TypeParam> viewed_dense(view_of(X));
+    const DataMatrix<TypeParam> viewed_sparse(view_of(sparse));
+    EXPECT_EQ(viewed_dense.dense().data(), X.data());
+    EXPECT_EQ(viewed_sparse.columns().value.data(), sparse.value.data());
+    const auto same = [&](const DataMatrix<TypeParam>& a, const DataMatrix<TypeParam>& b) {
+        return a.features() == b.features() && a.cells() == b.cells() && a.nonzeros() == b.nonzeros() &&
+               a.times_transposed(H) == b.times_transposed(H) &&
+               a.transposed_times(W) == b.transposed_times(W) && a.squared_norm() == b.squared_norm() &&
+               a.column_squared_norms() == b.column_squared_norms() && a.mean() == b.mean();
+    };
+    EXPECT_TRUE(same(viewed_dense, DataMatrix<TypeParam>(X)));
+    EXPECT_TRUE(same(viewed_sparse, DataMatrix<TypeParam>(sparse)));
+    const DataMatrix<TypeParam> copy = viewed_dense; // NOLINT(performance-unnecessary-copy-initialization)
+    EXPECT_TRUE(same(copy, viewed_dense));
+}
+
 TYPED_TEST(DataMatrixOf, ProductsHaveTheSameBitsForAnyNumberOfThreads) {
     const auto X = random_matrix<TypeParam>(2100, 600, 0.3, 4);
     const auto H = random_matrix<TypeParam>(5, 600, 1.0, 5);

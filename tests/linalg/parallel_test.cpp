@@ -1,7 +1,10 @@
+#include <pnmf/cancel.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <vector>
@@ -54,6 +57,50 @@ TEST_P(Parallel, BlocksCoverTheRange) {
         EXPECT_EQ(count, 1);
     }
     parallel_blocks(0, 10, [](Index, Index) { FAIL() << "nothing to visit"; });
+}
+
+TEST_P(Parallel, ACancelledComputationStopsBeforeItsNextItemAndLaterOnesRun) {
+    std::atomic<bool> stop = false;
+    std::atomic<int> visits = 0;
+    {
+        const CancelScope scope(stop);
+        const auto work = [&](Index i) {
+            ++visits;
+            stop = stop || i == 10;
+        };
+        EXPECT_THROW(parallel_for(1000, work), Cancelled);
+        EXPECT_GE(visits, 11);
+        EXPECT_LE(visits, 11 + GetParam());
+        EXPECT_THROW(parallel_for(1, work), Cancelled);
+    }
+    visits = 0;
+    parallel_for(100, [&](Index) { ++visits; });
+    EXPECT_EQ(visits, 100);
+}
+
+TEST_P(Parallel, ACallInsideABodyIsCancelledToo) {
+    std::atomic<bool> stop = false;
+    std::atomic<int> visits = 0;
+    const CancelScope scope(stop);
+    const auto inner = [&](Index) {
+        ++visits;
+        stop = true;
+    };
+    EXPECT_THROW(parallel_for(8, [&](Index) { parallel_for(1000, inner); }), Cancelled);
+    EXPECT_LE(visits, GetParam());
+}
+
+TEST_P(Parallel, AForkedChildComputesAndEnds) {
+    parallel_for(10, [](Index) {}); // starts the threads that the child will not have
+    const pid_t child = fork();
+    if (child == 0) {
+        std::atomic<int> total = 0;
+        parallel_for(100, [&](Index) { ++total; });
+        _exit(total == 100 ? 0 : 1);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Threads, Parallel, ::testing::Values(1, 2, 4));

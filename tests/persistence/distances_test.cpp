@@ -35,6 +35,25 @@ long double exact_distance(const Matrix& X, Index i, Index j) {
     return std::sqrt(sum);
 }
 
+TEST(Distances, OfCellsInSomeoneElsesMemoryHaveTheBitsOfACopy) {
+    const Matrix X = test::lattice_cloud(7, 30, 3, 1).array() + 1.0;
+    const SparseMatrix<double> sparse = test::to_sparse(X);
+    for (const Metric metric : {Metric::euclidean, Metric::cosine}) {
+        const Points owned(X, metric);
+        const Points dense(DataView(view_of(X)), metric);
+        const Points compressed(DataView(view_of(sparse)), metric);
+        Points moved(X, metric);
+        moved = dense;
+        for (Index i = 0; i < X.cols(); ++i) {
+            for (Index j = 0; j < X.cols(); ++j) {
+                EXPECT_EQ(dense.distance(i, j), owned.distance(i, j));
+                EXPECT_EQ(compressed.distance(i, j), owned.distance(i, j));
+                EXPECT_EQ(moved.distance(i, j), owned.distance(i, j));
+            }
+        }
+    }
+}
+
 TEST(Distances, AreAccurateAlsoBetweenNearDuplicatesFarFromTheOrigin) {
     for (const auto& [name, X] : test::all_clouds(60)) {
         const Points points(X);

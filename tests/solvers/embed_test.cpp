@@ -226,6 +226,7 @@ TEST(EmbedCells, WhatCannotBeEmbeddedIsAnInputError) {
     const DataMatrix<double> X(e.X);
     EXPECT_THROW(embed_cells(X, Matrix(Matrix::Ones(7, 3)), e.penalty), InputError);
     EXPECT_THROW(embed_cells(X, Matrix(-e.W), e.penalty), InputError);
+    EXPECT_THROW(embed_cells(DataMatrix<double>(Matrix(-e.X)), e.W, e.penalty), InputError);
     EXPECT_THROW(embed_cells(X, e.W, Penalty{.anchor = -1.0}), InputError);
     StoredNeighbours<double> few = e.neighbours;
     few.HA = Matrix::Zero(3, 3);

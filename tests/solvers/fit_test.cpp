@@ -51,6 +51,19 @@ TEST(Fit, OfOrdinaryDataConvergesAndIsSound) {
     EXPECT_LE(sum(result.residuals).certificate(), default_tolerance({}));
 }
 
+TEST(Fit, WithoutACopyOfTheDataGivesTheSameBits) {
+    const DataValues X = some_data();
+    const FitOptions options{.rank = 3};
+    const auto prepared = prepare_fit<double>(view_of(X), options);
+    EXPECT_EQ(prepared.X->dense().data(), std::get<Matrix>(X).data());
+    const auto viewed = fit<double>(view_of(X), options);
+    const auto copied = fit<double>(X, options);
+    for (Index t = 0; t < copied.scales.size(); ++t) {
+        EXPECT_EQ(viewed.factors.W[t], copied.factors.W[t]);
+        EXPECT_EQ(viewed.factors.H[t], copied.factors.H[t]);
+    }
+}
+
 TEST(Fit, ChoosesTheSquareRootOfTheCellsAsRankAndSaysSo) {
     const auto prepared = prepare_fit<double>(some_data(), {});
     EXPECT_EQ(prepared.rank, 4);

@@ -46,6 +46,9 @@ BaselineFitOptions published_fit(Baseline method, bool second = false);
 /// of the graph; the spanning tree is left empty. All checks of options and data are made here.
 template <class Real>
 PreparedFit<Real> prepare_baseline(const DataValues& X, const BaselineFitOptions& options);
+/// The same without a copy of X in double precision: what is viewed must outlive the result.
+template <class Real>
+PreparedFit<Real> prepare_baseline(const DataView& X, const BaselineFitOptions& options);
 
 /// Solves what was prepared. The trace holds the objective after each step, start first.
 ///

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pnmf/linalg/sparse.hpp>
+#include <pnmf/linalg/views.hpp>
 #include <pnmf/types.hpp>
 
 #include <variant>
@@ -17,6 +18,10 @@ class DataMatrix {
   public:
     explicit DataMatrix(DenseMatrix<Real> dense);
     explicit DataMatrix(SparseMatrix<Real> sparse);
+    /// Data that stay where they are: what is viewed must outlive this and its copies. Of sparse data the
+    /// rows are made here.
+    explicit DataMatrix(DenseView<Real> dense);
+    explicit DataMatrix(SparseView<Real> sparse);
 
     Index features() const;
     Index cells() const;
@@ -37,15 +42,20 @@ class DataMatrix {
     double mean() const;
 
     /// The values as held: `dense()` or, by columns, `columns()`. The other one must not be asked for.
-    const DenseMatrix<Real>& dense() const;
-    const SparseMatrix<Real>& columns() const;
+    DenseView<Real> dense() const;
+    SparseView<Real> columns() const;
 
   private:
     struct Sparse {
-        SparseMatrix<Real> columns;
+        std::variant<SparseMatrix<Real>, SparseView<Real>> columns;
         SparseMatrix<Real> rows; ///< the transpose
     };
-    std::variant<DenseMatrix<Real>, Sparse> data_;
+    struct BorrowedDense {
+        const Real* values;
+        Index rows;
+        Index cols;
+    };
+    std::variant<DenseMatrix<Real>, BorrowedDense, Sparse> data_;
 };
 
 extern template class DataMatrix<float>;

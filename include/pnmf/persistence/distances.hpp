@@ -1,8 +1,10 @@
 #pragma once
 
 #include <pnmf/linalg/sparse.hpp>
+#include <pnmf/linalg/views.hpp>
 #include <pnmf/types.hpp>
 
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -28,6 +30,9 @@ class Points {
     /// are finite, at most 1e150 in size, and, for cosine, no cell is zero everywhere.
     explicit Points(Matrix X, Metric metric = Metric::euclidean);
     explicit Points(SparseMatrix<double> X, Metric metric = Metric::euclidean);
+    /// Cells that stay where they are: they must outlive this and its copies. Under the cosine metric they
+    /// are copied, to be scaled.
+    explicit Points(const DataView& X, Metric metric = Metric::euclidean);
     /// The user's own distances, n × n: symmetric, nonnegative, zero diagonal, or InputError names the entry.
     static Points from_distances(Matrix distances);
 
@@ -45,7 +50,10 @@ class Points {
     friend class CellComparison;
     friend class PairBounds;
     Points() = default;
+    void check() const;
     void scale_to_unit_length();
+    DenseView<double> dense() const;
+    SparseView<double> sparse() const { return borrowed_sparse_ ? *borrowed_sparse_ : view_of(sparse_); }
     double squared_difference(Index i, Index j) const;
 
     enum class Kind { euclidean, cosine, table };
@@ -54,6 +62,9 @@ class Points {
     Matrix dense_;                ///< coordinates, or the table of distances
     SparseMatrix<double> sparse_; ///< coordinates when `is_sparse_`
     bool is_sparse_ = false;
+    const double* borrowed_dense_ = nullptr;            ///< instead of `dense_`, with
+    Index borrowed_rows_ = 0;                           ///< as many features
+    std::optional<SparseView<double>> borrowed_sparse_; ///< instead of `sparse_`
 };
 
 } // namespace pnmf

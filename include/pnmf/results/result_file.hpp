@@ -2,6 +2,7 @@
 
 #include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/io/dataset.hpp>
+#include <pnmf/io/h5ad.hpp>
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/types.hpp>
 
@@ -35,12 +36,18 @@ struct ResultFileOptions {
 /// betti0, H (T × d × n, finest first), W (T × p × d, when asked for), objective (sweeps + 1) and its four
 /// terms, kkt (T) with its parts kkt_H and kkt_W, effective_rank (T), deaths and merge_tree of the cells,
 /// options (JSON), penalty (λ₁, λ₂, λ₃ in effect), recommended (position of the scale, from 0), stop,
-/// warnings, method.
+/// warnings, notices (automatic choices made on the way), method.
 ///
 /// A baseline is a result of one scale: its embedding also stands in `obsm/X_<method>`, and epsilon,
 /// multiplicity, deaths and merge_tree, which it does not have, are left out.
 template <class Real>
 void write_result(const std::filesystem::path& path, const Dataset& data, const PreparedFit<Real>& prepared,
                   const FitResult<Real>& result, const ResultFileOptions& options = {});
+
+/// What `write_result` writes, for hosts that keep it elsewhere. H and W stay in the result: it must outlive
+/// this.
+template <class Real>
+AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
+                        const ResultFileOptions& options = {});
 
 } // namespace pnmf

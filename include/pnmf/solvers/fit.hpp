@@ -56,10 +56,14 @@ struct PreparedFit {
 
 /// Data as the readers give them, features × cells.
 using DataValues = std::variant<Matrix, SparseMatrix<double>>;
+DataView view_of(const DataValues& X);
 
 /// All checks of options and data, then persistence, scales and the graph.
 template <class Real>
 PreparedFit<Real> prepare_fit(const DataValues& X, const FitOptions& options);
+/// The same without a copy of X in double precision: what is viewed must outlive the result.
+template <class Real>
+PreparedFit<Real> prepare_fit(const DataView& X, const FitOptions& options);
 
 /// The start the options ask for. Throws Interrupted when the observer's `starting` says stop.
 template <class Real>
@@ -88,5 +92,7 @@ FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> 
 ///     const Matrix& embedding = result.factors.H[result.recommended]; // rank × cells
 template <class Real = double>
 FitResult<Real> fit(const DataValues& X, const FitOptions& options = {}, const Observer& observer = {});
+template <class Real = double>
+FitResult<Real> fit(const DataView& X, const FitOptions& options = {}, const Observer& observer = {});
 
 } // namespace pnmf

@@ -1,0 +1,83 @@
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+__version__: str
+
+class _Metrics:
+    @staticmethod
+    def adjusted_rand_index(labels: np.ndarray, clusters: np.ndarray) -> float: ...
+    @staticmethod
+    def normalized_mutual_information(labels: np.ndarray, clusters: np.ndarray) -> float: ...
+    @staticmethod
+    def adjusted_mutual_information(labels: np.ndarray, clusters: np.ndarray) -> float: ...
+    @staticmethod
+    def purity(labels: np.ndarray, clusters: np.ndarray) -> float: ...
+    @staticmethod
+    def accuracy(labels: np.ndarray, clusters: np.ndarray) -> float: ...
+    @staticmethod
+    def silhouettes(X: np.ndarray, clusters: np.ndarray) -> np.ndarray: ...
+    @staticmethod
+    def kmeans(
+        X: np.ndarray, clusters: int, starts: int, max_iterations: int, tolerance: float, seed: int
+    ) -> dict[str, Any]: ...
+    @staticmethod
+    def score_embedding(
+        H: np.ndarray, labels: np.ndarray, clusters: int | None, starts: int, seeds: int, first_seed: int, silhouette: bool
+    ) -> dict[str, Any]: ...
+    @staticmethod
+    def resampling_stability(
+        H: np.ndarray, clusters: int, repeats: int, fraction: float, starts: int, seed: int
+    ) -> float: ...
+    @staticmethod
+    def neighbor_stability(clusters: np.ndarray, window: int) -> np.ndarray: ...
+    @staticmethod
+    def gap_prominence(epsilon: list[float], deaths: list[float]) -> np.ndarray: ...
+
+class _Simulate:
+    @staticmethod
+    def circles(
+        radii: list[float],
+        points: int,
+        noise: float,
+        minimum: float,
+        noise_dimensions: int,
+        noise_mean: float,
+        noise_deviation: float,
+        meet_ends: bool,
+        seed: int,
+    ) -> tuple[np.ndarray, np.ndarray]: ...
+    @staticmethod
+    def cells(options: dict[str, Any]) -> dict[str, Any]: ...
+
+metrics: _Metrics
+simulate: _Simulate
+
+def thread_count() -> int: ...
+def options() -> list[tuple[str, str, Any, list[str], str]]: ...
+def fit(
+    X: Any, options: dict[str, Any], precision: str, threads: int | None, callback: Callable[[dict[str, Any]], None] | None
+) -> dict[str, Any]: ...
+def baseline(
+    X: Any,
+    method: str,
+    options: dict[str, Any],
+    precision: str,
+    threads: int | None,
+    callback: Callable[[dict[str, Any]], None] | None,
+) -> dict[str, Any]: ...
+def embed(X: Any, basis: np.ndarray, lambda3: float, threads: int | None) -> dict[str, Any]: ...
+def prepare(
+    X: Any, transform: str, cell_names: list[str], feature_names: list[str]
+) -> tuple[Any, np.ndarray, list[str]]: ...
+def persistence(X: Any, metric: str, threads: int | None) -> dict[str, Any]: ...
+def scales(
+    X: Any, strategy: str, max_scales: int | None, metric: str, seed: int, count_edges: bool, threads: int | None
+) -> dict[str, Any]: ...
+def components(edges: np.ndarray, epsilon: float) -> np.ndarray: ...
+def merge_tree(edges: np.ndarray) -> np.ndarray: ...
+def check(
+    X: Any, options: dict[str, Any], fit: Any, most_intervals: int | None, threads: int | None
+) -> list[tuple[str, str, float, float, str, str]]: ...

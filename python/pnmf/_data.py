@@ -1,0 +1,68 @@
+"""Data as users hold them, made ready for the compiled library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.utils import check_array, check_random_state
+
+
+def core_matrix(X: Any) -> Any:
+    """The matrix as ``_core`` takes it: X itself, or the parts of a CSR matrix. X has been through `check_array`.
+
+    Nothing is copied when X is float64 and C-ordered, or CSR with sorted indices of 32 bits and no duplicates.
+    """
+    if not scipy.sparse.issparse(X):
+        return np.ascontiguousarray(X, dtype=np.float64)
+    X = X.tocsr()
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    if X.shape[1] > np.iinfo(np.int32).max:
+        raise ValueError(f"a sparse matrix can have up to {np.iinfo(np.int32).max} features, got {X.shape[1]}")
+    indices = np.ascontiguousarray(X.indices, dtype=np.int32)
+    return (np.ascontiguousarray(X.data, dtype=np.float64), indices, X.indptr, X.shape)
+
+
+def checked(X: Any) -> Any:
+    """X as float64, C-ordered or CSR, cells as rows; ValueError unless it is a matrix of finite numbers."""
+    return check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
+
+
+def sparse_matrix(parts: tuple[Any, ...]) -> scipy.sparse.csr_matrix:
+    """A CSR matrix from what ``_core`` gives."""
+    data, indices, indptr, shape = parts
+    return scipy.sparse.csr_matrix((data, indices, indptr), shape=shape)
+
+
+def seed_of(random_state: Any) -> int:
+    """A seed from what scikit-learn calls a random state: an int is taken as it is; None draws one."""
+    if isinstance(random_state, (int, np.integer)) and not isinstance(random_state, bool):
+        if random_state < 0:
+            raise ValueError(f"random_state must be at least 0, got {random_state}")
+        return int(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def labels_of(labels: Any, name: str = "labels") -> np.ndarray:
+    """Labels of any kind as numbers from 0; ValueError unless there is one axis."""
+    values = np.asarray(labels)
+    if values.ndim != 1:
+        raise ValueError(f"{name} must have one axis, got {values.ndim}")
+    if values.dtype == object:
+        values = values.astype(str)
+    numbers: np.ndarray = np.unique(values, return_inverse=True)[1].astype(np.int64)
+    return numbers
+
+
+def threads_of(threads: Any) -> int | None:
+    """The number of threads; None for all."""
+    if threads is None:
+        return None
+    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)):
+        raise ValueError(f"threads must be a whole number or None, got {threads!r}")
+    return int(threads)

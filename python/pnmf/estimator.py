@@ -1,0 +1,250 @@
+"""Persistent nonnegative matrix factorisation as a scikit-learn estimator. Cells are rows."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from . import _core
+from ._data import core_matrix, seed_of, threads_of
+from ._progress import Callback, Progress
+from .result import Result
+
+# Parameters that are no options of the compiled library.
+_OWN_PARAMETERS = {"random_state", "precision", "threads", "verbose", "callback"}
+
+
+def fit_parts(X: Any, options: dict[str, Any], *, precision: str, threads: Any, verbose: bool, callback: Callback | None) -> dict[str, Any]:
+    """Runs a fit, warns of what the library warns of, and gives what the program would write, and the bases."""
+    with Progress(verbose, callback) as progress:
+        parts = _core.fit(core_matrix(X), options, precision, threads_of(threads), progress.callback())
+    for text in parts["uns"]["pnmf"]["warnings"]:
+        warnings.warn(text, ConvergenceWarning if text.startswith("not converged") else UserWarning, stacklevel=3)
+    return parts
+
+
+class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Nonnegative factorisations X ~ H_t W_t, one for each scale at which the connectivity of the cells changes.
+
+    Parameters
+    ----------
+    rank : int, optional
+        Columns of every embedding; default the square root of the number of cells, rounded up, at most
+        min(n_cells, n_features).
+    lambda1, lambda2, lambda3 : float
+        Weights of the graph term (pulls neighbours at one scale together), of smoothness (makes neighbouring
+        scales alike) and of the anchor (shrinks embeddings; too large collapses them).
+    alpha : float
+        Edge weights are exp(-d^2 / epsilon^alpha); unless 2, this depends on the unit of the data.
+    metric : {"euclidean", "cosine"}
+    scales : {"canonical", "uniform", "random", "sufficient"}
+    max_scales : int, optional
+        Keep at most this many scales, finest and coarsest among them.
+    neighbors : int, optional
+        A graph of so many nearest neighbours and the spanning tree; default all pairs.
+    algorithm : {"stationary", "reference", "paper"}
+        Descent to a certificate; the published protocol; the paper's Algorithm 1.
+    order : {"chain", "sequential", "red-black"}
+    start : {"nested", "chained", "broadcast"}, optional
+    seeding : {"nndsvda", "nndsvd", "nndsvdar", "random"}
+    tolerance : float, optional
+    stop_rule : {"certificate", "relative-decrease"}
+    max_sweeps : int, optional
+    inner_tolerance, inner_limit, basis_passes, embedding_passes, extrapolate, shift_components
+        As in the program; ``pnmf fit --help`` describes them.
+    random_state : int, RandomState, Generator or None
+        The program's ``--seed``; None draws one.
+    precision : {"double", "float"}
+    threads : int, optional
+        Results do not depend on it. All cores by default.
+    verbose : bool
+        A bar of tqdm when it is installed, else lines on stderr.
+    callback : callable, optional
+        Called with a dictionary (phase, sweep, max_sweeps, objective, kkt) after each sweep. An exception it
+        raises ends the fit.
+
+    Attributes
+    ----------
+    embeddings_ : ndarray of shape (T, n_cells, rank)
+        One embedding for each scale, finest first.
+    components_ : ndarray of shape (rank, n_features)
+        The basis at the recommended scale; ``basis_(t)`` is that of scale t.
+    scales_, betti0_ : ndarray of shape (T,)
+        The scales and the components of the graph at each.
+    objective_ : ndarray of shape (n_sweeps_ + 1,)
+    kkt_, effective_rank_ : ndarray of shape (T,)
+        The certificate and the effective rank of each embedding.
+    n_sweeps_ : int
+    seconds_ : float
+        Time spent in the compiled library.
+    recommended_scale_ : int
+        Position of the recommended scale, from 0.
+    result_ : Result
+        Everything, as `read_result` gives it.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+
+    Examples
+    --------
+    >>> from pnmf import PersistentNMF, simulate
+    >>> X, labels = simulate.circles()
+    >>> model = PersistentNMF(rank=2, lambda1=100, lambda2=100, max_scales=5).fit(X)
+    >>> model.embeddings_.shape
+    (5, 80, 2)
+    >>> model.betti0_
+    array([80, 60, 40, 21,  1])
+    >>> model.transform(X[:3]).shape
+    (3, 2)
+    """
+
+    def __init__(
+        self,
+        rank: int | None = None,
+        *,
+        lambda1: float = 1.0,
+        lambda2: float = 1.0,
+        lambda3: float = 0.1,
+        alpha: float = 1.5,
+        metric: str = "euclidean",
+        scales: str = "canonical",
+        max_scales: int | None = None,
+        neighbors: int | None = None,
+        algorithm: str = "stationary",
+        order: str = "chain",
+        start: str | None = None,
+        seeding: str = "nndsvda",
+        tolerance: float | None = None,
+        stop_rule: str = "certificate",
+        max_sweeps: int | None = None,
+        inner_tolerance: float = 1e-3,
+        inner_limit: int = 1000,
+        basis_passes: int = 4,
+        embedding_passes: int = 2,
+        extrapolate: bool = True,
+        shift_components: bool = True,
+        random_state: Any = 0,
+        precision: str = "double",
+        threads: int | None = None,
+        verbose: bool = False,
+        callback: Callback | None = None,
+    ) -> None:
+        self.rank = rank
+        self.lambda1 = lambda1
+        self.lambda2 = lambda2
+        self.lambda3 = lambda3
+        self.alpha = alpha
+        self.metric = metric
+        self.scales = scales
+        self.max_scales = max_scales
+        self.neighbors = neighbors
+        self.algorithm = algorithm
+        self.order = order
+        self.start = start
+        self.seeding = seeding
+        self.tolerance = tolerance
+        self.stop_rule = stop_rule
+        self.max_sweeps = max_sweeps
+        self.inner_tolerance = inner_tolerance
+        self.inner_limit = inner_limit
+        self.basis_passes = basis_passes
+        self.embedding_passes = embedding_passes
+        self.extrapolate = extrapolate
+        self.shift_components = shift_components
+        self.random_state = random_state
+        self.precision = precision
+        self.threads = threads
+        self.verbose = verbose
+        self.callback = callback
+
+    def _options(self) -> dict[str, Any]:
+        options = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN_PARAMETERS}
+        return {**options, "seed": seed_of(self.random_state)}
+
+    def fit(self, X: Any, y: Any = None) -> PersistentNMF:
+        """Factorise X, cells x features, at every scale.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_cells, n_features)
+            Finite values, at least 0. Not copied when float64 and C-ordered, or CSR.
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        X = self._validate_data(X, accept_sparse="csr", dtype=np.float64, order="C")
+        parts = fit_parts(
+            X, self._options(), precision=self.precision, threads=self.threads, verbose=self.verbose, callback=self.callback
+        )
+        names = getattr(self, "feature_names_in_", None)
+        self.result_ = Result(parts["uns"]["pnmf"], bases=parts["W"], var_names=names)
+        self.embeddings_ = self.result_.embeddings
+        self.recommended_scale_ = self.result_.recommended
+        self.components_ = self.result_.basis()
+        self.scales_ = self.result_.epsilon
+        self.betti0_ = self.result_.betti0
+        self.objective_ = self.result_.objective
+        self.kkt_ = self.result_.kkt
+        self.effective_rank_ = self.result_.effective_rank
+        self.n_sweeps_ = len(self.result_.objective) - 1  # type: ignore[arg-type]
+        self.notices_ = list(parts["notices"])
+        self.seconds_ = float(parts["seconds"])
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
+        """Factorise X and give the embedding at the recommended scale, cells x rank."""
+        if fit_params:
+            raise TypeError(f"fit takes no parameters beside X, got {sorted(fit_params)}")
+        embedding: np.ndarray = self.fit(X).embeddings_[self.recommended_scale_]
+        return embedding.copy()
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Embed cells with the basis at the recommended scale.
+
+        Each cell alone: min over h >= 0 of ||x - hW||^2 + lambda3 ||h||^2. Graph and smoothness play no part, so
+        the cells of the fit are embedded near, not at, their places in ``embeddings_``.
+        """
+        check_is_fitted(self)
+        X = self._validate_data(X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        basis = np.ascontiguousarray(self.components_, dtype=np.float64)
+        found = _core.embed(core_matrix(X), basis, float(self.lambda3), threads_of(self.threads))
+        if not found["converged"]:
+            warnings.warn(f"not converged: the residual is {found['residual']:.1e}", ConvergenceWarning, stacklevel=2)
+        embedding: np.ndarray = found["H"]
+        return embedding
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Cells x features from embeddings, cells x rank: H W at the recommended scale."""
+        check_is_fitted(self)
+        H = X.toarray() if scipy.sparse.issparse(X) else np.asarray(X, dtype=np.float64)
+        if H.ndim != 2 or H.shape[1] != len(self.components_):
+            raise ValueError(f"an embedding must be cells x {len(self.components_)}, got {' x '.join(map(str, H.shape))}")
+        product: np.ndarray = H @ self.components_
+        return product
+
+    def basis_(self, t: int) -> np.ndarray:
+        """The basis at scale t, rank x features; scales are numbered from 0, the finest."""
+        check_is_fitted(self)
+        return self.result_.basis(t)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def _more_tags(self) -> dict[str, Any]:
+        of_transform = "transform embeds each cell alone; the fit also has the graph and the scales beside"
+        return {
+            "requires_positive_X": True,
+            "preserves_dtype": [],
+            "_xfail_checks": {
+                "check_transformer_general": of_transform,
+                "check_transformer_data_not_an_array": of_transform,
+            },
+        }

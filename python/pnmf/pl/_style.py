@@ -1,0 +1,67 @@
+"""What the pictures share: axes, colours that colour-blind people can tell apart, labels, scales to show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..result import Result
+
+# Okabe and Ito's colours, black last.
+COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000"]
+
+
+def axes_or_new(ax: Any, **figure: Any) -> Any:
+    """The axes given, or new ones."""
+    if ax is not None:
+        return ax
+    import matplotlib.pyplot as plt
+
+    return plt.subplots(layout="constrained", **figure)[1]
+
+
+def colours_of(count: int) -> list[Any]:
+    """So many colours; beyond eight from a wide map."""
+    if count <= len(COLOURS):
+        return list(COLOURS[:count])
+    import matplotlib
+
+    return list(matplotlib.colormaps["turbo"](np.linspace(0.05, 0.95, count)))
+
+
+def groups_of(labels: Any, result: Result, t: int | None = None) -> tuple[np.ndarray, list[str]] | None:
+    """Numbers from 0 and names of the groups to colour cells by: labels, a column of obs, or the clusters at t."""
+    if isinstance(labels, str):
+        if result.obs is None or labels not in result.obs:
+            raise ValueError(f"{labels!r} is no column of obs")
+        labels = result.obs[labels]
+    if labels is None:
+        if result.clusters is None:
+            return None
+        labels = result.clusters[result.recommended if t is None else t]
+    values = np.asarray(labels)
+    if values.dtype == object:
+        values = values.astype(str)
+    if values.shape != (result.embeddings.shape[1],):
+        raise ValueError(f"there must be one label for each of {result.embeddings.shape[1]} cells, got {values.shape}")
+    names, numbers = np.unique(values, return_inverse=True)
+    return numbers, [str(name) for name in names]
+
+
+def chosen_scales(result: Result, scales: Any, most: int) -> list[int]:
+    """The positions asked for, or at most so many, evenly spaced, finest and coarsest among them."""
+    if scales is not None:
+        return [result.position(int(t)) for t in np.atleast_1d(scales)]
+    count = min(most, len(result))
+    return sorted(set(np.linspace(0, len(result) - 1, count).round().astype(int).tolist()))
+
+
+def title_of(result: Result, t: int) -> str:
+    """Scale t in words, numbered from 1 as the program does."""
+    parts = [f"scale {t + 1}"]
+    if result.epsilon is not None:
+        parts.append(f"ε = {result.epsilon[t]:.3g}")
+    if result.betti0 is not None:
+        parts.append(f"β₀ = {result.betti0[t]}")
+    return ", ".join(parts)

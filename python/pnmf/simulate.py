@@ -1,0 +1,97 @@
+"""Data made up here, with what is known about them. Cells are rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse
+
+from . import _core
+from ._data import seed_of, sparse_matrix
+
+__all__ = ["SimulatedCells", "cells", "circles"]
+
+
+def circles(
+    radii: Any = (5.0, 10.0, 20.0, 50.0),
+    points: int = 20,
+    *,
+    noise: float = 0.5,
+    minimum: float = 5.0,
+    noise_dimensions: int = 97,
+    noise_mean: float = 5.0,
+    noise_deviation: float = 1.0,
+    meet_ends: bool = False,
+    random_state: Any = 0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Concentric circles in random planes of 3-D, then noise dimensions: the paper's simulated data.
+
+    Returns
+    -------
+    X : ndarray of shape (circles * points, 3 + noise_dimensions)
+    labels : ndarray
+        The circle of each point.
+
+    Examples
+    --------
+    >>> from pnmf.simulate import circles
+    >>> X, labels = circles(points=20)
+    >>> X.shape, sorted(set(labels.tolist()))
+    ((80, 100), [0, 1, 2, 3])
+    """
+    return _core.simulate.circles(
+        [float(r) for r in radii], points, noise, minimum, noise_dimensions, noise_mean, noise_deviation, meet_ends, seed_of(random_state)
+    )
+
+
+@dataclass(frozen=True)
+class SimulatedCells:
+    """Counts (CSR, cells x genes), the type of each cell, and the tree of the types in Newick format."""
+
+    counts: scipy.sparse.csr_matrix
+    types: np.ndarray
+    newick: str
+
+
+def cells(
+    cells: int = 1000,
+    genes: int = 2000,
+    types: int = 8,
+    *,
+    imbalance: float = 0.5,
+    gene_spread: float = 1.5,
+    changed: float = 0.1,
+    fold: float = 1.0,
+    depth: float = 1000.0,
+    depth_spread: float = 0.3,
+    dispersion: float = 0.5,
+    dropout: float = 0.0,
+    random_state: Any = 0,
+) -> SimulatedCells:
+    """Negative-binomial single-cell counts with a tree of cell types.
+
+    Examples
+    --------
+    >>> from pnmf.simulate import cells
+    >>> drawn = cells(cells=50, genes=30, types=3)
+    >>> drawn.counts.shape
+    (50, 30)
+    """
+    options = {
+        "cells": cells,
+        "genes": genes,
+        "types": types,
+        "imbalance": imbalance,
+        "gene_spread": gene_spread,
+        "changed": changed,
+        "fold": fold,
+        "depth": depth,
+        "depth_spread": depth_spread,
+        "dispersion": dispersion,
+        "dropout": dropout,
+        "seed": seed_of(random_state),
+    }
+    drawn = _core.simulate.cells(options)
+    return SimulatedCells(sparse_matrix((*drawn["counts"], (cells, genes))), drawn["types"], drawn["newick"])

@@ -1,0 +1,126 @@
+#include "arrays.hpp"
+#include "module.hpp"
+#include "watch.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/metrics/clustering_scores.hpp>
+#include <pnmf/metrics/kmeans.hpp>
+#include <pnmf/metrics/label_free.hpp>
+#include <pnmf/metrics/scoring.hpp>
+#include <pnmf/metrics/silhouette.hpp>
+
+namespace pnmf::python {
+namespace {
+
+using Labels = py::array_t<std::int64_t, py::array::c_style>;
+
+py::tuple pair_of(const MeanAndDeviation& value) {
+    return py::make_tuple(value.mean, value.deviation);
+}
+
+py::dict scores_of(const EmbeddingScores& scores) {
+    py::dict result;
+    result["clusters"] = array_of(scores.clusters);
+    result["inertia"] = scores.inertia;
+    result["seed_agreement"] = scores.seed_agreement;
+    result["silhouette"] = scores.silhouette ? py::cast(*scores.silhouette) : py::none();
+    if (scores.agreement) {
+        result["ari"] = pair_of(scores.agreement->ari);
+        result["nmi"] = pair_of(scores.agreement->nmi);
+        result["ami"] = pair_of(scores.agreement->ami);
+        result["purity"] = pair_of(scores.agreement->purity);
+        result["accuracy"] = pair_of(scores.agreement->accuracy);
+    }
+    return result;
+}
+
+template <double (*score)(const std::vector<Index>&, const std::vector<Index>&)>
+double of_labels(const Labels& labels, const Labels& clusters) {
+    return score(labels_of(labels), labels_of(clusters));
+}
+
+py::dict run_kmeans(const Array& X, Index clusters, Index starts, Index max_iterations, double tolerance,
+                    std::uint64_t seed) {
+    const Matrix columns = columns_of(X);
+    KMeansResult found;
+    run_watched(
+        [&](const Reporter&) {
+            found = kmeans(columns, {clusters, starts, max_iterations, tolerance, seed});
+        },
+        py::none());
+    py::dict result;
+    result["labels"] = array_of(found.labels);
+    result["centres"] = rows_of(std::move(found.centres));
+    result["inertia"] = found.inertia;
+    result["iterations"] = found.iterations;
+    result["converged"] = found.converged;
+    return result;
+}
+
+py::dict score(const Array& H, const Labels& labels, std::optional<Index> clusters, Index starts, Index seeds,
+               std::uint64_t first_seed, bool silhouette) {
+    const Matrix columns = columns_of(H);
+    const std::vector<Index> known = labels_of(labels);
+    EmbeddingScores scores;
+    run_watched(
+        [&](const Reporter&) {
+            scores = score_embedding(columns, known,
+                                     {.clusters = clusters,
+                                      .starts = starts,
+                                      .seeds = seeds,
+                                      .first_seed = first_seed,
+                                      .silhouette = silhouette});
+        },
+        py::none());
+    return scores_of(scores);
+}
+
+py::array_t<double> silhouettes_of(const Array& X, const Labels& clusters) {
+    const Matrix columns = columns_of(X);
+    const std::vector<Index> labels = labels_of(clusters);
+    Vector values;
+    run_watched([&](const Reporter&) { values = silhouettes(columns, labels); }, py::none());
+    return py::array_t<double>(values.size(), values.data());
+}
+
+double resampling(const Array& H, Index clusters, Index repeats, double fraction, Index starts,
+                  std::uint64_t seed) {
+    const Matrix columns = columns_of(H);
+    double value = 0.0;
+    run_watched(
+        [&](const Reporter&) {
+            value = resampling_stability(columns, {clusters, repeats, fraction, starts, seed});
+        },
+        py::none());
+    return value;
+}
+
+py::array_t<double> stability(const Labels& clusters, Index window) {
+    require(clusters.ndim() == 2, "clusters must have two axes, scales x cells");
+    std::vector<std::vector<Index>> scales;
+    for (py::ssize_t t = 0; t < clusters.shape(0); ++t) {
+        scales.emplace_back(clusters.data(t, 0), clusters.data(t, 0) + clusters.shape(1));
+    }
+    return array_of(neighbor_stability(scales, window));
+}
+
+} // namespace
+
+void bind_metrics(py::module_& module) {
+    py::module_ metrics = module.def_submodule("metrics");
+    metrics.def("adjusted_rand_index", &of_labels<adjusted_rand_index>);
+    metrics.def("normalized_mutual_information", &of_labels<normalized_mutual_information>);
+    metrics.def("adjusted_mutual_information", &of_labels<adjusted_mutual_information>);
+    metrics.def("purity", &of_labels<purity>);
+    metrics.def("accuracy", &of_labels<accuracy>);
+    metrics.def("silhouettes", &silhouettes_of);
+    metrics.def("kmeans", &run_kmeans);
+    metrics.def("score_embedding", &score);
+    metrics.def("resampling_stability", &resampling);
+    metrics.def("neighbor_stability", &stability);
+    metrics.def("gap_prominence", [](const std::vector<double>& epsilon, const std::vector<double>& deaths) {
+        return array_of(gap_prominence(epsilon, deaths));
+    });
+}
+
+} // namespace pnmf::python

@@ -1,0 +1,183 @@
+#include "options.hpp"
+
+#include <pnmf/error.hpp>
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+namespace pnmf::python {
+namespace {
+
+namespace py = pybind11;
+
+std::string keyword(std::string name) {
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
+
+std::string text_of(const py::handle& value) {
+    return py::repr(value).cast<std::string>();
+}
+
+template <class Enum>
+std::string choices() {
+    std::string names;
+    for (const auto& [name, value] : EnumNames<Enum>::values) {
+        names += (names.empty() ? "" : ", ") + std::string(name);
+    }
+    return names;
+}
+
+template <class Enum>
+void set_choice(Enum& field, const std::string& name, const py::handle& value) {
+    if (py::isinstance<py::str>(value)) {
+        const auto wanted = value.cast<std::string>();
+        for (const auto& [known, chosen] : EnumNames<Enum>::values) {
+            if (known == wanted) {
+                field = chosen;
+                return;
+            }
+        }
+    }
+    fail("{} must be one of {}, got {}", name, choices<Enum>(), text_of(value));
+}
+
+template <class Value>
+const char* kind_of() {
+    if constexpr (std::is_enum_v<Value>) {
+        return "choice";
+    } else if constexpr (std::is_same_v<Value, bool>) {
+        return "truth";
+    } else {
+        return std::is_floating_point_v<Value> ? "number" : "integer";
+    }
+}
+
+template <class Value>
+void set_value(Value& field, const std::string& name, const py::handle& value) {
+    if constexpr (std::is_enum_v<Value>) {
+        set_choice(field, name, value);
+    } else {
+        try {
+            field = value.cast<Value>();
+        } catch (const py::cast_error&) {
+            const char* what = std::is_class_v<Value>                 ? "a list of numbers"
+                               : std::is_same_v<Value, bool>          ? "True or False"
+                               : std::is_floating_point_v<Value>      ? "a number"
+                               : std::is_same_v<Value, std::uint64_t> ? "a whole number from 0 to 2^64 - 1"
+                                                                      : "a whole number";
+            fail("{} must be {}, got {}", name, what, text_of(value));
+        }
+    }
+}
+
+template <class Value>
+void set_value(std::optional<Value>& field, const std::string& name, const py::handle& value) {
+    if (value.is_none()) {
+        field.reset();
+        return;
+    }
+    Value held{};
+    set_value(held, name, value);
+    field = held;
+}
+
+/// Values taken out of a dictionary one by one.
+struct Taken {
+    const py::dict& values;
+    py::list known{};
+
+    template <class Field>
+    void take(const char* option, Field& field) {
+        const std::string name = keyword(option);
+        known.append(name);
+        if (values.contains(name)) {
+            set_value(field, name, values[name.c_str()]);
+        }
+    }
+
+    void check(const char* whose) const {
+        for (const auto& entry : values) {
+            require(known.contains(entry.first), "{} is no option of {}", text_of(entry.first), whose);
+        }
+    }
+};
+
+template <class Value>
+py::object to_python(const Value& value) {
+    if constexpr (std::is_enum_v<Value>) {
+        return py::str(std::string(name_of(value)));
+    } else {
+        return py::cast(value);
+    }
+}
+
+template <class Value>
+struct Described {
+    using Type = Value;
+    static py::object initial(const Value& value) { return to_python(value); }
+};
+template <class Value>
+struct Described<std::optional<Value>> {
+    using Type = Value;
+    static py::object initial(const std::optional<Value>& value) {
+        return value ? to_python(*value) : py::object(py::none());
+    }
+};
+
+template <class Value>
+py::list names_of() {
+    py::list names;
+    if constexpr (std::is_enum_v<Value>) {
+        for (const auto& entry : EnumNames<Value>::values) {
+            names.append(std::string(entry.first));
+        }
+    }
+    return names;
+}
+
+} // namespace
+
+FitOptions options_of(const py::dict& values) {
+    FitOptions options;
+    Taken taken{values};
+    visit_options(options, [&](const char* name, auto& field, const char*) { taken.take(name, field); });
+    taken.check("a fit");
+    options.scales.seed = options.seed;
+    return options;
+}
+
+BaselineFitOptions baseline_options_of(const std::string& method, const py::dict& values) {
+    BaselineFitOptions options;
+    bool known = false;
+    for (const Baseline one : {Baseline::nmf, Baseline::gnmf, Baseline::tnmf, Baseline::ktnmf}) {
+        if (name_of_baseline(one) == method) {
+            options.graph = published_settings(one);
+            known = true;
+        }
+    }
+    require(known, "a baseline is nmf, gnmf, tnmf or ktnmf, got {}", method);
+    Taken taken{values};
+    visit_baseline_options(options,
+                           [&](const char* name, auto& field, const char*) { taken.take(name, field); });
+    taken.check("a baseline");
+    return options;
+}
+
+py::list list_options() {
+    py::list result;
+    FitOptions options;
+    visit_options(options, [&](const char* option, auto& field, const char* help) {
+        using Field = Described<std::remove_reference_t<decltype(field)>>;
+        using Value = typename Field::Type;
+        result.append(py::make_tuple(keyword(option), kind_of<Value>(), Field::initial(field),
+                                     names_of<Value>(), help));
+    });
+    return result;
+}
+
+} // namespace pnmf::python

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <pnmf/baselines/fit_baseline.hpp>
+#include <pnmf/solvers/option_list.hpp>
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+
+namespace pnmf::python {
+
+/// A fit's options from a dictionary whose keys are the names of `visit_options` with `_` for `-`.
+/// InputError names the option that is unknown, or has a value of the wrong kind.
+FitOptions options_of(const pybind11::dict& values);
+
+/// The same for a baseline, "nmf", "gnmf", "tnmf" or "ktnmf", with `visit_baseline_options`; what is not
+/// given is as published.
+BaselineFitOptions baseline_options_of(const std::string& method, const pybind11::dict& values);
+
+/// (name, kind, default, choices, what it is) of each option, in order.
+pybind11::list list_options();
+
+} // namespace pnmf::python

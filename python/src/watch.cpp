@@ -1,0 +1,129 @@
+#include "watch.hpp"
+
+#include <pnmf/cancel.hpp>
+
+#include <cblas.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace pnmf::python {
+namespace {
+
+namespace py = pybind11;
+
+/// One thread in OpenBLAS while any computation lives. Made and destroyed with the interpreter's lock held.
+class OneBlasThread {
+  public:
+    OneBlasThread() {
+        if (living++ == 0) {
+            before = openblas_get_num_threads();
+            openblas_set_num_threads(1);
+        }
+    }
+    ~OneBlasThread() {
+        if (--living == 0) {
+            openblas_set_num_threads(before);
+        }
+    }
+    OneBlasThread(const OneBlasThread&) = delete;
+    OneBlasThread& operator=(const OneBlasThread&) = delete;
+
+  private:
+    static inline int living = 0;
+    static inline int before = 1;
+};
+
+/// What the two threads share.
+struct Exchange {
+    std::mutex mutex;
+    std::condition_variable news;
+    std::deque<Report> reports;
+    std::exception_ptr error;
+    bool done = false;
+    std::atomic<bool> stop = false;
+};
+
+void compute(Exchange& exchange, const std::function<void(const Reporter&)>& work, bool wanted) {
+    const CancelScope scope(exchange.stop);
+    const Reporter reporter = [&](const Report& report) {
+        if (exchange.stop) {
+            throw Cancelled();
+        }
+        if (wanted) {
+            const std::lock_guard lock(exchange.mutex);
+            exchange.reports.push_back(report);
+            exchange.news.notify_one();
+        }
+    };
+    try {
+        work(reporter);
+    } catch (...) {
+        exchange.error = std::current_exception();
+    }
+    const std::lock_guard lock(exchange.mutex);
+    exchange.done = true;
+    exchange.news.notify_one();
+}
+
+/// Waits for news without the interpreter's lock; whether the computation has ended.
+bool wait_for_news(Exchange& exchange, std::deque<Report>& reports) {
+    const py::gil_scoped_release unlocked;
+    std::unique_lock lock(exchange.mutex);
+    exchange.news.wait_for(lock, std::chrono::milliseconds(50),
+                           [&] { return exchange.done || !exchange.reports.empty(); });
+    reports.swap(exchange.reports);
+    return exchange.done;
+}
+
+void pass_on(const std::deque<Report>& reports, const py::object& callback) {
+    for (const Report& report : reports) {
+        py::dict entry;
+        entry["phase"] = report.phase;
+        entry["sweep"] = report.sweep;
+        entry["max_sweeps"] = report.max_sweeps;
+        entry["objective"] = report.objective;
+        entry["kkt"] = report.kkt;
+        callback(entry);
+    }
+    if (PyErr_CheckSignals() != 0) {
+        throw py::error_already_set();
+    }
+}
+
+} // namespace
+
+void run_watched(const std::function<void(const Reporter&)>& work, const py::object& callback) {
+    const OneBlasThread one_blas_thread;
+    Exchange exchange;
+    std::optional<py::error_already_set> raised;
+    std::thread worker([&] { compute(exchange, work, !callback.is_none()); });
+    for (bool done = false; !done;) {
+        std::deque<Report> reports;
+        done = wait_for_news(exchange, reports);
+        if (raised) {
+            continue;
+        }
+        try {
+            pass_on(reports, callback);
+        } catch (py::error_already_set& error) {
+            raised.emplace(std::move(error));
+            exchange.stop = true;
+        }
+    }
+    worker.join();
+    if (raised) {
+        throw py::error_already_set(*raised);
+    }
+    if (exchange.error) {
+        std::rethrow_exception(exchange.error);
+    }
+}
+
+} // namespace pnmf::python

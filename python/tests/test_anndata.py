@@ -1,0 +1,208 @@
+"""AnnData: what Python stores is what the program writes, bit for bit, and is read by the same code."""
+
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+import warnings
+
+import anndata
+import numpy as np
+import pandas as pd
+import scipy.sparse
+from sklearn.neighbors import kneighbors_graph
+
+import pnmf
+
+PROGRAM = os.environ["PNMF_PROGRAM"]
+# What only one of the two knows: how it was started.
+OF_ONE = {"command"}
+
+
+def simulated(cells=60, genes=40, empty=False):
+    drawn = pnmf.simulate.cells(cells=cells, genes=genes, types=3)
+    counts = drawn.counts.tolil()
+    if empty:
+        counts[:, 7] = 0
+    counts[:, 0] = 1
+    adata = anndata.AnnData(scipy.sparse.csr_matrix(counts), dtype=np.float64)
+    adata.obs["type"] = pd.Categorical([f"type{t + 1}" for t in drawn.types])
+    return adata
+
+
+def run_program(*arguments):
+    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True)
+    if done.returncode != 0:
+        raise AssertionError(done.stderr)
+
+
+class SameAsTheProgram(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.here = pathlib.Path(self.folder.name)
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def assert_same(self, ours, theirs, where="uns"):
+        if isinstance(theirs, dict):
+            self.assertEqual(set(ours) - OF_ONE, set(theirs) - OF_ONE, where)
+            for name in set(theirs) - OF_ONE:
+                self.assert_same(ours[name], theirs[name], f"{where}/{name}")
+            return
+        ours, theirs = np.asarray(ours), np.asarray(theirs)
+        self.assertEqual(ours.shape, theirs.shape, where)
+        if theirs.dtype.kind == "f":
+            self.assertEqual(ours.tobytes(), theirs.astype(ours.dtype).tobytes(), where)
+        else:
+            self.assertEqual(ours.astype(str).tolist(), theirs.astype(str).tolist(), where)
+
+    def compare(self, adata, flags, **options):
+        adata.write_h5ad(self.here / "data.h5ad")
+        run_program("fit", self.here / "data.h5ad", "-o", self.here / "fit", "--save-basis", *flags)
+        written = anndata.read_h5ad(self.here / "fit" / "result.h5ad")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            pnmf.tl.pnmf(adata, save_basis=True, **options)
+        self.assert_same(adata.uns["pnmf"], written.uns["pnmf"])
+        self.assertTrue(np.array_equal(adata.obsm["X_pnmf"], written.obsm["X_pnmf"]))
+        self.assertTrue(np.array_equal(adata.varm["pnmf_W"], written.varm["pnmf_W"]))
+        for name in set(written.obs) - {"type"}:
+            self.assertEqual(adata.obs[name].astype(str).tolist(), written.obs[name].astype(str).tolist(), name)
+
+    def test_sparse_counts_with_the_defaults(self):
+        self.compare(simulated(), ["--max-scales", "6"], max_scales=6)
+
+    def test_dense_values_other_options_and_two_threads(self):
+        adata = simulated()
+        adata.X = adata.X.toarray()
+        flags = "--rank 5 --lambda1 3 --alpha 2 --neighbors 7 --metric cosine --seeding random --seed 5 --threads 2 --max-scales 5".split()
+        self.compare(
+            adata, flags, rank=5, lambda1=3, alpha=2, neighbors=7, metric="cosine", seeding="random", random_state=5, threads=2, max_scales=5
+        )
+
+    def test_every_algorithm_and_precision(self):
+        for algorithm in ["reference", "paper"]:
+            self.compare(simulated(), ["--max-scales", "4", "--algorithm", algorithm], max_scales=4, algorithm=algorithm)
+        self.compare(simulated(), ["--max-scales", "4", "--precision", "float"], max_scales=4, precision="float")
+
+    def test_the_estimator_gives_the_program_s_numbers_for_a_plain_matrix(self):
+        X, _ = pnmf.simulate.circles()
+        np.save(self.here / "circles.npy", X)
+        run_program("fit", self.here / "circles.npy", "-o", self.here / "fit", "--save-basis", *"--rank 2 --lambda1 100 --lambda2 100 --max-scales 8 --threads 2".split())
+        theirs = pnmf.read_result(self.here / "fit")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ours = pnmf.PersistentNMF(rank=2, lambda1=100, lambda2=100, max_scales=8, threads=2).fit(X)
+        self.assertTrue(np.array_equal(ours.embeddings_, theirs.embeddings))
+        for t in range(8):
+            self.assertTrue(np.array_equal(ours.basis_(t), theirs.basis(t)))
+        self.assertTrue(np.array_equal(ours.objective_, theirs.objective))
+        self.assertEqual(ours.recommended_scale_, theirs.recommended)
+        self.assertEqual(ours.result_.options, theirs.options)
+
+    def test_baselines_are_the_program_s(self):
+        X, _ = pnmf.simulate.circles()
+        np.save(self.here / "circles.npy", X)
+        for method in ["nmf", "gnmf", "tnmf", "ktnmf"]:
+            run_program("baseline", method, self.here / "circles.npy", "-o", self.here / method, "--rank", "3")
+            theirs = pnmf.read_result(self.here / method)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                ours = getattr(pnmf.baselines, method)(X, 3)
+            self.assertTrue(np.array_equal(ours.embeddings, theirs.embeddings), method)
+            self.assertTrue(np.array_equal(ours.basis(), theirs.basis()), method)
+            self.assertEqual((ours.method, ours.options), (theirs.method, theirs.options))
+
+
+class Tool(unittest.TestCase):
+    def fitted(self, adata, **options):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return pnmf.tl.pnmf(adata, rank=4, max_scales=3, **options)
+
+    def test_it_works_in_place_and_returns_nothing(self):
+        adata = simulated()
+        self.assertIsNone(self.fitted(adata))
+        self.assertEqual(adata.obsm["X_pnmf"].shape, (60, 4))
+        self.assertEqual(adata.varm["pnmf_W"].shape, (40, 4))
+        self.assertIn("pnmf", adata.uns)
+
+    def test_a_copy_leaves_the_original_as_it_is(self):
+        adata = simulated()
+        copy = self.fitted(adata, copy=True)
+        self.assertNotIn("pnmf", adata.uns)
+        self.assertNotIn("X_pnmf", adata.obsm)
+        self.assertIn("pnmf", copy.uns)
+
+    def test_another_key_keeps_both_results(self):
+        adata = simulated()
+        self.fitted(adata)
+        self.fitted(adata, key_added="other", lambda1=5)
+        self.assertEqual(pnmf.read_result(adata).options["lambda1"], 1)
+        self.assertEqual(pnmf.read_result(adata, key="other").options["lambda1"], 5)
+        self.assertIn("X_other", adata.obsm)
+        self.assertIn("other_W", adata.varm)
+
+    def test_a_layer_and_a_representation_are_used(self):
+        adata = simulated()
+        adata.layers["double"] = adata.X * 2
+        adata.obsm["X_few"] = np.abs(adata.X[:, :10].toarray())
+        self.fitted(adata, layer="double", key_added="layer", transform="none")
+        self.fitted(adata, key_added="plain", transform="none")
+        self.assertFalse(np.array_equal(adata.obsm["X_layer"], adata.obsm["X_plain"]))
+        self.fitted(adata, use_rep="X_few", key_added="few")
+        self.assertNotIn("few_W", adata.varm)
+        direct = pnmf.PersistentNMF(rank=4, max_scales=3).fit(adata.obsm["X_few"])
+        self.assertTrue(np.array_equal(direct.embeddings_, pnmf.read_result(adata, key="few").embeddings))
+
+    def test_genes_without_counts_have_zero_weights(self):
+        adata = simulated(empty=True)
+        self.fitted(adata, save_basis=True)
+        self.assertTrue((adata.varm["pnmf_W"][7] == 0).all())
+        self.assertTrue((adata.uns["pnmf"]["W"][:, 7] == 0).all())
+        self.assertEqual(adata.uns["pnmf"]["W"].shape, (3, 40, 4))
+
+    def test_a_stored_result_survives_the_file(self):
+        adata = simulated()
+        self.fitted(adata, save_basis=True)
+        with tempfile.TemporaryDirectory() as folder:
+            adata.write_h5ad(pathlib.Path(folder) / "kept.h5ad")
+            read = pnmf.read_result(pathlib.Path(folder) / "kept.h5ad")
+        held = pnmf.read_result(adata)
+        self.assertTrue(np.array_equal(read.embeddings, held.embeddings))
+        self.assertTrue(np.array_equal(read.basis(2), held.basis(2)))
+        self.assertEqual(read.options, held.options)
+        self.assertEqual(read.top_features(count=2), held.top_features(count=2))
+
+    def test_consumers_of_representations_find_the_embedding(self):
+        adata = simulated()
+        self.fitted(adata)
+        graph = kneighbors_graph(adata.obsm["X_pnmf"], 5)
+        self.assertEqual(graph.shape, (60, 60))
+        adata.obsp["connectivities"] = graph
+        self.assertEqual(adata[:10].obsm["X_pnmf"].shape, (10, 4))
+
+    def test_wrong_calls_are_explained(self):
+        adata = simulated()
+        with self.assertRaisesRegex(ValueError, r"layers\['raw'\] is missing"):
+            pnmf.tl.pnmf(adata, layer="raw")
+        with self.assertRaisesRegex(ValueError, r"obsm\['X_pca'\] is missing"):
+            pnmf.tl.pnmf(adata, use_rep="X_pca")
+        with self.assertRaisesRegex(TypeError, "lamda1"):
+            pnmf.tl.pnmf(adata, lamda1=3)
+        with self.assertRaisesRegex(ValueError, "transform must be none or log-unit, got log"):
+            pnmf.tl.pnmf(adata, transform="log")
+        with self.assertRaisesRegex(ValueError, "uns\\['pnmf'\\] is missing"):
+            pnmf.read_result(adata)
+        self.fitted(adata)
+        with self.assertRaisesRegex(ValueError, "was not kept"):
+            pnmf.read_result(adata).basis(2)
+        adata.X = scipy.sparse.csr_matrix(adata.X.multiply(np.arange(60)[:, None] != 3))
+        with self.assertRaisesRegex(ValueError, "1 cell is zero in every gene: 3"):
+            pnmf.tl.pnmf(adata)
+
+
+if __name__ == "__main__":
+    unittest.main()

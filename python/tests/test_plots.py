@@ -1,0 +1,93 @@
+"""Every picture is drawn from an estimator, a stored result and an AnnData, and shows what it should."""
+
+import unittest
+import warnings
+
+import anndata
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+
+import pnmf
+
+
+class Pictures(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        warnings.simplefilter("ignore")
+        drawn = pnmf.simulate.cells(cells=60, genes=40, types=3)
+        cls.types = drawn.types
+        cls.adata = anndata.AnnData(drawn.counts, dtype=np.float64)
+        cls.adata.obs["type"] = [f"type{t}" for t in drawn.types]
+        pnmf.tl.pnmf(cls.adata, rank=4, max_scales=5, save_basis=True)
+        cls.circles, cls.labels = pnmf.simulate.circles()
+        cls.model = pnmf.PersistentNMF(rank=2, lambda1=100, lambda2=100, max_scales=5).fit(cls.circles)
+
+    def tearDown(self):
+        plt.close("all")
+
+    def test_embeddings_have_a_panel_for_each_scale(self):
+        axes = pnmf.pl.embeddings(self.model, labels=self.labels)
+        self.assertEqual(len(axes), 5)
+        self.assertEqual(sum(len(one.get_offsets()) for one in axes[0].collections), 80)
+        self.assertEqual(len(pnmf.pl.embeddings(self.adata, labels="type", scales=[0, -1])), 2)
+        pnmf.pl.embeddings(self.adata, components=(2, 3))
+        with self.assertRaisesRegex(ValueError, "components must be between 0 and 3"):
+            pnmf.pl.embeddings(self.adata, components=(2, 9))
+        with self.assertRaisesRegex(ValueError, "no column of obs"):
+            pnmf.pl.embeddings(self.adata, labels="nothing")
+        with self.assertRaisesRegex(ValueError, "one label for each of 80 cells"):
+            pnmf.pl.embeddings(self.model, labels=[1, 2])
+
+    def test_the_animation_moves(self):
+        animation = pnmf.pl.animate_embeddings(self.model, labels=self.labels)
+        first = np.asarray(animation.ax.collections[0].get_offsets()).copy()
+        animation._func(4)
+        self.assertFalse(np.array_equal(first, animation.ax.collections[0].get_offsets()))
+        animation._draw_was_started = True
+
+    def test_persistence_is_drawn_from_points_and_from_fits(self):
+        for source in [pnmf.h0_persistence(self.circles), self.model, self.adata]:
+            for draw in [pnmf.pl.h0_diagram, pnmf.pl.barcode, pnmf.pl.merge_tree, pnmf.pl.betti0]:
+                self.assertIsInstance(draw(source), Axes)
+        ax = pnmf.pl.betti0(pnmf.h0_persistence(self.circles))
+        heights = ax.lines[0].get_ydata()
+        self.assertEqual((heights[0], heights[-1]), (80, 1))
+
+    def test_convergence_and_scores_are_drawn(self):
+        ax = pnmf.pl.convergence(self.model)
+        self.assertTrue(np.array_equal(ax.lines[0].get_ydata(), self.model.objective_))
+        scored = pnmf.metrics.score_scales(self.model.embeddings_, self.labels, seeds=2, starts=2)
+        self.assertIsInstance(pnmf.pl.scores(self.model, scored), Axes)
+        self.assertIsInstance(pnmf.pl.scores(self.model, {"mine": np.arange(5.0)}), Axes)
+        with self.assertRaisesRegex(ValueError, "one value for each of 5 scales"):
+            pnmf.pl.scores(self.model, {"mine": [1.0]})
+
+    def test_cluster_flow_keeps_every_cell(self):
+        ax = pnmf.pl.cluster_flow(self.model, clusters=4, labels=self.labels)
+        self.assertIsInstance(ax, Axes)
+        self.assertIsInstance(pnmf.pl.cluster_flow(self.adata, clusters=3, labels="type"), Axes)
+
+    def test_top_features_are_named(self):
+        ax = pnmf.pl.top_features(self.adata, component=1, count=3)
+        names = [text.get_text() for text in ax.get_yticklabels()]
+        top = pnmf.read_result(self.adata).top_features(0, 3)[1]
+        self.assertEqual(names[:3], top)
+        self.assertIsInstance(pnmf.pl.top_features(self.adata), Axes)
+
+    def test_a_radar_has_a_polygon_for_each_setting(self):
+        values = {"1, 1, 0.1": {"ARI": 0.9, "NMI": 0.8, "purity": 0.95}, "10, 1, 1": {"ARI": 0.7, "NMI": 0.9, "purity": 0.8}}
+        ax = pnmf.pl.radar(values)
+        self.assertEqual(len(ax.lines), 2)
+        with self.assertRaisesRegex(ValueError, "at least three scores"):
+            pnmf.pl.radar({"a": {"ARI": 1.0}})
+        with self.assertRaisesRegex(ValueError, "every setting must have the scores"):
+            pnmf.pl.radar({"a": {"x": 1, "y": 1, "z": 1}, "b": {"x": 1}})
+
+    def test_an_unfitted_estimator_cannot_be_drawn(self):
+        with self.assertRaisesRegex(ValueError, "not fitted yet"):
+            pnmf.pl.convergence(pnmf.PersistentNMF())
+
+
+if __name__ == "__main__":
+    unittest.main()

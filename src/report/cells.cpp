@@ -1,0 +1,249 @@
+#include "report/cells.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/graphs/neighbor_edges.hpp>
+#include <pnmf/metrics/clustering_scores.hpp>
+#include <pnmf/persistence/spanning_tree.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+
+namespace pnmf::report {
+namespace {
+
+constexpr std::size_t most_columns = 40;
+constexpr std::size_t most_categories = 65535;
+
+/// Texts as positions in a list of the different ones: in the column's own order, else by name; missing last.
+Json add_categories(Payload& payload, const std::string& array, const TableColumn& column,
+                    const std::vector<std::string>& values) {
+    std::map<std::string, std::uint16_t> place;
+    std::vector<std::string> categories;
+    const auto add = [&](const std::string& name) {
+        if (place.emplace(name, static_cast<std::uint16_t>(categories.size())).second) {
+            categories.push_back(name);
+        }
+    };
+    const std::map<std::string, int> present = [&] {
+        std::map<std::string, int> found;
+        for (const std::string& value : values) {
+            ++found[value];
+        }
+        return found;
+    }();
+    for (const std::string& name : column.categories) {
+        if (present.count(name) > 0) {
+            add(name);
+        }
+    }
+    for (const auto& [name, count] : present) {
+        if (!name.empty() && categories.size() < most_categories) {
+            add(name);
+        }
+    }
+    if (present.count("") > 0 || present.size() > most_categories) {
+        add("");
+    }
+    std::vector<std::uint16_t> codes;
+    codes.reserve(values.size());
+    for (const std::string& value : values) {
+        const auto found = place.find(value);
+        codes.push_back(found == place.end() ? place.at("") : found->second);
+    }
+    payload.add("core", array, codes);
+    return {{"name", column.name}, {"categories", categories}};
+}
+
+Json add_numbers(Payload& payload, const std::string& array, const TableColumn& column,
+                 const std::vector<double>& values) {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -low;
+    for (const double value : values) {
+        if (std::isfinite(value)) {
+            low = std::min(low, value);
+            high = std::max(high, value);
+        }
+    }
+    std::vector<std::uint8_t> codes; // 0 is missing
+    for (const double value : values) {
+        const double share = high > low ? (value - low) / (high - low) : 0.5;
+        codes.push_back(std::isfinite(value) ? static_cast<std::uint8_t>(1 + std::lround(254.0 * share)) : 0);
+    }
+    payload.add("core", array, codes);
+    return {{"name", column.name}, {"from", low <= high ? Json(low) : Json(nullptr)}, {"to", high}};
+}
+
+/// Names of the clusters at one scale that agree best with those at the scale before.
+void align(std::vector<Index>& labels, const std::vector<Index>& before, Index count) {
+    Matrix cost = Matrix::Zero(count, count);
+    for (std::size_t j = 0; j < labels.size(); ++j) {
+        cost(labels[j], before[j]) -= 1.0;
+    }
+    const std::vector<Index> name = optimal_assignment(cost);
+    for (Index& label : labels) {
+        label = name[static_cast<std::size_t>(label)];
+    }
+}
+
+/// Label columns to judge the clusters by: categories that are neither one nor nearly as many as cells.
+std::vector<const TableColumn*> label_columns(const StoredResult& result) {
+    std::vector<const TableColumn*> columns;
+    for (const TableColumn& column : result.file.cell_table) {
+        const auto* values = std::get_if<std::vector<std::string>>(&column.values);
+        if (values == nullptr || column.name.starts_with("pnmf")) {
+            continue;
+        }
+        const std::vector<Index> labels = relabel(*values);
+        const Index count = *std::max_element(labels.begin(), labels.end()) + 1;
+        if (count > 1 && 2 * count <= result.cells) {
+            columns.push_back(&column);
+        }
+    }
+    std::stable_partition(columns.begin(), columns.end(), [](const auto* c) { return c->name == "label"; });
+    columns.resize(std::min<std::size_t>(columns.size(), 3));
+    return columns;
+}
+
+Json label_scores(const StoredResult& result, const std::vector<std::vector<Index>>& clusters) {
+    Json all = Json::array();
+    for (const TableColumn* column : label_columns(result)) {
+        const std::vector<Index> labels = relabel(std::get<std::vector<std::string>>(column->values));
+        Json ari = Json::array();
+        Json nmi = Json::array();
+        for (const auto& at_scale : clusters) {
+            ari.push_back(adjusted_rand_index(labels, at_scale));
+            nmi.push_back(normalized_mutual_information(labels, at_scale));
+        }
+        all.push_back({{"column", column->name}, {"ari", ari}, {"nmi", nmi}});
+    }
+    return all;
+}
+
+} // namespace
+
+void add_columns(Payload& payload, const StoredResult& result) {
+    Json columns = Json::array();
+    for (const TableColumn& column : result.file.cell_table) {
+        if (columns.size() == most_columns) {
+            break;
+        }
+        const std::string array = fmt::format("column{}", columns.size());
+        if (const auto* texts = std::get_if<std::vector<std::string>>(&column.values)) {
+            columns.push_back(add_categories(payload, array, column, *texts));
+        } else {
+            columns.push_back(
+                add_numbers(payload, array, column, std::get<std::vector<double>>(column.values)));
+        }
+    }
+    payload.meta["columns"] = std::move(columns);
+}
+
+void add_clusters(Payload& payload, const StoredResult& result, const std::vector<Index>& scales) {
+    const std::vector<double> stored = result.numbers("clusters", result.scales * result.cells);
+    if (stored.empty()) {
+        return;
+    }
+    const auto largest = static_cast<Index>(*std::max_element(stored.begin(), stored.end()));
+    const double least = *std::min_element(stored.begin(), stored.end());
+    require(least >= 0.0 && largest < 65535, "{}: uns/pnmf/clusters must hold numbers from 0 to 65534",
+            result.path.string());
+    std::vector<std::vector<Index>> clusters;
+    std::vector<std::uint16_t> codes;
+    for (const Index t : scales) {
+        const auto from = stored.begin() + t * result.cells;
+        std::vector<Index> labels(from, from + result.cells);
+        if (!clusters.empty() && largest < 400) {
+            align(labels, clusters.back(), largest + 1);
+        }
+        codes.insert(codes.end(), labels.begin(), labels.end());
+        clusters.push_back(std::move(labels));
+    }
+    if (largest < 256) {
+        payload.add("core", "clusters", std::vector<std::uint8_t>(codes.begin(), codes.end()));
+    } else {
+        payload.add("core", "clusters", codes);
+    }
+    payload.meta["cluster_count"] = largest + 1;
+    payload.meta["label_scores"] = label_scores(result, clusters);
+}
+
+void add_expression(Payload& payload, const Dataset& data, const std::vector<Index>& genes, Index budget) {
+    const Index cells = data.cells();
+    const Index count = std::min<Index>(std::ssize(genes), std::max<Index>(1, budget / cells));
+    std::map<Index, Index> place; // feature → position in the list
+    for (Index i = 0; i < count; ++i) {
+        place[genes[static_cast<std::size_t>(i)]] = i;
+    }
+    Matrix rows = Matrix::Zero(count, cells);
+    if (const auto* sparse = std::get_if<SparseMatrix<double>>(&data.X)) {
+        for (Index j = 0; j < cells; ++j) {
+            for (auto entry = sparse->start[j]; entry < sparse->start[j + 1]; ++entry) {
+                const auto found = place.find(sparse->row[entry]);
+                if (found != place.end()) {
+                    rows(found->second, j) = sparse->value[entry];
+                }
+            }
+        }
+    } else {
+        const auto& dense = std::get<Matrix>(data.X);
+        for (const auto& [feature, i] : place) {
+            rows.row(i) = dense.row(feature);
+        }
+    }
+    std::vector<std::uint8_t> shares;
+    std::vector<float> largest;
+    for (Index i = 0; i < count; ++i) {
+        const double most = rows.row(i).maxCoeff();
+        largest.push_back(static_cast<float>(most));
+        for (Index j = 0; j < cells; ++j) {
+            const double share = most > 0.0 ? std::max(0.0, rows(i, j) / most) : 0.0;
+            shares.push_back(static_cast<std::uint8_t>(std::lround(255.0 * share)));
+        }
+    }
+    payload.add("genes", "expression", shares);
+    payload.add("genes", "expression_largest", largest);
+    payload.meta["expressed_genes"] = count;
+}
+
+void add_graph(Payload& payload, const StoredResult& result, const Dataset& data,
+               const ReportOptions& options) {
+    if (result.cells > options.largest_graph || result.cells < 2) {
+        return;
+    }
+    const Json chosen = Json::parse(result.text("options"), nullptr, false);
+    const auto option = [&](const char* name) {
+        return chosen.is_object() && chosen.contains(name) ? chosen[name] : Json();
+    };
+    const Metric metric = option("metric") == "cosine" ? Metric::cosine : Metric::euclidean;
+    const Points points = std::visit([&](const auto& X) { return Points(X, metric); }, data.X);
+    std::vector<Edge> edges;
+    if (option("neighbors").is_number_integer()) {
+        edges = neighbor_edges(points, {.neighbors = option("neighbors").get<Index>()}).edges;
+        const std::vector<Edge> tree = minimum_spanning_tree(points).edges;
+        edges.insert(edges.end(), tree.begin(), tree.end());
+    } else {
+        for (Index j = 1; j < points.count(); ++j) {
+            for (Index i = 0; i < j; ++i) {
+                edges.push_back({points.distance(i, j), i, j});
+            }
+        }
+    }
+    std::sort(edges.begin(), edges.end());
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+    payload.meta["edges_total"] = edges.size();
+    edges.resize(std::min<std::size_t>(edges.size(), static_cast<std::size_t>(options.largest_edges)));
+    std::vector<std::uint16_t> ends;
+    std::vector<double> lengths;
+    for (const Edge& edge : edges) {
+        ends.push_back(static_cast<std::uint16_t>(edge.i));
+        ends.push_back(static_cast<std::uint16_t>(edge.j));
+        lengths.push_back(edge.length);
+    }
+    payload.add("graph", "edge_ends", ends);
+    payload.add("graph", "edge_lengths", lengths);
+}
+
+} // namespace pnmf::report

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "report/payload.hpp"
+#include "report/stored_result.hpp"
+
+#include <pnmf/io/dataset.hpp>
+#include <pnmf/report/report.hpp>
+
+#include <vector>
+
+namespace pnmf::report {
+
+/// Columns about the cells, as categories with a number for each cell or as 8-bit numbers with their range.
+void add_columns(Payload& payload, const StoredResult& result);
+
+/// The clusters at the given scales (positions of the result), when the file has them. Numbers are changed so
+/// that a cluster keeps its number from one scale to the next where most of its cells stay together; with
+/// each label column come the adjusted Rand index and normalised mutual information of every given scale.
+void add_clusters(Payload& payload, const StoredResult& result, const std::vector<Index>& scales);
+
+/// Rows of X as 8-bit shares of their largest value: the first features of the list that fit the budget.
+void add_expression(Payload& payload, const Dataset& data, const std::vector<Index>& genes, Index budget);
+
+/// The pairs that the graphs join, shortest first, when there are few cells.
+void add_graph(Payload& payload, const StoredResult& result, const Dataset& data,
+               const ReportOptions& options);
+
+} // namespace pnmf::report

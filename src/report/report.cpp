@@ -1,0 +1,294 @@
+#include "report/cells.hpp"
+#include "report/page.hpp"
+#include "report/payload.hpp"
+#include "report/plane.hpp"
+#include "report/programs.hpp"
+#include "report/stored_result.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/report/report.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+namespace pnmf {
+
+using namespace report;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Index most_plane_scales = 32;   ///< for the common plane
+constexpr Index most_program_scales = 60; ///< every basis is looked at twice
+constexpr std::size_t longest_trace = 2000;
+
+/// The bytes a page may spend on one of several results.
+ReportOptions shared_by(ReportOptions options, Index results) {
+    for (Index* budget : {&options.position_bytes, &options.component_bytes, &options.program_bytes,
+                          &options.expression_bytes}) {
+        *budget /= results;
+    }
+    return options;
+}
+
+std::vector<Index> shown_scales(const StoredResult& result, const ReportOptions& options) {
+    std::vector<Index> all(static_cast<std::size_t>(result.scales));
+    std::iota(all.begin(), all.end(), Index{0});
+    const Index fit = options.position_bytes / (4 * std::max<Index>(1, result.cells));
+    return evenly(all, std::max<Index>(3, fit), result.recommended);
+}
+
+/// The values of the shown scales; null when the file has none for every scale.
+Json at_scales(const std::vector<double>& values, const std::vector<Index>& scales) {
+    if (values.empty()) {
+        return nullptr;
+    }
+    Json chosen = Json::array();
+    for (const Index t : scales) {
+        const double value = values[static_cast<std::size_t>(t)];
+        chosen.push_back(std::isfinite(value) ? Json(value) : Json(nullptr));
+    }
+    return chosen;
+}
+
+void add_scales(Payload& payload, const StoredResult& result, const std::vector<Index>& scales) {
+    Json described;
+    described["total"] = result.scales;
+    described["position"] = scales;
+    for (const char* name :
+         {"epsilon", "betti0", "multiplicity", "kkt", "kkt_H", "kkt_W", "effective_rank"}) {
+        described[name] = at_scales(result.numbers(name, result.scales), scales);
+    }
+    if (described["epsilon"].is_null()) { // a baseline has no scales of its own
+        described["epsilon"] = Json::array();
+        for (const Index t : scales) {
+            described["epsilon"].push_back(t + 1);
+        }
+        payload.meta["numbered"] = true;
+    }
+    Json scores = Json::object();
+    for (const char* name : {"gap_prominence", "stability", "silhouette", "resampling", "combined"}) {
+        const Json values = at_scales(result.numbers(std::string("scores/") + name, result.scales), scales);
+        if (!values.is_null() &&
+            std::any_of(values.begin(), values.end(), [](const Json& v) { return !v.is_null(); })) {
+            scores[name] = values;
+        }
+    }
+    described["scores"] = scores;
+    payload.meta["scales"] = described;
+    const auto place = std::find(scales.begin(), scales.end(), result.recommended);
+    payload.meta["recommended"] = place - scales.begin();
+}
+
+void add_topology(Payload& payload, const StoredResult& result) {
+    const std::vector<double> tree = result.numbers("merge_tree", 4 * (result.cells - 1));
+    std::vector<double> deaths = result.numbers("deaths", result.cells - 1);
+    std::vector<std::int32_t> merged;
+    if (result.cells > 1 && !tree.empty()) {
+        deaths.clear();
+        for (std::size_t row = 0; row < tree.size(); row += 4) {
+            merged.push_back(static_cast<std::int32_t>(tree[row]));
+            merged.push_back(static_cast<std::int32_t>(tree[row + 1]));
+            deaths.push_back(tree[row + 2]);
+        }
+        payload.add("core", "merges", merged);
+    }
+    payload.add("core", "deaths", deaths);
+}
+
+void add_run(Payload& payload, const StoredResult& result, const ReportOptions& options) {
+    Json run;
+    run["program"] = options.program;
+    const Json chosen = Json::parse(result.text("options"), nullptr, false);
+    run["options"] = chosen.is_object() ? chosen : Json::object();
+    for (const char* name : {"command", "stop", "transform", "method"}) {
+        run[name] = result.text(name);
+    }
+    run["warnings"] = result.texts("warnings");
+    run["notices"] = result.texts("notices");
+    const std::vector<double> total = result.numbers("objective");
+    const std::size_t step = std::max<std::size_t>(1, (total.size() + longest_trace - 1) / longest_trace);
+    Json objective;
+    for (const char* name :
+         {"objective", "objective_fit", "objective_graph", "objective_smoothness", "objective_anchor"}) {
+        const std::vector<double> values = result.numbers(name, std::ssize(total));
+        Json kept = Json::array();
+        for (std::size_t sweep = 0; sweep < values.size(); ++sweep) {
+            if (sweep % step == 0 || sweep + 1 == values.size()) {
+                kept.push_back(values[sweep]);
+            }
+        }
+        objective[name] = kept;
+    }
+    Json sweeps = Json::array();
+    for (std::size_t sweep = 0; sweep < total.size(); ++sweep) {
+        if (sweep % step == 0 || sweep + 1 == total.size()) {
+            sweeps.push_back(sweep);
+        }
+    }
+    objective["sweep"] = sweeps;
+    run["objective"] = objective;
+    payload.meta["run"] = run;
+}
+
+/// Positions at every shown scale and the rows of H at as many as the budget allows, in one pass over H.
+void add_embeddings(Payload& payload, const StoredResult& result, const std::vector<Index>& scales,
+                    const ReportOptions& options) {
+    const Plane plane = common_plane([&](Index t) { return result.embedding(t); },
+                                     evenly(scales, most_plane_scales, result.recommended), result.rank);
+    payload.meta["plane"] = result.rank <= 2 ? "H" : "principal";
+    payload.meta["plane_share"] = plane.share;
+    const Index fit = options.component_bytes / (result.rank * result.cells);
+    const std::vector<Index> stored = evenly(scales, std::max<Index>(1, fit), result.recommended);
+    PositionCoder coder(result.cells);
+    std::vector<std::uint8_t> shares;
+    std::vector<float> largest;
+    Json boxes = Json::array();
+    Json component_scales = Json::array();
+    for (std::size_t i = 0; i < scales.size(); ++i) {
+        const Matrix H = result.embedding(scales[i]);
+        require(H.allFinite(), "{}: uns/pnmf/H has values that are not finite at scale {}",
+                result.path.string(), scales[i] + 1);
+        const ScalePositions positions = quantised_positions(plane, H);
+        coder.add(positions);
+        boxes.push_back(positions.box);
+        if (!std::binary_search(stored.begin(), stored.end(), scales[i])) {
+            continue;
+        }
+        component_scales.push_back(i);
+        for (Index k = 0; k < H.rows(); ++k) {
+            const double most = H.row(k).maxCoeff();
+            largest.push_back(static_cast<float>(most));
+            for (Index j = 0; j < H.cols(); ++j) {
+                const double share = most > 0.0 ? std::max(0.0, H(k, j) / most) : 0.0;
+                shares.push_back(static_cast<std::uint8_t>(std::lround(255.0 * share)));
+            }
+        }
+    }
+    payload.meta["boxes"] = boxes;
+    payload.meta["component_scales"] = component_scales;
+    payload.add("core", "positions", coder.bytes());
+    payload.add("components", "components", shares);
+    payload.add("components", "component_largest", largest);
+}
+
+/// Where the bases of the shown scales come from: memory, the file, or the one of the recommended scale.
+std::function<Matrix(Index)> basis_of(const StoredResult& result, const ReportSource& source,
+                                      const std::vector<Index>& scales, std::vector<Index>& at_hand) {
+    at_hand.resize(scales.size());
+    std::iota(at_hand.begin(), at_hand.end(), Index{0});
+    if (source.basis) {
+        return [&](Index i) { return source.basis(scales[static_cast<std::size_t>(i)]); };
+    }
+    if (result.has_basis) {
+        return [&](Index i) {
+            return read_slab(result.path, "uns/pnmf/W", scales[static_cast<std::size_t>(i)]);
+        };
+    }
+    const auto one = result.file.varm.find("pnmf_W");
+    if (one == result.file.varm.end() || one->second.cols() != result.rank) {
+        at_hand.clear();
+        return {};
+    }
+    at_hand = {std::find(scales.begin(), scales.end(), result.recommended) - scales.begin()};
+    return [matrix = one->second](Index) { return matrix; };
+}
+
+void add_programs(Payload& payload, const StoredResult& result, const ReportSource& source,
+                  const std::vector<Index>& scales, const ReportOptions& options) {
+    const auto& names = result.file.feature_names;
+    std::vector<Index> at_hand;
+    const std::function<Matrix(Index)> basis = basis_of(result, source, scales, at_hand);
+    std::vector<Index> genes;
+    if (basis && !names.empty()) {
+        const Index first = payload.meta["recommended"].get<Index>();
+        const Programs programs =
+            gene_programs(basis, evenly(at_hand, most_program_scales, first), first, options.program_bytes);
+        payload.meta["programs"] = {{"top", programs.top}, {"scales", programs.scales}};
+        payload.add("programs", "by_weight", programs.by_weight);
+        payload.add("programs", "by_lead", programs.by_lead);
+        payload.add("programs", "weight", programs.weight);
+        payload.add("programs", "weight_largest", programs.largest);
+        genes = programs.genes;
+    } else if (source.data != nullptr) { // no basis: the first genes can be looked at
+        genes.resize(std::min<std::size_t>(names.size(), 300));
+        std::iota(genes.begin(), genes.end(), Index{0});
+    }
+    Json gene_names = Json::array();
+    for (const Index gene : genes) {
+        gene_names.push_back(names[static_cast<std::size_t>(gene)]);
+    }
+    payload.meta["genes"] = gene_names;
+    if (source.data != nullptr && !genes.empty()) {
+        add_expression(payload, *source.data, genes, options.expression_bytes);
+    }
+}
+
+void check_data(const StoredResult& result, const Dataset& data) {
+    require(data.cell_names == result.file.cell_names,
+            "the data do not belong to {}: names or order of the cells differ ({} cells in the data, {} in "
+            "the result)",
+            result.path.string(), data.cells(), result.cells);
+    require(data.feature_names == result.file.feature_names,
+            "the data do not belong to {}: names or order of the features differ ({} in the data, {} in the "
+            "result)",
+            result.path.string(), data.features(), result.file.feature_names.size());
+}
+
+std::string name_of(const ReportSource& source, const StoredResult& result) {
+    if (!source.name.empty()) {
+        return source.name;
+    }
+    const fs::path whole = fs::absolute(result.path).lexically_normal();
+    return whole.filename() == "result.h5ad" ? whole.parent_path().filename().string()
+                                             : whole.filename().string();
+}
+
+std::string elements_of(const ReportSource& source, int number, const ReportOptions& options) {
+    const StoredResult result = read_stored_result(source.result);
+    if (source.data != nullptr) {
+        check_data(result, *source.data);
+    }
+    const std::vector<Index> scales = shown_scales(result, options);
+    Payload payload;
+    payload.meta["format"] = 1;
+    payload.meta["name"] = name_of(source, result);
+    payload.meta["cells"] = result.cells;
+    payload.meta["features"] = result.file.feature_names.size();
+    payload.meta["rank"] = result.rank;
+    payload.meta["cell_names"] = result.file.cell_names;
+    add_scales(payload, result, scales);
+    add_columns(payload, result);
+    add_clusters(payload, result, scales);
+    add_topology(payload, result);
+    add_run(payload, result, options);
+    add_embeddings(payload, result, scales, options);
+    add_programs(payload, result, source, scales, options);
+    if (source.data != nullptr) {
+        add_graph(payload, result, *source.data, options);
+    }
+    return payload.elements(number);
+}
+
+} // namespace
+
+std::string report_html(const std::vector<ReportSource>& results, const ReportOptions& options) {
+    require(results.size() == 1 || results.size() == 2, "a page shows one result or two, got {}",
+            results.size());
+    std::string data;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        data += elements_of(results[i], static_cast<int>(i), shared_by(options, std::ssize(results)));
+    }
+    const std::string page = page_text();
+    const std::size_t place = page.find(data_mark);
+    require(place != std::string::npos, "the page of this build has no place for data");
+    std::string whole;
+    whole.reserve(page.size() + data.size());
+    whole.append(page, 0, place).append(data).append(page, place + data_mark.size());
+    return whole;
+}
+
+} // namespace pnmf

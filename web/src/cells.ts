@@ -1,0 +1,419 @@
+/** The cells of one result in the plane: WebGL points that move from scale to scale, their graph, lasso and hover. */
+import { Deck, OrthographicView } from '@deck.gl/core';
+import { LineLayer, ScatterplotLayer } from '@deck.gl/layers';
+import { polygonContains } from 'd3-polygon';
+import { isHidden, paint, paintBytes, sectionOf, valueOf, type Painted } from './colouring';
+import type { Result } from './data';
+import { count, cssValue, fileName, h, number, save, svgElement, tsv } from './dom';
+import type { State } from './state';
+
+const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
+/** World coordinates of the frame: from −100 to 100 on both axes. */
+const half = 100;
+
+interface ViewState {
+    target: [number, number];
+    zoom: number;
+}
+
+/** A layout computed on request, which stands in for the plane of H. */
+export interface Layout {
+    name: string;
+    positions: Float32Array;
+}
+
+export class CellView {
+    readonly element: HTMLElement;
+    painted: Painted = { type: 'none', title: '', note: '' };
+    private readonly stage = h('div', { class: 'stage' });
+    private readonly caption = h('p', { class: 'axes' });
+    private readonly tip = h('div', { class: 'tip', role: 'status', hidden: true });
+    private readonly lassoPath = svgElement('path', { class: 'lasso' });
+    private readonly deck: Deck<OrthographicView>;
+    private viewState: ViewState = { target: [0, 0], zoom: 0 };
+    private readonly from: Float32Array;
+    private readonly to: Float32Array;
+    private readonly now: Float32Array;
+    private readonly colours: Uint8Array;
+    private readonly frame: { x: number; y: number; scale: number };
+    private layout: Layout | null = null;
+    private began = 0;
+    private duration = 0;
+    private moving = false;
+    private edges = 0;
+    private lassoMode = false;
+
+    constructor(
+        readonly result: Result,
+        private readonly state: State,
+        private readonly letter: string,
+    ) {
+        const n = result.n;
+        this.from = new Float32Array(2 * n);
+        this.to = new Float32Array(2 * n);
+        this.now = new Float32Array(2 * n);
+        this.colours = new Uint8Array(4 * n);
+        this.frame = frameOf(result.meta.boxes);
+        const overlay = svgElement('svg', { class: 'overlay', 'aria-hidden': 'true' });
+        overlay.append(this.lassoPath);
+        const canvas = h('canvas', { class: 'cells', role: 'img', 'aria-label': 'Cells in the plane' });
+        this.stage.append(canvas, overlay, this.caption, this.tip);
+        this.element = h('section', { class: 'cell-view', 'aria-label': `Cells of ${result.meta.name}` }, this.stage);
+        this.deck = new Deck({
+            canvas,
+            width: '100%',
+            height: '100%',
+            views: new OrthographicView({ flipY: false }),
+            viewState: { ...this.viewState },
+            controller: { inertia: false, doubleClickZoom: false },
+            useDevicePixels: n > 20000 ? 1 : true,
+            getTooltip: null,
+            getCursor: ({ isDragging }) => (isDragging ? 'grabbing' : 'crosshair'),
+            onViewStateChange: ({ viewState }) => {
+                this.viewState = viewState as unknown as ViewState;
+                this.deck.setProps({ viewState: { ...this.viewState } as never });
+            },
+            onHover: (info) => this.hover(info.index, info.x, info.y),
+        });
+        new ResizeObserver(() => this.fitFrame()).observe(this.stage);
+        this.listenForLasso();
+        this.target();
+        this.now.set(this.to);
+        void this.recolour();
+        state.on(['scale'], () => {
+            this.moveToScale();
+            void this.recolour();
+        });
+        state.on(['view'], () => this.moveToScale());
+        state.on(['colour', 'hidden', 'selection', 'theme'], () => void this.recolour());
+    }
+
+    /** Brings the whole frame into view. */
+    fitFrame(): void {
+        const { clientWidth, clientHeight } = this.stage;
+        if (!clientWidth || !clientHeight) return;
+        this.viewState = { target: [0, 0], zoom: Math.log2(Math.min(clientWidth, clientHeight) / (2.2 * half)) };
+        this.deck.setProps({ viewState: { ...this.viewState } as never });
+    }
+
+    zoomBy(step: number): void {
+        this.viewState = { ...this.viewState, zoom: this.viewState.zoom + step };
+        this.deck.setProps({ viewState: { ...this.viewState } as never });
+    }
+
+    setLasso(on: boolean): void {
+        this.lassoMode = on;
+        this.stage.classList.toggle('lassoing', on);
+    }
+
+    setLayout(layout: Layout | null): void {
+        this.layout = layout;
+        this.moveToScale();
+    }
+
+    private get t(): number {
+        return this.state.scaleOf(this.result);
+    }
+
+    /** Where the cells go: into `to`, in world coordinates. */
+    private target(): void {
+        if (this.layout) this.to.set(this.layout.positions);
+        else this.result.positionsAt(this.t, this.to);
+        const boxes = this.result.meta.boxes;
+        const frame = this.layout
+            ? frameOf([boxOf(this.layout.positions)])
+            : this.state.ownFrame
+              ? frameOf([boxes[this.t]])
+              : this.frame;
+        for (let j = 0; j < this.result.n; ++j) {
+            this.to[2 * j] = (this.to[2 * j] - frame.x) * frame.scale;
+            this.to[2 * j + 1] = (this.to[2 * j + 1] - frame.y) * frame.scale;
+        }
+        const { plane, plane_share: share } = this.result.meta;
+        const percent = (x: number): string => `${Math.round(100 * x)} %`;
+        this.caption.textContent = this.layout
+            ? `${this.letter}${this.layout.name}`
+            : plane === 'H'
+              ? `${this.letter}\u2192 component 1 of H \u00b7 \u2191 component 2`
+              : `${this.letter}principal directions of all H: \u2192 ${percent(share[0])} \u00b7 \u2191 ${percent(share[1])} of the variance`;
+    }
+
+    private moveToScale(): void {
+        this.from.set(this.now);
+        this.target();
+        this.began = performance.now();
+        const step = this.state.playing ? Math.min(500, 1000 / this.state.speed) : 350;
+        this.duration = reducedMotion.matches ? 0 : step;
+        if (this.duration === 0) this.now.set(this.to);
+        this.moving = true;
+        if (this.state.showGraph) this.countEdges();
+    }
+
+    /** Called for each frame of the page; true while cells move. */
+    frameAt(time: number): boolean {
+        if (!this.moving) return false;
+        const share = this.duration > 0 ? Math.min(1, Math.max(0, (time - this.began) / this.duration)) : 1;
+        // Between scales of a running film speed is even; a single step starts and ends softly.
+        const w = this.state.playing ? share : share * share * (3 - 2 * share);
+        for (let i = 0; i < this.now.length; ++i) this.now[i] = this.from[i] + w * (this.to[i] - this.from[i]);
+        this.moving = share < 1;
+        this.draw();
+        return this.moving;
+    }
+
+    private async recolour(): Promise<void> {
+        await this.result.load(sectionOf(this.state.colouring));
+        this.painted = paint(this.result, this.t, this.state.colouring, this.state.dark);
+        paintBytes(this.painted, this.result, this.state, this.colours);
+        this.describe();
+        this.draw();
+    }
+
+    private describe(): void {
+        const { result, painted } = this;
+        const text =
+            `${count(result.n)} cells at scale ${result.scaleNumber(this.t)} of ${result.meta.scales.total}, ` +
+            `coloured by ${painted.title}` +
+            (this.state.selection.size ? `, ${count(this.selected().length)} selected` : '');
+        this.stage.querySelector('canvas.cells')?.setAttribute('aria-label', text);
+    }
+
+    async loadGraph(): Promise<void> {
+        if (this.result.has('edge_ends')) await this.result.load('graph');
+        this.countEdges();
+        this.draw();
+    }
+
+    /** The edges shorter than epsilon are a prefix of the list. */
+    private countEdges(): void {
+        this.edges = 0;
+        if (!this.state.showGraph || !this.result.isLoaded('graph')) return;
+        const lengths = this.result.array('edge_lengths');
+        const epsilon = this.result.epsilon(this.t);
+        while (this.edges < lengths.length && lengths[this.edges] < epsilon) ++this.edges;
+    }
+
+    get edgesDrawn(): number {
+        return this.edges;
+    }
+
+    private edgeLayer(): LineLayer | null {
+        if (!this.state.showGraph || this.edges === 0) return null;
+        const ends = this.result.array('edge_ends');
+        const source = new Float32Array(2 * this.edges);
+        const target = new Float32Array(2 * this.edges);
+        for (let e = 0; e < this.edges; ++e) {
+            const i = ends[2 * e];
+            const j = ends[2 * e + 1];
+            source[2 * e] = this.now[2 * i];
+            source[2 * e + 1] = this.now[2 * i + 1];
+            target[2 * e] = this.now[2 * j];
+            target[2 * e + 1] = this.now[2 * j + 1];
+        }
+        const attributes = {
+            getSourcePosition: { value: source, size: 2 },
+            getTargetPosition: { value: target, size: 2 },
+        };
+        const grey = this.state.dark ? 190 : 70;
+        return new LineLayer({
+            id: 'graph',
+            data: { length: this.edges, attributes } as never,
+            getColor: [grey, grey, grey, this.edges > 2000 ? 26 : 90],
+            getWidth: 1,
+        });
+    }
+
+    private draw(): void {
+        const attributes = {
+            getPosition: { value: this.now, size: 2 },
+            getFillColor: { value: this.colours, size: 4, normalized: true },
+        };
+        const n = this.result.n;
+        const automatic = n <= 300 ? 5 : n <= 3000 ? 3.5 : n <= 20000 ? 2.2 : 1.5;
+        const points = new ScatterplotLayer({
+            id: 'cells',
+            data: { length: n, attributes } as never,
+            getRadius: automatic * 2 ** (this.state.pointSize / 2),
+            radiusUnits: 'pixels',
+            stroked: n <= 3000,
+            lineWidthUnits: 'pixels',
+            getLineWidth: 0.6,
+            getLineColor: this.state.dark ? [20, 24, 32, 160] : [255, 255, 255, 190],
+            pickable: true,
+            antialiasing: true,
+        });
+        this.deck.setProps({ layers: [this.edgeLayer(), points] });
+    }
+
+    /** Cells of the selection that are shown here. */
+    selected(): number[] {
+        const chosen: number[] = [];
+        const names = this.result.meta.cell_names;
+        for (let j = 0; j < this.result.n; ++j) if (this.state.selection.has(names[j])) chosen.push(j);
+        return chosen;
+    }
+
+    /** Cells that the legend does not hide. */
+    shown(): number[] {
+        const chosen: number[] = [];
+        for (let j = 0; j < this.result.n; ++j) if (!isHidden(this.painted, this.state.hidden, j)) chosen.push(j);
+        return chosen;
+    }
+
+    private hover(j: number, x: number, y: number): void {
+        if (j < 0 || j >= this.result.n || isHidden(this.painted, this.state.hidden, j)) {
+            this.tip.hidden = true;
+            return;
+        }
+        const rows = [h('strong', {}, this.result.meta.cell_names[j])];
+        const line = (name: string, value: string): void => void rows.push(h('span', {}, `${name}: ${value}`));
+        if (this.painted.type !== 'none') line(this.painted.title, valueOf(this.painted, j));
+        this.result.meta.columns.slice(0, 5).forEach((column, i) => {
+            if (!column.categories || column.name === this.painted.title) return;
+            line(column.name, column.categories[this.result.array(`column${i}`)[j]] || 'missing');
+        });
+        const clusters = this.result.clustersAt(this.t);
+        if (clusters && this.state.colouring.kind !== 'cluster') line('cluster', String(clusters[j] + 1));
+        this.tip.replaceChildren(...rows);
+        this.tip.hidden = false;
+        const right = x > this.stage.clientWidth / 2;
+        this.tip.style.left = right ? '' : `${x + 14}px`;
+        this.tip.style.right = right ? `${this.stage.clientWidth - x + 14}px` : '';
+        this.tip.style.top = `${Math.max(4, Math.min(y + 10, this.stage.clientHeight - 120))}px`;
+    }
+
+    /** World coordinates of cells as pixels of the stage. */
+    private pixel(j: number): [number, number] {
+        const scale = 2 ** this.viewState.zoom;
+        const { clientWidth, clientHeight } = this.stage;
+        return [
+            clientWidth / 2 + (this.now[2 * j] - this.viewState.target[0]) * scale,
+            clientHeight / 2 - (this.now[2 * j + 1] - this.viewState.target[1]) * scale,
+        ];
+    }
+
+    private listenForLasso(): void {
+        let points: [number, number][] = [];
+        let active = false;
+        const at = (event: PointerEvent): [number, number] => {
+            const box = this.stage.getBoundingClientRect();
+            return [event.clientX - box.left, event.clientY - box.top];
+        };
+        this.stage.addEventListener(
+            'pointerdown',
+            (event) => {
+                if (!(this.lassoMode || event.shiftKey) || event.button !== 0) return;
+                event.preventDefault();
+                event.stopPropagation();
+                active = true;
+                points = [at(event)];
+                this.stage.setPointerCapture(event.pointerId);
+            },
+            { capture: true },
+        );
+        this.stage.addEventListener(
+            'pointermove',
+            (event) => {
+                if (!active) return;
+                event.stopPropagation();
+                points.push(at(event));
+                this.lassoPath.setAttribute('d', `M${points.map((p) => p.join(',')).join('L')}Z`);
+            },
+            { capture: true },
+        );
+        const end = (event: PointerEvent): void => {
+            if (!active) return;
+            active = false;
+            event.stopPropagation();
+            this.lassoPath.removeAttribute('d');
+            this.selectInside(points);
+        };
+        this.stage.addEventListener('pointerup', end, { capture: true });
+        this.stage.addEventListener('pointercancel', end, { capture: true });
+    }
+
+    private selectInside(polygon: [number, number][]): void {
+        if (polygon.length < 3) return this.state.select([]);
+        const names = this.result.meta.cell_names;
+        const inside = this.shown().filter((j) => polygonContains(polygon, this.pixel(j)));
+        this.state.select(inside.map((j) => names[j]));
+    }
+
+    /** The table of what is shown: a row for each cell that is not hidden. */
+    saveTable(): void {
+        const { meta } = this.result;
+        const clusters = this.result.clustersAt(this.t);
+        const columns = meta.columns.map((column, i) => ({ column, codes: this.result.array(`column${i}`) }));
+        const head = ['cell', 'x', 'y', 'selected', this.painted.title, ...columns.map(({ column }) => column.name)];
+        if (clusters) head.push('cluster');
+        const values = new Float32Array(2 * this.result.n);
+        if (this.layout) values.set(this.layout.positions);
+        else this.result.positionsAt(this.t, values);
+        const rows = this.shown().map((j) => {
+            const row: (string | number)[] = [meta.cell_names[j], number(values[2 * j], 6), number(values[2 * j + 1], 6)];
+            row.push(this.state.selection.has(meta.cell_names[j]) ? 1 : 0, valueOf(this.painted, j));
+            for (const { column, codes } of columns) {
+                if (column.categories) row.push(column.categories[codes[j]]);
+                else if (codes[j] === 0) row.push('');
+                else row.push(number(column.from! + ((codes[j] - 1) / 254) * (column.to! - column.from!), 3));
+            }
+            if (clusters) row.push(clusters[j] + 1);
+            return row;
+        });
+        this.saveAs('tsv', new Blob([tsv([head, ...rows])], { type: 'text/tab-separated-values' }));
+    }
+
+    private saveAs(ending: string, blob: Blob): void {
+        save(`${fileName(this.result.meta.name, 'scale', this.result.scaleNumber(this.t))}.${ending}`, blob);
+    }
+
+    saveImage(): void {
+        const canvas = this.stage.querySelector('canvas.cells') as HTMLCanvasElement;
+        this.deck.redraw('image');
+        const copy = h('canvas', { width: canvas.width, height: canvas.height });
+        const context = copy.getContext('2d')!;
+        context.fillStyle = cssValue('--stage');
+        context.fillRect(0, 0, copy.width, copy.height);
+        context.drawImage(canvas, 0, 0);
+        copy.toBlob((blob) => blob && this.saveAs('png', blob), 'image/png');
+    }
+
+    /** The cells as a drawing of circles. */
+    saveDrawing(): void {
+        const { clientWidth: width, clientHeight: height } = this.stage;
+        const drawing = svgElement('svg', {
+            xmlns: 'http://www.w3.org/2000/svg',
+            width,
+            height,
+            viewBox: `0 0 ${width} ${height}`,
+        });
+        drawing.append(svgElement('rect', { width, height, fill: cssValue('--stage') }));
+        const radius = this.result.n <= 300 ? 5 : this.result.n <= 3000 ? 3 : 1.5;
+        for (const j of this.shown()) {
+            const [cx, cy] = this.pixel(j);
+            const [r, g, b, a] = this.colours.subarray(4 * j, 4 * j + 4);
+            const fill = `rgb(${r},${g},${b})`;
+            const dot = { cx: cx.toFixed(1), cy: cy.toFixed(1), r: radius, fill, 'fill-opacity': (a / 255).toFixed(2) };
+            drawing.append(svgElement('circle', dot));
+        }
+        this.saveAs('svg', new Blob([new XMLSerializer().serializeToString(drawing)], { type: 'image/svg+xml' }));
+    }
+}
+
+function boxOf(positions: Float32Array): [number, number, number, number] {
+    const box: [number, number, number, number] = [Infinity, Infinity, -Infinity, -Infinity];
+    for (let i = 0; i < positions.length; i += 2) {
+        box[0] = Math.min(box[0], positions[i]);
+        box[1] = Math.min(box[1], positions[i + 1]);
+        box[2] = Math.max(box[2], positions[i]);
+        box[3] = Math.max(box[3], positions[i + 1]);
+    }
+    return box;
+}
+
+/** The square that holds all boxes: its middle, and world units per unit of the embedding. */
+function frameOf(boxes: [number, number, number, number][]): { x: number; y: number; scale: number } {
+    const all = [0, 1, 2, 3].map((i) => (i < 2 ? Math.min : Math.max)(...boxes.map((box) => box[i])));
+    const side = Math.max(all[2] - all[0], all[3] - all[1]);
+    return { x: (all[0] + all[2]) / 2, y: (all[1] + all[3]) / 2, scale: side > 0 ? (2 * half) / side : 1 };
+}

@@ -1,0 +1,252 @@
+/** The data of a page, as the program packs them: see src/report/payload.hpp. */
+
+type ArrayType = 'u8' | 'u16' | 'i32' | 'f32' | 'f64';
+interface ArrayPlace {
+    section: string;
+    type: ArrayType;
+    offset: number;
+    count: number;
+}
+
+export interface Column {
+    name: string;
+    categories?: string[];
+    from?: number | null;
+    to?: number;
+}
+
+export interface LabelScores {
+    column: string;
+    ari: (number | null)[];
+    nmi: (number | null)[];
+}
+
+export interface Scales {
+    total: number;
+    position: number[];
+    epsilon: number[];
+    betti0: number[] | null;
+    multiplicity: number[] | null;
+    kkt: (number | null)[] | null;
+    kkt_H: (number | null)[] | null;
+    kkt_W: (number | null)[] | null;
+    effective_rank: (number | null)[] | null;
+    scores: Record<string, (number | null)[]>;
+}
+
+export interface Run {
+    program: string;
+    options: Record<string, unknown>;
+    command: string;
+    stop: string;
+    transform: string;
+    method: string;
+    warnings: string[];
+    notices: string[];
+    objective: Record<string, number[]>;
+}
+
+export interface Meta {
+    format: number;
+    name: string;
+    cells: number;
+    features: number;
+    rank: number;
+    numbered?: boolean;
+    cell_names: string[];
+    scales: Scales;
+    recommended: number;
+    columns: Column[];
+    cluster_count?: number;
+    label_scores?: LabelScores[];
+    run: Run;
+    plane: 'H' | 'principal';
+    plane_share: [number, number];
+    boxes: [number, number, number, number][];
+    component_scales: number[];
+    programs?: { top: number; scales: number[] };
+    genes: string[];
+    expressed_genes?: number;
+    edges_total?: number;
+    arrays: Record<string, ArrayPlace>;
+}
+
+function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {
+    const binary = atob(text);
+    const bytes = new Uint8Array(binary.length);
+    for (let i = 0; i < binary.length; ++i) bytes[i] = binary.charCodeAt(i);
+    return bytes;
+}
+
+async function section(result: number, name: string): Promise<ArrayBuffer | null> {
+    const element = document.getElementById(`pnmf-${result}-${name}`);
+    if (!element) return null;
+    const packed = bytesOfBase64((element.textContent ?? '').trim());
+    element.remove();
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('deflate'));
+    return new Response(stream).arrayBuffer();
+}
+
+/** One result: what describes it, and its arrays. Sections other than `core` are unpacked when first wanted. */
+export class Result {
+    readonly n: number;
+    readonly T: number;
+    private readonly sections = new Map<string, Promise<ArrayBuffer | null>>();
+    private readonly loaded = new Map<string, ArrayBuffer>();
+
+    constructor(
+        readonly number: number,
+        readonly meta: Meta,
+        core: ArrayBuffer,
+        private readonly coreOffset: number,
+    ) {
+        this.n = meta.cells;
+        this.T = meta.scales.epsilon.length;
+        this.loaded.set('core', core);
+        this.unpackPositions();
+    }
+
+    has(name: string): boolean {
+        return name in this.meta.arrays;
+    }
+
+    /** Makes the arrays of a section available to `array`. */
+    async load(name: string): Promise<boolean> {
+        if (this.loaded.has(name)) return true;
+        if (!this.sections.has(name)) this.sections.set(name, section(this.number, name));
+        const buffer = await this.sections.get(name);
+        if (!buffer) return false;
+        this.loaded.set(name, buffer);
+        return true;
+    }
+
+    isLoaded(name: string): boolean {
+        return this.loaded.has(name);
+    }
+
+    array(name: string): Uint8Array | Uint16Array | Int32Array | Float32Array | Float64Array {
+        const place = this.meta.arrays[name];
+        const buffer = this.loaded.get(place.section);
+        if (!buffer) throw new Error(`section ${place.section} is not loaded`);
+        const offset = place.offset + (place.section === 'core' ? this.coreOffset : 0);
+        switch (place.type) {
+            case 'u8':
+                return new Uint8Array(buffer, offset, place.count);
+            case 'u16':
+                return new Uint16Array(buffer, offset, place.count);
+            case 'i32':
+                return new Int32Array(buffer, offset, place.count);
+            case 'f32':
+                return new Float32Array(buffer, offset, place.count);
+            case 'f64':
+                return new Float64Array(buffer, offset, place.count);
+        }
+    }
+
+    /** 16-bit positions: scale, axis, cell. */
+    private positions16 = new Uint16Array(0);
+
+    private unpackPositions(): void {
+        const packed = this.array('positions') as Uint8Array;
+        const count = packed.length / 2;
+        const values = new Uint16Array(count);
+        const stride = 2 * this.n;
+        for (let i = 0; i < count; ++i) {
+            const code = packed[i] | (packed[count + i] << 8);
+            const step = code & 1 ? -((code + 1) >> 1) : code >> 1;
+            values[i] = (i >= stride ? values[i - stride] : 0) + step;
+        }
+        this.positions16 = values;
+    }
+
+    /** Writes x, y of all cells at scale t into `out` (2n), in units of the embedding. */
+    positionsAt(t: number, out: Float32Array): void {
+        const [x0, y0, x1, y1] = this.meta.boxes[t];
+        const from = t * 2 * this.n;
+        const sx = (x1 - x0) / 65535;
+        const sy = (y1 - y0) / 65535;
+        for (let j = 0; j < this.n; ++j) {
+            out[2 * j] = x0 + sx * this.positions16[from + j];
+            out[2 * j + 1] = y0 + sy * this.positions16[from + this.n + j];
+        }
+    }
+
+    epsilon(t: number): number {
+        return this.meta.scales.epsilon[t];
+    }
+
+    /** The number a user sees: position in the whole result, from 1. */
+    scaleNumber(t: number): number {
+        return this.meta.scales.position[t] + 1;
+    }
+
+    /** Component of the graph of each cell at scale t, numbered by size, largest first; and their sizes. */
+    graphComponents(t: number): { codes: Uint16Array; sizes: number[] } | null {
+        if (!this.has('merges')) return null;
+        const merges = this.array('merges') as Int32Array;
+        const heights = this.array('deaths') as Float64Array;
+        const parent = new Int32Array(2 * this.n).fill(-1);
+        const epsilon = this.epsilon(t);
+        for (let i = 0; i < heights.length && heights[i] < epsilon; ++i) {
+            parent[merges[2 * i]] = this.n + i;
+            parent[merges[2 * i + 1]] = this.n + i;
+        }
+        const root = new Int32Array(2 * this.n);
+        for (let v = 2 * this.n - 1; v >= 0; --v) root[v] = parent[v] < 0 ? v : root[parent[v]];
+        const size = new Map<number, number>();
+        for (let j = 0; j < this.n; ++j) size.set(root[j], (size.get(root[j]) ?? 0) + 1);
+        const order = [...size.entries()].sort((a, b) => b[1] - a[1]);
+        const place = new Map(order.map(([r], i) => [r, Math.min(i, 65535)]));
+        const codes = new Uint16Array(this.n);
+        for (let j = 0; j < this.n; ++j) codes[j] = place.get(root[j])!;
+        return { codes, sizes: order.map(([, s]) => s) };
+    }
+
+    clustersAt(t: number): Uint8Array | Uint16Array | null {
+        if (!this.has('clusters')) return null;
+        const all = this.array('clusters') as Uint8Array;
+        return all.subarray(t * this.n, (t + 1) * this.n);
+    }
+
+    /** Place in a sorted list of scales that is nearest to t. */
+    static nearest(list: number[], t: number): number {
+        let best = 0;
+        for (let i = 1; i < list.length; ++i) if (Math.abs(list[i] - t) < Math.abs(list[best] - t)) best = i;
+        return best;
+    }
+
+    /** Row k of H at the stored scale nearest to t as shares of its largest value. Needs `components`. */
+    componentAt(t: number, k: number): { shares: Uint8Array; largest: number; scale: number } {
+        const place = Result.nearest(this.meta.component_scales, t);
+        const row = place * this.meta.rank + k;
+        const shares = (this.array('components') as Uint8Array).subarray(row * this.n, (row + 1) * this.n);
+        const largest = (this.array('component_largest') as Float32Array)[row];
+        return { shares, largest, scale: this.meta.component_scales[place] };
+    }
+
+    /** Expression of gene g as shares of its largest value; null when the page has none. Needs `genes`. */
+    expressionOf(g: number): { shares: Uint8Array; largest: number } | null {
+        if (g < 0 || g >= (this.meta.expressed_genes ?? 0)) return null;
+        const shares = (this.array('expression') as Uint8Array).subarray(g * this.n, (g + 1) * this.n);
+        return { shares, largest: (this.array('expression_largest') as Float32Array)[g] };
+    }
+}
+
+async function readResult(number: number): Promise<Result | null> {
+    const core = await section(number, 'core');
+    if (!core) return null;
+    const length = new DataView(core).getUint32(0, true);
+    const meta = JSON.parse(new TextDecoder().decode(new Uint8Array(core, 4, length))) as Meta;
+    if (meta.format !== 1) throw new Error(`this page holds data of format ${meta.format}, it knows format 1`);
+    return new Result(number, meta, core, Math.ceil((4 + length) / 8) * 8);
+}
+
+/** The results of the page, one or two. */
+export async function readResults(): Promise<Result[]> {
+    const results: Result[] = [];
+    for (let i = 0; i < 2; ++i) {
+        const result = await readResult(i);
+        if (result) results.push(result);
+    }
+    return results;
+}
