@@ -19,6 +19,7 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr Index scales_for_count = 8; ///< scales that take part in the choice of k
+constexpr double enough_fit = 0.95;   ///< share of the largest silhouette in the finest embedding
 
 /// `count` of the positions 0 … T − 1, evenly spaced, first and last included.
 std::vector<Index> spread(Index count, Index T) {
@@ -83,22 +84,31 @@ Index chosen_count(Index scales, const std::function<Matrix(Index)>& embedding, 
     return count;
 }
 
-/// The score by which a scale is recommended.
-std::vector<double> combine(const ScaleScores& scores) {
+/// min(1, s_t / (share · max s)): 1 for every scale whose clusters fit the finest embedding nearly as well as
+/// any scale's do.
+std::vector<double> combine(const std::vector<double>& fit_to_finest) {
+    double largest = -std::numeric_limits<double>::infinity();
+    for (const double value : fit_to_finest) {
+        largest = std::isnan(value) ? largest : std::max(largest, value);
+    }
     std::vector<double> combined;
-    for (std::size_t t = 0; t < scores.resampling.size(); ++t) {
-        combined.push_back(std::isnan(scores.stability[t])
-                               ? scores.resampling[t]
-                               : (scores.stability[t] + scores.resampling[t]) / 2.0);
+    for (const double value : fit_to_finest) {
+        if (std::isnan(value)) {
+            combined.push_back(none);
+        } else if (largest <= 0.0) {
+            combined.push_back(value == largest ? 1.0 : 0.0);
+        } else {
+            combined.push_back(std::min(1.0, value / (enough_fit * largest)));
+        }
     }
     return combined;
 }
 
-/// The largest that is a number, the first among equals; 0 when there is none.
-Index largest(const std::vector<double>& values) {
+/// The coarsest scale with the largest score; 0 when there is none.
+Index recommendation(const std::vector<double>& combined) {
     Index best = 0;
-    for (Index t = 0; t < std::ssize(values); ++t) {
-        if (!std::isnan(values[t]) && (std::isnan(values[best]) || values[t] > values[best])) {
+    for (Index t = 0; t < std::ssize(combined); ++t) {
+        if (!std::isnan(combined[t]) && (std::isnan(combined[best]) || combined[t] >= combined[best])) {
             best = t;
         }
     }
@@ -134,6 +144,8 @@ Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embed
     ScaleScores& scores = result.scores;
     scores.silhouette.assign(T, none);
     scores.resampling.assign(T, none);
+    std::vector<double> fit_to_finest(T, none);
+    Matrix finest;
     for (Index t = 0; t < scales; ++t) {
         const Matrix H = embedding(t);
         result.clusters.push_back(kmeans(H, {.clusters = k, .starts = starts, .seed = options.seed}).labels);
@@ -142,7 +154,12 @@ Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embed
         }
         const std::vector<Index> cells = probed_cells(H.cols(), options);
         const Matrix part = H(Eigen::all, cells);
-        scores.silhouette[t] = silhouette_of(part, at(result.clusters.back(), cells));
+        const std::vector<Index> clusters = at(result.clusters.back(), cells);
+        if (t == 0) {
+            finest = part;
+        }
+        scores.silhouette[t] = silhouette_of(part, clusters);
+        fit_to_finest[t] = t == 0 ? scores.silhouette[0] : silhouette_of(finest, clusters);
         if (std::lround(0.8 * static_cast<double>(part.cols())) >= k) {
             scores.resampling[t] = resampling_stability(
                 part, {.clusters = k, .repeats = options.resamples, .starts = 3, .seed = options.seed});
@@ -150,8 +167,8 @@ Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embed
     }
     scores.gap_prominence = epsilon.empty() ? std::vector<double>(T, none) : gap_prominence(epsilon, deaths);
     scores.stability = scales > 1 ? neighbor_stability(result.clusters) : std::vector<double>(T, none);
-    scores.combined = combine(scores);
-    result.recommended = largest(scores.combined);
+    scores.combined = combine(fit_to_finest);
+    result.recommended = recommendation(scores.combined);
     return result;
 }
 
