@@ -8,6 +8,7 @@
 #include <pnmf/error.hpp>
 #include <pnmf/io/write_text.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/result_file.hpp>
 
 #include <fmt/format.h>
@@ -31,6 +32,7 @@ struct Options {
     std::string folder;
     std::string precision = "double";
     std::string command;
+    Index clusters = 0;
     int threads = 0;
     bool strict = false;
     bool json = false;
@@ -38,7 +40,7 @@ struct Options {
 
 template <class Real>
 Json summary_json(const Options& options, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
-                  double seconds) {
+                  const Assessment& assessment, double seconds) {
     const Objective& last = result.trace.back();
     Json json;
     json["program"] = std::string("pnmf ") + PNMF_VERSION;
@@ -55,6 +57,7 @@ Json summary_json(const Options& options, const PreparedFit<Real>& prepared, con
     json["objective"] = {{"total", last.total()}, {"fit", last.fit}, {"graph", last.graph}};
     json["kkt"] = result.residuals.front().certificate();
     json["effective_rank"] = result.effective_rank.front();
+    json["clusters"] = assessment.cluster_count;
     json["warnings"] = result.warnings;
     json["notices"] = prepared.notices;
     json["options"] = Json::parse(options_json(options.baseline));
@@ -67,6 +70,9 @@ Json summary_json(const Options& options, const PreparedFit<Real>& prepared, con
 template <class Real>
 void solve_and_write(const Options& options, const Input& input) {
     const fs::path folder = options.folder;
+    require(options.clusters <= input.data.cells(),
+            "--clusters must be at most the number of cells, {}, got {}", input.data.cells(),
+            options.clusters);
     const PreparedFit<Real> prepared = prepare_baseline<Real>(view_of(input.data.X), options.baseline);
     print_notices(prepared.notices);
     const auto rank = static_cast<double>(prepared.rank);
@@ -75,20 +81,27 @@ void solve_and_write(const Options& options, const Input& input) {
     const SolverOptions& solver = prepared.options.solver;
     Progress progress(solver.tolerance.value_or(default_tolerance(solver)), solver.max_sweeps.value_or(1000),
                       options.baseline.algorithm == BaselineAlgorithm::stationary);
-    const FitResult<Real> result = solve_baseline(prepared, options.baseline,
-                                                  {.sweep =
-                                                       [&](const SweepReport& report) {
-                                                           progress.sweep(report);
-                                                           return true;
-                                                       },
-                                                   .step = {}});
+    FitResult<Real> result = solve_baseline(prepared, options.baseline,
+                                            {.sweep =
+                                                 [&](const SweepReport& report) {
+                                                     progress.sweep(report);
+                                                     return true;
+                                                 },
+                                             .step = {}});
     progress.end_line();
-    const Json summary = summary_json(options, prepared, result, progress.seconds());
+    AssessOptions assess{.seed = options.baseline.seed};
+    if (options.clusters > 0) {
+        assess.clusters = options.clusters;
+    }
+    const Assessment assessment = assess_fit(prepared, result, assess);
+    print_notices(assessment.notices);
+    const Json summary = summary_json(options, prepared, result, assessment, progress.seconds());
     write_result(folder / "result.h5ad", input.data, prepared, result,
                  {.save_basis = true,
                   .transform = input.transform == Transform::log_unit ? "log-unit" : "none",
                   .command = options.command,
                   .method = name_of_baseline(options.baseline.graph.method),
+                  .assessment = &assessment,
                   .options = options_json(options.baseline)});
     write_text(folder / "summary.json", summary.dump(2) + "\n");
     for (const std::string& warning : result.warnings) {
@@ -169,6 +182,9 @@ void add_method(CLI::App& baseline, Baseline method, const char* help, const std
     visit_baseline_options(options->baseline, [&](const char* name, auto& field, const char* text) {
         add_flag_for(*verb, name, field, text);
     });
+    verb->add_option("--clusters", options->clusters,
+                     "Clusters [the number that is most stable when cells are left out]")
+        ->check(CLI::PositiveNumber);
     verb->add_option("--precision", options->precision, "Numbers to compute with")
         ->check(CLI::IsMember({"double", "float"}).description(""))
         ->type_name("double|float")

@@ -12,6 +12,7 @@
 #include <pnmf/io/write_text.hpp>
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/solvers/option_list.hpp>
@@ -42,6 +43,7 @@ struct Options {
     std::string trace;
     std::string start_from;
     std::string command;
+    Index clusters = 0;
     int threads = 0;
     double checkpoint_every = 300.0;
     bool save_basis = false;
@@ -102,7 +104,7 @@ Json objective_json(const Objective& objective) {
 
 template <class Real>
 Json summary_json(const Options& options, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
-                  double seconds) {
+                  const Assessment& assessment, double seconds) {
     const KktResidual total = sum(result.residuals);
     Json json;
     json["program"] = std::string("pnmf ") + PNMF_VERSION;
@@ -123,8 +125,12 @@ Json summary_json(const Options& options, const PreparedFit<Real>& prepared, con
     json["effective_rank_finest"] = result.effective_rank.front();
     json["effective_rank_coarsest"] = result.effective_rank.back();
     json["recommended_scale"] = result.recommended + 1;
+    json["clusters"] = assessment.cluster_count;
     json["warnings"] = result.warnings;
     json["notices"] = prepared.notices;
+    for (const std::string& notice : assessment.notices) {
+        json["notices"].push_back(notice);
+    }
     json["options"] = Json::parse(options_json(prepared.options));
     json["precision"] = options.precision;
     json["threads"] = thread_count();
@@ -164,7 +170,8 @@ void print_summary(const Json& json, const FitResult<Real>& result, const std::s
     fmt::print("{} after {} sweeps, KKT residual {:.0e}\n", json["stop"].get<std::string>(),
                json["sweeps"].get<Index>(), json["kkt"].get<double>());
     print_scales(result);
-    fmt::print("\nrecommended scale {}; wrote {}\n", result.recommended + 1, files);
+    fmt::print("\nrecommended scale {}, {} clusters; wrote {}\n", result.recommended + 1,
+               json["clusters"].get<Index>(), files);
 }
 
 /// A disk that is full for a while need not end a run: the checkpoint before stays.
@@ -247,12 +254,13 @@ std::string rescue(const Options& options, const std::function<void(const fs::pa
 /// Result and summary. When the disk refuses, what was saved on the way is not lost.
 template <class Real>
 void write_files(const Options& options, const Input& input, const PreparedFit<Real>& prepared,
-                 const FitResult<Real>& result, const Json& summary) {
+                 const FitResult<Real>& result, const Assessment& assessment, const Json& summary) {
     const auto write_to = [&](const fs::path& folder) {
         write_result(folder / "result.h5ad", input.data, prepared, result,
                      {.save_basis = options.save_basis,
                       .transform = input.transform == Transform::log_unit ? "log-unit" : "none",
-                      .command = options.command});
+                      .command = options.command,
+                      .assessment = &assessment});
         write_text(folder / "summary.json", summary.dump(2) + "\n");
     };
     try {
@@ -262,9 +270,20 @@ void write_files(const Options& options, const Input& input, const PreparedFit<R
     }
 }
 
+AssessOptions assess_options(const Options& options) {
+    AssessOptions result{.seed = options.fit.seed};
+    if (options.clusters > 0) {
+        result.clusters = options.clusters;
+    }
+    return result;
+}
+
 template <class Real>
 void fit_with(const Options& options, const Input& input) {
     const fs::path folder = options.folder;
+    require(options.clusters <= input.data.cells(),
+            "--clusters must be at most the number of cells, {}, got {}", input.data.cells(),
+            options.clusters);
     const PreparedFit<Real> prepared = prepare_fit<Real>(view_of(input.data.X), options.fit);
     print_notices(prepared.notices);
     fmt::print(stderr, "{} scale{}, finest {:.6g}, coarsest {:.6g}\n", prepared.scales.size(),
@@ -294,9 +313,11 @@ void fit_with(const Options& options, const Input& input) {
         throw Exit{1};
     }
     progress.end_line();
-    const FitResult<Real> result = finish_fit(prepared, std::move(state), stop);
-    const Json summary = summary_json(options, prepared, result, progress.seconds());
-    write_files(options, input, prepared, result, summary);
+    FitResult<Real> result = finish_fit(prepared, std::move(state), stop);
+    const Assessment assessment = assess_fit(prepared, result, assess_options(options));
+    print_notices(assessment.notices);
+    const Json summary = summary_json(options, prepared, result, assessment, progress.seconds());
+    write_files(options, input, prepared, result, assessment, summary);
     std::error_code ignored;
     fs::remove(folder / "checkpoint.bin", ignored);
     trace.write();
@@ -370,6 +391,9 @@ void add_fit(CLI::App& app, const std::string& command) {
         ->type_name("FOLDER")
         ->required();
     add_fit_options(*verb, options->fit);
+    verb->add_option("--clusters", options->clusters,
+                     "Clusters at each scale [the number that is most stable when cells are left out]")
+        ->check(CLI::PositiveNumber);
     verb->add_option("--precision", options->precision, "Numbers to compute with")
         ->check(CLI::IsMember({"double", "float"}).description(""))
         ->type_name("double|float")

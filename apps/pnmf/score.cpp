@@ -5,13 +5,15 @@
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/write_text.hpp>
+#include <pnmf/metrics/assess.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
-#include <pnmf/metrics/label_free.hpp>
+#include <pnmf/metrics/consensus.hpp>
 #include <pnmf/metrics/scoring.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -38,6 +40,8 @@ struct Embeddings {
     Index scales = 1;
     std::function<Matrix(Index)> at; ///< d × n
     std::vector<double> epsilon;     ///< of a fit
+    std::vector<double> deaths;      ///< of a fit
+    std::optional<Index> clusters;   ///< k of a fit
     Dataset cells;                   ///< their names and table; no values
 };
 
@@ -50,6 +54,14 @@ Dataset without_values(std::vector<std::string> names, std::vector<TableColumn> 
     return data;
 }
 
+/// The numbers at a path of `uns`; none when they are not there.
+std::vector<double> numbers(const AnnDataFile& file, const std::string& path) {
+    const AnnDataValue* entry = find(file.uns, path);
+    const auto* array = entry == nullptr ? nullptr : std::get_if<NumericArray>(&entry->value);
+    const auto* values = array == nullptr ? nullptr : std::get_if<std::vector<double>>(&array->values);
+    return values == nullptr ? std::vector<double>{} : *values;
+}
+
 Embeddings fit_embeddings(const fs::path& path) {
     AnnDataFile file = read_anndata(
         path, {.skip = {"X", "layers", "varm", "obsm", "uns/pnmf/H", "uns/pnmf/W", "uns/pnmf/objective"}});
@@ -60,11 +72,11 @@ Embeddings fit_embeddings(const fs::path& path) {
     Embeddings result;
     result.scales = shape[0];
     result.at = [path](Index t) { return read_slab(path, "uns/pnmf/H", t); };
-    if (const AnnDataValue* entry = find(file.uns, "pnmf/epsilon")) {
-        if (const auto* array = std::get_if<NumericArray>(&entry->value)) {
-            if (const auto* values = std::get_if<std::vector<double>>(&array->values)) {
-                result.epsilon = *values;
-            }
+    result.epsilon = numbers(file, "pnmf/epsilon");
+    result.deaths = numbers(file, "pnmf/deaths");
+    if (const AnnDataValue* entry = find(file.uns, "pnmf/cluster_count")) {
+        if (const auto* count = std::get_if<std::int64_t>(&entry->value)) {
+            result.clusters = *count;
         }
     }
     require(result.epsilon.empty() || std::ssize(result.epsilon) == result.scales,
@@ -114,10 +126,27 @@ void add_agreement(Json& json, const Agreement& agreement) {
 struct Report {
     const Options& options;
     const Embeddings& embeddings;
-    std::vector<EmbeddingScores> scores;
-    std::vector<double> stability;
+    std::vector<Index> labels; ///< empty for none
     Index clusters = 0;
+    std::vector<EmbeddingScores> scores;
+    Assessment assessment;
+    std::vector<Index> consensus; ///< clusters by all scales together; empty for one scale or too many cells
+    std::vector<Index> hierarchy; ///< the same by the hierarchy along the scales
 };
+
+/// How well one clustering agrees with the labels.
+Agreement agreement_of(const std::vector<Index>& labels, const std::vector<Index>& clusters) {
+    return {.ari = {adjusted_rand_index(labels, clusters)},
+            .nmi = {normalized_mutual_information(labels, clusters)},
+            .ami = {adjusted_mutual_information(labels, clusters)},
+            .purity = {purity(labels, clusters)},
+            .accuracy = {accuracy(labels, clusters)}};
+}
+
+/// NaN has no number in JSON.
+Json json_of(double value) {
+    return std::isnan(value) ? Json(nullptr) : Json(value);
+}
 
 Json json_of(const Report& report) {
     Json json;
@@ -141,9 +170,25 @@ Json json_of(const Report& report) {
         }
         scale["silhouette"] = scores.silhouette ? Json(*scores.silhouette) : Json(nullptr);
         scale["seed_agreement"] = scores.seed_agreement;
-        scale["neighbor_stability"] = report.stability[t];
+        const ScaleScores& free = report.assessment.scores;
+        scale["gap_prominence"] = json_of(free.gap_prominence[t]);
+        scale["neighbor_stability"] = json_of(free.stability[t]);
+        scale["resampling"] = json_of(free.resampling[t]);
+        scale["combined"] = json_of(free.combined[t]);
         scale["inertia"] = scores.inertia;
         json["scales"].push_back(std::move(scale));
+    }
+    const Index recommended = report.assessment.recommended;
+    json["recommended"] = {{"scale", recommended + 1}, {"chosen_with_labels", false}};
+    if (report.scores[recommended].agreement) {
+        add_agreement(json["recommended"], *report.scores[recommended].agreement);
+    }
+    for (const auto& [name, clusters] :
+         {std::pair("consensus", &report.consensus), std::pair("hierarchy", &report.hierarchy)}) {
+        if (!clusters->empty() && !report.labels.empty()) {
+            json[name] = {{"chosen_with_labels", false}};
+            add_agreement(json[name], agreement_of(report.labels, *clusters));
+        }
     }
     if (const auto best = best_scale(report.scores)) {
         json["best"] = {{"scale", *best + 1}, {"chosen_with_labels", true}};
@@ -167,6 +212,29 @@ std::string cells_of_table(const EmbeddingScores& scores) {
     return text;
 }
 
+/// Ways to use all scales, a line each: what the paper defines, and what needs no labels.
+void print_choices(const Report& report) {
+    const Index recommended = report.assessment.recommended;
+    fmt::print("\npNMF: finest scale                           {}\n", cells_of_table(report.scores.front()));
+    fmt::print("recommended: scale {:<5} (without labels)      {}\n", recommended + 1,
+               cells_of_table(report.scores[recommended]));
+    if (report.labels.empty()) {
+        return;
+    }
+    const auto one = [&](const char* name, const std::vector<Index>& clusters) {
+        if (!clusters.empty()) {
+            const Agreement a = agreement_of(report.labels, clusters);
+            fmt::print("{}  {:5.3f}          {:5.3f}          {:5.3f}          {:5.3f}\n", name, a.ari.mean,
+                       a.nmi.mean, a.purity.mean, a.accuracy.mean);
+        }
+    };
+    one("consensus over scales (without labels)     ", report.consensus);
+    one("hierarchy along scales (without labels)    ", report.hierarchy);
+    const Index best = *best_scale(report.scores);
+    fmt::print("pNMF-best (scale {}, chosen with the labels) {}\n", best + 1,
+               cells_of_table(report.scores[best]));
+}
+
 void print_table(const Report& report) {
     const bool labelled = report.scores.front().agreement.has_value();
     const bool fit = !report.embeddings.epsilon.empty();
@@ -175,12 +243,10 @@ void print_table(const Report& report) {
     for (Index t = 0; t < std::ssize(report.scores); ++t) {
         fmt::print("{:5}{}{}   {:5.3f}\n", t + 1,
                    fit ? fmt::format("  {:10.4g}", report.embeddings.epsilon[t]) : "",
-                   cells_of_table(report.scores[t]), report.stability[t]);
+                   cells_of_table(report.scores[t]), report.assessment.scores.stability[t]);
     }
-    if (const auto best = best_scale(report.scores); best && report.scores.size() > 1) {
-        fmt::print("\npNMF (finest scale)                {}\n", cells_of_table(report.scores.front()));
-        fmt::print("pNMF-best (scale {}, chosen with the labels) {}\n", *best + 1,
-                   cells_of_table(report.scores[*best]));
+    if (report.scores.size() > 1) {
+        print_choices(report);
     }
 }
 
@@ -201,6 +267,37 @@ void write_clusters(const Report& report, const fs::path& path) {
     write_text(path, text);
 }
 
+Report score(const Options& options, const Embeddings& embeddings, std::vector<Index> labels,
+             ScoringOptions scoring) {
+    if (!scoring.clusters) {
+        scoring.clusters =
+            labels.empty() ? embeddings.clusters : *std::max_element(labels.begin(), labels.end()) + 1;
+    }
+    Report report{.options = options,
+                  .embeddings = embeddings,
+                  .labels = std::move(labels),
+                  .clusters = 0,
+                  .scores = {},
+                  .assessment =
+                      assess_scales(embeddings.scales, embeddings.at, embeddings.epsilon, embeddings.deaths,
+                                    {.clusters = scoring.clusters, .seed = scoring.first_seed}),
+                  .consensus = {},
+                  .hierarchy = {}};
+    print_notices(report.assessment.notices);
+    report.clusters = report.assessment.cluster_count;
+    scoring.clusters = report.clusters;
+    report.scores = score_scales(embeddings.scales, embeddings.at, report.labels, scoring);
+    if (embeddings.scales > 1 && embeddings.cells.cells() <= largest_hierarchy) {
+        std::vector<std::vector<Index>> clusters;
+        for (const EmbeddingScores& scores : report.scores) {
+            clusters.push_back(scores.clusters);
+        }
+        report.consensus = cut(consensus_over_scales(clusters), report.clusters);
+        report.hierarchy = cut(hierarchy_along_scales(embeddings.scales, embeddings.at), report.clusters);
+    }
+    return report;
+}
+
 void run(const Options& options) {
     require(options.merge.empty() || !options.input.labels.empty(), "--merge needs --labels");
     const Embeddings embeddings = read_embeddings(options.input);
@@ -213,18 +310,7 @@ void run(const Options& options) {
     if (options.clusters != 0) {
         scoring.clusters = options.clusters;
     }
-    require(scoring.clusters || !labels.empty(), "--clusters or --labels must be given");
-    Report report{.options = options,
-                  .embeddings = embeddings,
-                  .scores = score_scales(embeddings.scales, embeddings.at, labels, scoring),
-                  .stability = {},
-                  .clusters = scoring.clusters ? *scoring.clusters
-                                               : *std::max_element(labels.begin(), labels.end()) + 1};
-    std::vector<std::vector<Index>> clusters;
-    for (const EmbeddingScores& scores : report.scores) {
-        clusters.push_back(scores.clusters);
-    }
-    report.stability = neighbor_stability(clusters);
+    const Report report = score(options, embeddings, std::move(labels), scoring);
     if (!options.clusters_file.empty()) {
         write_clusters(report, options.clusters_file);
     }
@@ -235,7 +321,7 @@ void run(const Options& options) {
     fmt::print(
         stderr,
         "k-means with {} clusters, best of {} starts, {} seeds: mean ± standard deviation of one seed\n",
-        report.clusters, scoring.starts, scoring.seeds);
+        report.clusters, options.scoring.starts, options.scoring.seeds);
     print_table(report);
 }
 
@@ -251,7 +337,9 @@ void add_score(CLI::App& app) {
     verb->add_option("--labels", options->input.labels, "Labels of the cells: a column of obs, or a table")
         ->type_name("COLUMN|FILE[:COLUMN]");
     verb->add_option("--merge", options->merge, "Labels to treat as one, e.g. \"72h+96h,12h+24h\"");
-    verb->add_option("--clusters", options->clusters, "Clusters to look for (default: as many as labels)")
+    verb->add_option(
+            "--clusters", options->clusters,
+            "Clusters to look for (default: as many as labels, or as the fit chose, or by stability)")
         ->check(CLI::PositiveNumber);
     verb->add_option("--starts", options->scoring.starts, "Starts of each k-means, of which the best counts")
         ->capture_default_str();

@@ -1,32 +1,16 @@
 #include <pnmf/metrics/label_free.hpp>
 
+#include "metrics/random_subset.hpp"
+
 #include <pnmf/error.hpp>
-#include <pnmf/linalg/random.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/metrics/kmeans.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 namespace pnmf {
-namespace {
-
-/// `count` of the numbers 0 … n − 1, ascending: the first of a shuffle.
-std::vector<Index> random_subset(Index n, Index count, Random random) {
-    std::vector<Index> all(static_cast<std::size_t>(n));
-    std::iota(all.begin(), all.end(), Index{0});
-    for (Index i = 0; i < count; ++i) {
-        std::swap(all[i], all[i + random.below(n - i)]);
-    }
-    all.resize(static_cast<std::size_t>(count));
-    std::sort(all.begin(), all.end());
-    return all;
-}
-
-} // namespace
-
 std::vector<double> gap_prominence(const std::vector<double>& epsilon, const std::vector<double>& deaths) {
     require(std::is_sorted(deaths.begin(), deaths.end()), "deaths must ascend");
     std::vector<double> result;

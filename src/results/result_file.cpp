@@ -111,6 +111,35 @@ void add_scales(AnnDataMap& uns, const PreparedFit<Real>& prepared, const ScaleS
     uns["merge_tree"] = numeric_array(linkage(prepared.tree));
 }
 
+void add_assessment(AnnDataFile& file, AnnDataMap& uns, const Assessment& assessment, Index recommended) {
+    NumericArray clusters{.shape = {std::ssize(assessment.clusters), std::ssize(assessment.clusters.front())},
+                          .values = {}};
+    std::vector<std::int32_t> labels;
+    for (const std::vector<Index>& of_scale : assessment.clusters) {
+        labels.insert(labels.end(), of_scale.begin(), of_scale.end());
+    }
+    clusters.values = std::move(labels);
+    uns["clusters"] = std::move(clusters);
+    uns["cluster_count"] = assessment.cluster_count;
+    const ScaleScores& scores = assessment.scores;
+    uns["scores"] = AnnDataMap{{"gap_prominence", numeric_array(scores.gap_prominence)},
+                               {"stability", numeric_array(scores.stability)},
+                               {"silhouette", numeric_array(scores.silhouette)},
+                               {"resampling", numeric_array(scores.resampling)},
+                               {"combined", numeric_array(scores.combined)}};
+    TableColumn column{.name = "pnmf_clusters", .values = {}, .categorical = true};
+    std::vector<std::string> names;
+    for (const Index cluster : assessment.clusters[static_cast<std::size_t>(recommended)]) {
+        names.push_back(std::to_string(cluster + 1));
+    }
+    column.values = std::move(names);
+    for (Index c = 1; c <= assessment.cluster_count; ++c) {
+        column.categories.push_back(std::to_string(c));
+    }
+    std::erase_if(file.cell_table, [&](const TableColumn& old) { return old.name == column.name; });
+    file.cell_table.push_back(std::move(column));
+}
+
 } // namespace
 
 const char* name_of_stop(Stop stop) {
@@ -194,6 +223,9 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
     const Penalty& penalty = prepared.penalty;
     uns["penalty"] = numeric_array(std::vector<double>{penalty.graph, penalty.smoothness, penalty.anchor});
     uns["recommended"] = static_cast<std::int64_t>(result.recommended);
+    if (options.assessment != nullptr) {
+        add_assessment(file, uns, *options.assessment, result.recommended);
+    }
     uns["stop"] = name_of_stop(result.stop);
     uns["warnings"] = result.warnings;
     std::vector<std::string> notices = data.notices;

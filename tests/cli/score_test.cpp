@@ -91,6 +91,12 @@ TEST(Score, EachScaleOfAFitIsScoredAndTheBestIsMarkedAsChosenWithLabels) {
     EXPECT_LT(scores["ari"]["mean"].get<double>(), 0.9); // at top level: the finest scale
     EXPECT_EQ(scores["best"]["scale"], 2);
     EXPECT_EQ(scores["best"]["chosen_with_labels"], true);
+    EXPECT_EQ(scores["recommended"]["chosen_with_labels"], false);
+    EXPECT_EQ(scores["recommended"]["ari"],
+              scores["scales"][scores["recommended"]["scale"].get<std::size_t>() - 1]["ari"]);
+    EXPECT_TRUE(scores["consensus"].contains("ari"));
+    EXPECT_TRUE(scores["hierarchy"].contains("ari"));
+    EXPECT_TRUE(scores["scales"][0]["combined"].is_number());
     const Dataset clusters = read_dataset(folder / "clusters.tsv", {.cells = CellAxis::rows});
     EXPECT_EQ(clusters.features(), 2);
     EXPECT_EQ(clusters.cell_names, data.names);
@@ -99,6 +105,15 @@ TEST(Score, EachScaleOfAFitIsScoredAndTheBestIsMarkedAsChosenWithLabels) {
         run_command(test::program().string() + " score " + (folder / "fit").string() + " --labels group");
     EXPECT_EQ(table.exit_code, 0);
     EXPECT_NE(table.out.find("pNMF-best (scale 2, chosen with the labels)"), std::string::npos) << table.out;
+}
+
+TEST(Score, WithoutLabelsAndCountTheMostStableNumberOfClustersIsTaken) {
+    const test::TemporaryFolder folder;
+    write_tables(folder, example());
+    const json scores = score((folder / "H.csv").string());
+    EXPECT_EQ(scores["clusters"], 3);
+    EXPECT_FALSE(scores.contains("best"));
+    EXPECT_EQ(scores["recommended"]["scale"], 1);
 }
 
 TEST(Score, MergedLabelsAreFewerClusters) {
@@ -127,7 +142,6 @@ TEST(Score, WhatCannotBeScoredEndsWithCode2) {
     write_tables(folder, example());
     const std::string program = test::program().string() + " score ";
     const std::string table = (folder / "H.csv").string();
-    EXPECT_EQ(run_command(program + table).exit_code, 2);
     EXPECT_EQ(run_command(program + table + " --clusters 31").exit_code, 2);
     EXPECT_EQ(run_command(program + table + " --merge a+b --clusters 2").exit_code, 2);
     EXPECT_EQ(run_command(program + folder.path().string() + " --clusters 2").exit_code, 2);

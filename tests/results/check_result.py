@@ -35,6 +35,11 @@ assert fit["W"].shape == (scales, features, rank) and fit["W"].dtype == dtype
 assert adata.obsm["X_pnmf"].shape == (cells, rank)
 assert np.array_equal(adata.obsm["X_pnmf"], fit["H"][fit["recommended"]].T)
 assert np.array_equal(adata.varm["pnmf_W"], fit["W"][fit["recommended"]])
+assert fit["clusters"].shape == (scales, cells) and fit["clusters"].dtype == np.int32
+assert adata.obs["pnmf_clusters"].dtype == "category"
+assert np.array_equal(adata.obs["pnmf_clusters"].astype(int), fit["clusters"][fit["recommended"]] + 1)
+combined = fit["scores"]["combined"]
+assert combined[fit["recommended"]] == np.nanmax(combined)
 assert list(adata.obs["label"].cat.categories) == ["a", "b"]
 assert isinstance(fit["options"], str) and json.loads(fit["options"])["rank"] == 2
 assert np.all(np.diff(fit["epsilon"]) > 0) and fit["betti0"][-1] == 1 and fit["betti0"].dtype == np.int64

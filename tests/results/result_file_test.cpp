@@ -2,6 +2,7 @@
 #include "support/paths.hpp"
 
 #include <pnmf/io/h5ad.hpp>
+#include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/solvers/option_list.hpp>
 
@@ -46,11 +47,15 @@ class ResultFile : public testing::Test {
         auto state = start_solver(prepared_.problem(), prepared_.options.solver, make_start(prepared_));
         const Stop stop = run_solver(prepared_.problem(), prepared_.options.solver, state);
         result_ = finish_fit(prepared_, std::move(state), stop);
+        assessment_ = assess_fit(prepared_, result_, {.clusters = 2});
     }
 
     void write(bool save_basis) const {
         write_result(path_, data_, prepared_, result_,
-                     {.save_basis = save_basis, .transform = "none", .command = "pnmf fit x"});
+                     {.save_basis = save_basis,
+                      .transform = "none",
+                      .command = "pnmf fit x",
+                      .assessment = &assessment_});
     }
 
     test::TemporaryFolder folder_;
@@ -58,6 +63,7 @@ class ResultFile : public testing::Test {
     Dataset data_ = example();
     PreparedFit<Real> prepared_ = prepare_fit<Real>(data_.X, options());
     FitResult<Real> result_;
+    Assessment assessment_;
 };
 using Reals = testing::Types<float, double>;
 TYPED_TEST_SUITE(ResultFile, Reals);
@@ -67,8 +73,10 @@ TYPED_TEST(ResultFile, HasEveryEntryOfTheContractWithItsShape) {
     const AnnDataFile file = read_anndata(this->path_);
     EXPECT_EQ(file.cell_names, this->data_.cell_names);
     EXPECT_EQ(file.feature_names, this->data_.feature_names);
-    ASSERT_EQ(file.cell_table.size(), 1U);
+    ASSERT_EQ(file.cell_table.size(), 2U);
     EXPECT_EQ(file.cell_table[0].name, "label");
+    EXPECT_EQ(file.cell_table[1].name, "pnmf_clusters");
+    EXPECT_TRUE(file.cell_table[1].categorical);
     const Matrix& embedding = file.obsm.at("X_pnmf");
     const auto& factors = this->result_.factors;
     EXPECT_EQ(embedding, Matrix(factors.H[this->result_.recommended].transpose().template cast<double>()));
@@ -86,6 +94,11 @@ TYPED_TEST(ResultFile, HasEveryEntryOfTheContractWithItsShape) {
     }
     EXPECT_THAT(shape("H"), ElementsAre(scales, 2, cells));
     EXPECT_THAT(shape("W"), ElementsAre(scales, features, 2));
+    for (const char* name : {"gap_prominence", "stability", "silhouette", "resampling", "combined"}) {
+        EXPECT_THAT(shape(std::string("scores/") + name), ElementsAre(scales)) << name;
+    }
+    EXPECT_THAT(shape("clusters"), ElementsAre(scales, cells));
+    EXPECT_EQ(std::get<std::int64_t>(find(file.uns, "pnmf/cluster_count")->value), 2);
     EXPECT_THAT(shape("deaths"), ElementsAre(cells - 1));
     EXPECT_THAT(shape("merge_tree"), ElementsAre(cells - 1, 4));
     for (Index t = 0; t < scales; ++t) {

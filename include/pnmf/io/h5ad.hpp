@@ -20,7 +20,10 @@ namespace pnmf {
 /// Numbers in row-major order, as NumPy has them: the last axis runs fastest.
 struct NumericArray {
     std::vector<Index> shape; ///< one axis or more; the product is the number of values
-    std::variant<std::vector<double>, std::vector<float>, std::vector<std::int64_t>> values;
+    /// Integers of any width are read as 64 bits.
+    std::variant<std::vector<double>, std::vector<float>, std::vector<std::int64_t>,
+                 std::vector<std::int32_t>>
+        values;
 
     bool operator==(const NumericArray&) const = default;
 };

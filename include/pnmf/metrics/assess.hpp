@@ -1,0 +1,60 @@
+#pragma once
+
+#include <pnmf/types.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pnmf {
+
+struct AssessOptions {
+    std::optional<Index> clusters{}; ///< k; default: chosen by stability (`cluster_stability`)
+    Index most_clusters = 15;        ///< largest k tried when none is given
+    Index probed_scales = 64;        ///< at most so many scales get the costly scores
+    Index probed_cells = 1000;       ///< at most so many cells, drawn at random, take part in them
+    Index resamples = 5;             ///< subsets of cells for the stability under resampling
+    std::uint64_t seed = 0;
+};
+
+/// Scores of the scales that need no labels, larger is better, one number for each scale; NaN where a score
+/// is not defined or was not computed.
+struct ScaleScores {
+    std::vector<double> gap_prominence; ///< `gap_prominence`: of all scales
+    std::vector<double> stability;      ///< `neighbor_stability`: of all scales; NaN for a single one
+    std::vector<double> silhouette;     ///< `mean_silhouette`: of the probed scales
+    std::vector<double> resampling;     ///< `resampling_stability`: of the probed scales
+    /// Of the probed scales: min(1, s_t / (0.95 · max s)), s_t the silhouette of the clusters at t in the
+    /// *finest* embedding. The coarsest scale with the largest value is recommended.
+    std::vector<double> combined;
+};
+
+/// What the embeddings of all scales say without labels.
+struct Assessment {
+    Index cluster_count = 0;                  ///< k
+    std::vector<std::vector<Index>> clusters; ///< T × n: the cluster of each cell at each scale
+    ScaleScores scores;
+    Index recommended = 0;            ///< position of the recommended scale
+    std::vector<std::string> notices; ///< every automatic choice, a sentence each
+};
+
+/// How stable k clusters are, for each k from 2 on: the mean over some scales of `resampling_stability`.
+/// `embedding(t)` is d × n.
+std::vector<double> cluster_stability(const std::vector<Matrix>& embeddings, Index most_clusters,
+                                      Index resamples = 5, std::uint64_t seed = 0);
+
+/// Clusters the cells at every scale by k-means, scores the scales, and recommends one: the coarsest whose
+/// clusters fit the finest embedding nearly as well as those of any scale do (docs/choosing-scales.md).
+///
+/// `embedding(t)`, d × n, is asked for in ascending order of t, at most twice each. `epsilon` and `deaths`
+/// (ascending) are of the scales and the H0 diagram; both empty where there are none.
+/// Costs less than a few sweeps of a fit: k-means has 10 starts at each scale, 3 when there are more than 100
+/// scales; silhouette and resampling see at most `probed_scales` scales, evenly spaced with the finest and
+/// the coarsest among them, and `probed_cells` cells. Does not depend on the number of threads.
+Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embedding,
+                         const std::vector<double>& epsilon, const std::vector<double>& deaths,
+                         const AssessOptions& options = {});
+
+} // namespace pnmf
