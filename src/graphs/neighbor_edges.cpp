@@ -39,7 +39,7 @@ void keep_nearest(std::vector<Candidate>& candidates, Index k) {
 
 /// Ranks candidates by their distances to one cell.
 ///
-/// Sparse cells are first ordered by ‖b‖² − 2⟨a, b⟩ with a written out, a tenth of the time of a canonical
+/// Sparse cells are first ordered by ‖b‖² − 2⟨a, b⟩ with a written out, a fraction of the time of a canonical
 /// distance; a few more than k are then compared by that.
 class Ranking {
   public:
