@@ -1,79 +1,33 @@
-// hnswlib's own loops for x86 define functions in its header and pick them at compile time; ours are Eigen's.
-#define NO_MANUAL_VECTORIZATION
-#include <hnswlib/hnswlib.h>
-
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/neighbor_edges.hpp>
-#include <pnmf/linalg/gemm.hpp>
-#include <pnmf/linalg/random.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/neighbors.hpp>
 
+#include "graphs/neighbor_candidates.hpp"
+
 #include <algorithm>
-#include <cmath>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace pnmf {
 namespace {
 
-// docs/decisions/0041-approximate-neighbours.md says what these give in recall and time.
-constexpr Index largest_dimension = 256; // of the vectors searched; more features are projected
-constexpr std::size_t links = 16;
-constexpr std::size_t breadth_when_building = 200;
-constexpr Index least_candidates = 100;
-constexpr Index candidates_per_neighbor = 5;
-constexpr Index sample_size = 200;
+// docs/decisions/0080-approximate-neighbours.md says what these give in recall and time.
+struct SearchSettings {
+    Index dimension = 0;      // of the search space
+    Index candidates = 0;     // ranked by true distances
+    Index for_a_neighbor = 0; // and no fewer than so many for each neighbour asked for,
+    Index among = 0;          // and one for so many cells, as the nearest of more cells are nearer together
+};
+constexpr SearchSettings screened_search{
+    .dimension = 200, .candidates = 240, .for_a_neighbor = 8, .among = 100};
+constexpr SearchSettings indexed_search{
+    .dimension = 100, .candidates = 600, .for_a_neighbor = 20, .among = 100};
+constexpr Index basis_sample = 4096; // cells that the basis of the search space is computed from
+constexpr Index recall_sample = 200;
 
 using Candidate = std::pair<double, Index>; // distance, cell
-
-float squared_distance(const void* a, const void* b, const void* dimension) {
-    using Row = Eigen::Map<const Eigen::ArrayXf>;
-    const auto length = static_cast<Index>(*static_cast<const std::size_t*>(dimension));
-    return (Row(static_cast<const float*>(a), length) - Row(static_cast<const float*>(b), length))
-        .square()
-        .sum();
-}
-
-/// Squared Euclidean distance in float.
-class FloatSpace final : public hnswlib::SpaceInterface<float> {
-  public:
-    explicit FloatSpace(Index dimension) : dimension_(static_cast<std::size_t>(dimension)) {}
-    std::size_t get_data_size() override { return dimension_ * sizeof(float); }
-    hnswlib::DISTFUNC<float> get_dist_func() override { return squared_distance; }
-    void* get_dist_func_param() override { return &dimension_; }
-
-  private:
-    std::size_t dimension_;
-};
-
-/// The cells in at most `largest_dimension` coordinates, as columns: as they are, or by a random Gaussian
-/// projection, which keeps distances in proportion up to a few percent.
-DenseMatrix<float> search_vectors(const Points& points, std::uint64_t seed) {
-    const Index n = points.count();
-    const Index p = points.dimensions();
-    const Index dimension = std::min(p, largest_dimension);
-    Matrix projection;
-    if (p > dimension) {
-        Random random(seed);
-        projection = Matrix::NullaryExpr(dimension, p, [&] { return random.normal(); });
-        projection /= std::sqrt(static_cast<double>(dimension));
-    }
-    DenseMatrix<float> vectors(dimension, n);
-    parallel_blocks(n, 64, [&](Index begin, Index end) {
-        Matrix cells(p, end - begin);
-        for (Index j = begin; j < end; ++j) {
-            points.coordinates(j, cells.col(j - begin));
-        }
-        if (p > dimension) {
-            Matrix projected(dimension, end - begin);
-            multiply(projection, cells, projected);
-            cells = std::move(projected);
-        }
-        vectors.middleCols(begin, end - begin) = cells.cast<float>();
-    });
-    return vectors;
-}
 
 /// The k nearest among candidate cells by canonical distance, equal ones by the smaller cell.
 void keep_nearest(std::vector<Candidate>& candidates, Index k) {
@@ -83,32 +37,90 @@ void keep_nearest(std::vector<Candidate>& candidates, Index k) {
     candidates.resize(kept);
 }
 
-/// For each cell its k nearest, as far as the search finds them.
-std::vector<std::vector<Candidate>> approximate_neighbors(const Points& points, Index k, std::uint64_t seed) {
-    const Index n = points.count();
-    const DenseMatrix<float> vectors = search_vectors(points, seed);
-    FloatSpace space(vectors.rows());
-    hnswlib::HierarchicalNSW<float> index(&space, static_cast<std::size_t>(n), links, breadth_when_building,
-                                          seed);
-    for (Index j = 0; j < n; ++j) {
-        index.addPoint(vectors.col(j).data(), static_cast<hnswlib::labeltype>(j));
-    }
-    const Index wanted = std::min(n, 1 + std::max(least_candidates, candidates_per_neighbor * k));
-    index.setEf(static_cast<std::size_t>(wanted));
-
-    std::vector<std::vector<Candidate>> nearest(static_cast<std::size_t>(n));
-    parallel_blocks(n, 64, [&](Index begin, Index end) {
-        for (Index j = begin; j < end; ++j) {
-            auto found = index.searchKnn(vectors.col(j).data(), static_cast<std::size_t>(wanted));
-            for (; !found.empty(); found.pop()) {
-                const auto i = static_cast<Index>(found.top().second);
-                if (i != j) {
-                    nearest[j].emplace_back(points.distance(j, i), i);
-                }
-            }
-            keep_nearest(nearest[j], k);
+/// Ranks candidates by their distances to one cell.
+///
+/// Sparse cells are first ordered by ‖b‖² − 2⟨a, b⟩ with a written out, a fraction of the time of a canonical
+/// distance; a few more than k are then compared by that.
+class Ranking {
+  public:
+    explicit Ranking(const Points& points) : points_(points) {
+        if (!points.is_sparse()) {
+            return;
         }
-    });
+        const SparseMatrix<double>& X = points.columns();
+        squared_norms_.resize(X.cols);
+        for (Index j = 0; j < X.cols; ++j) {
+            squared_norms_[j] =
+                Eigen::Map<const Vector>(X.value.data() + X.start[j], X.start[j + 1] - X.start[j])
+                    .squaredNorm();
+        }
+    }
+
+    /// The k nearest, as far as they are among the candidates.
+    std::vector<Candidate> nearest(Index cell, std::span<const std::int32_t> candidates, Index k) const {
+        std::vector<Candidate> result;
+        result.reserve(candidates.size());
+        if (points_.is_sparse()) {
+            order_by_products(cell, candidates, result);
+            keep_nearest(result, k + spare);
+            for (auto& [key, other] : result) {
+                key = points_.distance(cell, other);
+            }
+        } else {
+            for (const Index other : candidates) {
+                result.emplace_back(points_.distance(cell, other), other);
+            }
+        }
+        keep_nearest(result, k);
+        return result;
+    }
+
+  private:
+    static constexpr Index spare = 8; // for what the products cannot tell apart
+
+    void order_by_products(Index cell, std::span<const std::int32_t> candidates,
+                           std::vector<Candidate>& result) const {
+        const SparseMatrix<double>& X = points_.columns();
+        thread_local std::vector<double> written; // zero outside this function
+        written.resize(std::max(written.size(), static_cast<std::size_t>(X.rows)), 0.0);
+        for (auto e = X.start[cell]; e < X.start[cell + 1]; ++e) {
+            written[X.row[e]] = X.value[e];
+        }
+        for (const Index other : candidates) {
+            double product = 0.0;
+            for (auto e = X.start[other]; e < X.start[other + 1]; ++e) {
+                product += X.value[e] * written[X.row[e]];
+            }
+            result.emplace_back(squared_norms_[other] - 2.0 * product, other);
+        }
+        for (auto e = X.start[cell]; e < X.start[cell + 1]; ++e) {
+            written[X.row[e]] = 0.0;
+        }
+    }
+
+    const Points& points_;
+    Vector squared_norms_;
+};
+
+/// For each cell its k nearest, as far as the search finds them.
+std::vector<std::vector<Candidate>> approximate_neighbors(const Points& points, NeighborSearch search,
+                                                          Index k, std::uint64_t seed) {
+    const Index n = points.count();
+    const bool screened = search == NeighborSearch::screened;
+    const SearchSettings settings = screened ? screened_search : indexed_search;
+    const SearchSpace space = search_space(points, settings.dimension, basis_sample, seed);
+    const Index candidates =
+        std::min(n - 1, std::max({settings.candidates, settings.for_a_neighbor * k, n / settings.among}));
+    const Ranking ranking(points);
+    std::vector<std::vector<Candidate>> nearest(static_cast<std::size_t>(n));
+    const auto rank = [&](Index cell, std::span<const std::int32_t> found) {
+        nearest[cell] = ranking.nearest(cell, found, k);
+    };
+    if (screened) {
+        visit_screened_candidates(space, candidates, rank);
+    } else {
+        visit_indexed_candidates(space, candidates, seed, rank);
+    }
     return nearest;
 }
 
@@ -116,32 +128,19 @@ std::vector<std::vector<Candidate>> approximate_neighbors(const Points& points, 
 /// nearest is a true neighbour, whichever of equals was taken.
 double measured_recall(const Points& points, const std::vector<std::vector<Candidate>>& nearest, Index k,
                        const std::vector<Index>& sample) {
+    const Ranking ranking(points);
     std::vector<Index> found(sample.size(), 0);
     parallel_for(static_cast<Index>(sample.size()), [&](Index s) {
         const Index j = sample[s];
-        Vector distances(points.count());
-        points.distances_from(j, distances);
-        distances[j] = distances[points.count() - 1]; // the cell itself is no neighbour
-        double* const first = distances.data();
-        std::nth_element(first, first + k - 1, first + points.count() - 1);
-        const double radius = first[k - 1];
+        std::vector<std::int32_t> others(static_cast<std::size_t>(points.count()));
+        std::iota(others.begin(), others.end(), 0);
+        others.erase(others.begin() + j);
+        const double radius = ranking.nearest(j, others, k).back().first;
         found[s] = std::count_if(nearest[j].begin(), nearest[j].end(),
                                  [&](const Candidate& candidate) { return candidate.first <= radius; });
     });
     const Index total = std::accumulate(found.begin(), found.end(), Index{0});
     return static_cast<double>(total) / static_cast<double>(k * static_cast<Index>(sample.size()));
-}
-
-/// `count` of n cells, drawn without repetition (the first steps of a shuffle).
-std::vector<Index> sample_of_cells(Index n, Index count, std::uint64_t seed) {
-    std::vector<Index> cells(static_cast<std::size_t>(n));
-    std::iota(cells.begin(), cells.end(), Index{0});
-    Random random = Random(seed).fork(1);
-    for (Index s = 0; s < count; ++s) {
-        std::swap(cells[s], cells[s + random.below(n - s)]);
-    }
-    cells.resize(static_cast<std::size_t>(count));
-    return cells;
 }
 
 std::vector<Edge> distinct_edges(std::vector<Edge> edges) {
@@ -168,9 +167,9 @@ NeighborEdges exact_edges(const Points& points, Index k) {
     return result;
 }
 
-NeighborEdges approximate_edges(const Points& points, Index k, std::uint64_t seed) {
+NeighborEdges approximate_edges(const Points& points, NeighborSearch search, Index k, std::uint64_t seed) {
     const Index n = points.count();
-    const auto nearest = approximate_neighbors(points, k, seed);
+    const auto nearest = approximate_neighbors(points, search, k, seed);
     std::vector<Edge> edges;
     edges.reserve(static_cast<std::size_t>(k * n));
     for (Index j = 0; j < n; ++j) {
@@ -179,9 +178,9 @@ NeighborEdges approximate_edges(const Points& points, Index k, std::uint64_t see
         }
     }
     NeighborEdges result;
-    result.search = NeighborSearch::approximate;
+    result.search = search;
     result.edges = distinct_edges(std::move(edges));
-    const std::vector<Index> sample = sample_of_cells(n, std::min(n, sample_size), seed);
+    const std::vector<Index> sample = sample_of_cells(n, std::min(n, recall_sample), seed);
     result.sampled = static_cast<Index>(sample.size());
     result.recall = measured_recall(points, nearest, k, sample);
     return result;
@@ -195,12 +194,18 @@ NeighborEdges neighbor_edges(const Points& points, const NeighborOptions& option
     require(k >= 1 && k < n, "the number of neighbours must be at least 1 and less than the {} cells, got {}",
             n, k);
     const bool have_coordinates = points.dimensions() > 0;
-    require(options.search != NeighborSearch::approximate || have_coordinates,
+    NeighborSearch search = options.search;
+    if (search == NeighborSearch::automatic) {
+        search = !have_coordinates || n <= largest_exact_search ? NeighborSearch::exact
+                 : n <= largest_screened_search                 ? NeighborSearch::screened
+                                                                : NeighborSearch::indexed;
+    }
+    if (search == NeighborSearch::exact) {
+        return exact_edges(points, k);
+    }
+    require(have_coordinates,
             "an approximate search of neighbours needs coordinates, but only distances were given");
-    const bool approximate =
-        options.search == NeighborSearch::approximate ||
-        (options.search == NeighborSearch::automatic && have_coordinates && n > largest_exact_search);
-    return approximate ? approximate_edges(points, k, options.seed) : exact_edges(points, k);
+    return approximate_edges(points, search, k, options.seed);
 }
 
 } // namespace pnmf

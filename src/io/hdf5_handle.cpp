@@ -1,3 +1,4 @@
+#include "io/hdf5_datatype.hpp"
 #include "io/hdf5_native.hpp"
 
 #include <pnmf/error.hpp>
@@ -28,6 +29,22 @@ herr_t keep_innermost(unsigned, const H5E_error2_t* error, void* text) {
     }
     return 0;
 }
+
+#if H5_VERSION_GE(1, 12, 0)
+using ObjectInfo = H5O_info1_t;
+#else
+using ObjectInfo = H5O_info_t;
+#endif
+
+/// Whether HDF5 may open the member `name` of `parent`; true when it cannot even find it.
+bool may_open(hid_t file, const std::string& file_name, hid_t parent, const std::string& name) {
+    ObjectInfo info{};
+    return H5Oget_info_by_name2(parent, name.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0 ||
+           types_are_sound(file_name, base_of(file), info.addr);
+}
+
+constexpr std::string_view unsound_type =
+    "is damaged: the type of its values or of an attribute makes no sense";
 
 herr_t add_name(hid_t, const char* name, const H5L_info_t*, void* names) {
     static_cast<std::vector<std::string>*>(names)->emplace_back(name);
@@ -100,6 +117,8 @@ Object Object::open_file(const fs::path& path) {
     file->name = path.string();
     file->handle = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     require(bool(file->handle), "{}: must be a whole HDF5 file: {}", path.string(), last_error());
+    require(may_open(file->handle.get(), file->name, file->handle.get(), "/"), "{}: {}", path.string(),
+            unsound_type);
     Handle root(H5Oopen(file->handle.get(), "/", H5P_DEFAULT), H5Oclose);
     require(bool(root), "{}: must be a whole HDF5 file: {}", path.string(), last_error());
     return {std::move(file), std::move(root), "/"};
@@ -190,6 +209,9 @@ Object Object::open(const std::string& name) const {
     if (!contains(name)) {
         reject(fmt::format("must contain '{}'", name));
     }
+    if (!may_open(file_->handle.get(), file_->name, handle_.get(), name)) {
+        fail("{}:{}: {}", file_->name, path_of(name), unsound_type);
+    }
     Handle handle(H5Oopen(handle_.get(), name.c_str(), H5P_DEFAULT), H5Oclose);
     if (!handle) {
         fail("{}:{}: cannot be opened: {}", file_->name, path_of(name), last_error());
@@ -217,6 +239,9 @@ Object Object::reference_attribute(const std::string& name) const {
         H5Sget_simple_extent_npoints(space.get()) != 1 ||
         H5Aread(attribute.get(), H5T_STD_REF_OBJ, &reference) < 0) {
         reject(fmt::format("its attribute '{}' must be a reference to another object", name));
+    }
+    if (!types_are_sound(file_->name, base_of(file_->handle.get()), reference)) {
+        fail("{}@{}: {}", where(), name, unsound_type);
     }
     Handle target(H5Rdereference2(handle_.get(), H5P_DEFAULT, H5R_OBJECT, &reference), H5Oclose);
     if (!target) {

@@ -13,6 +13,14 @@ struct Object::File {
     std::string name;
 };
 
+/// Bytes before HDF5's address 0.
+inline std::uint64_t base_of(hid_t file) {
+    const Handle properties(H5Fget_create_plist(file), H5Pclose);
+    hsize_t bytes = 0;
+    H5Pget_userblock(properties.get(), &bytes);
+    return bytes;
+}
+
 /// How members are named: in UTF-8; a name with slashes is a path whose groups are made, as h5py does.
 inline Handle link_properties() {
     Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);

@@ -1,5 +1,7 @@
 #include "io/hdf5_text.hpp"
 
+#include "io/hdf5_native.hpp"
+
 #include <array>
 #include <bit>
 #include <cstring>
@@ -132,14 +134,6 @@ class WordsConversion {
     hid_t text_;
     hid_t words_;
 };
-
-/// Bytes before HDF5's address 0.
-std::uint64_t base_of(hid_t file) {
-    const Handle properties(H5Fget_create_plist(file), H5Pclose);
-    hsize_t bytes = 0;
-    H5Pget_userblock(properties.get(), &bytes);
-    return bytes;
-}
 
 } // namespace
 

@@ -24,7 +24,7 @@ void make_graph(PreparedFit<Real>& prepared, const Points& points) {
     prepared.graph = std::make_unique<SparseMultiscaleGraph>(prepared.tree, found.edges, options.alpha);
     prepared.notices.push_back(
         fmt::format("graph: {} nearest neighbours and the minimum spanning tree", *options.neighbors));
-    if (found.search == NeighborSearch::approximate) {
+    if (found.search != NeighborSearch::exact) {
         prepared.notices.push_back(
             fmt::format("neighbours searched approximately: {:.1f} % of the true ones found "
                         "for {} cells tried",

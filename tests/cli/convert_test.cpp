@@ -80,6 +80,47 @@ TEST_F(Convert, ATargetThatCannotBeWrittenIsExitOne) {
     EXPECT_THAT(result.err, HasSubstr("absent/out.npy: cannot be written"));
 }
 
+constexpr const char* every_ending[] = {"h5ad", "npy", "csv", "csv.gz", "tsv", "mtx", "mtx.gz"};
+
+TEST_F(Convert, WhenTheDiskFillsUpTheOldFileStaysAndNothingElseDoes) {
+    ASSERT_EQ(run_command("'" + program().string() + "' simulate circles -o '" +
+                          (folder_ / "in.csv").string() + "'")
+                  .exit_code,
+              0);
+    const auto before = std::distance(fs::directory_iterator(folder_.path()), {});
+    for (const std::string ending : every_ending) {
+        const std::string name = "o." + ending;
+        write_text(folder_ / name, "old");
+        // A limit on the size of files, in blocks, stands for the full disk: writing fails midway.
+        const CommandResult full = run_command("cd '" + folder_.path().string() + "' && ulimit -f 8 && '" +
+                                               program().string() + "' convert in.csv " + name);
+        EXPECT_EQ(full.exit_code, 1) << name << full.err;
+        EXPECT_THAT(full.err, HasSubstr(name + ": cannot be written: File too large"));
+        EXPECT_EQ(read_text(folder_ / name), "old");
+        fs::remove(folder_ / name);
+        EXPECT_EQ(std::distance(fs::directory_iterator(folder_.path()), {}), before) << name;
+    }
+}
+
+TEST_F(Convert, OntoAFullDiskSaysThatThereIsNoSpaceAndLeavesNothing) {
+    const fs::path disk = folder_ / "disk";
+    fs::create_directory(disk);
+    if (run_command("mount -t tmpfs -o size=16k tmpfs '" + disk.string() + "'").exit_code != 0) {
+        GTEST_SKIP() << "a small disk cannot be mounted here";
+    }
+    EXPECT_EQ(run_command("'" + program().string() + "' simulate circles -o '" +
+                          (folder_ / "in.csv").string() + "'")
+                  .exit_code,
+              0);
+    for (const std::string ending : every_ending) {
+        const CommandResult full = convert("in.csv disk/o." + ending);
+        EXPECT_EQ(full.exit_code, 1) << ending << full.err;
+        EXPECT_THAT(full.err, HasSubstr("o." + ending + ": cannot be written: No space left on device"));
+        EXPECT_TRUE(fs::is_empty(disk)) << ending;
+    }
+    EXPECT_EQ(run_command("umount '" + disk.string() + "'").exit_code, 0);
+}
+
 TEST_F(Convert, DropsEmptyCellsWhenAskedTo) {
     write_text(folder_ / "in.csv", "gene,A,B\nx,0,2\ny,0,0\n");
     const CommandResult result = convert("in.csv out.csv --drop-empty");

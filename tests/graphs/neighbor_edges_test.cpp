@@ -1,16 +1,20 @@
 #include "graphs/clouds.hpp"
+#include "support/paths.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/neighbor_edges.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
+#include <pnmf/io/dataset.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/scales/scale_set.hpp>
+#include <pnmf/simulate/cells.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
+#include <variant>
 
 namespace pnmf {
 namespace {
@@ -42,6 +46,28 @@ std::vector<Edge> nearest_by_sorting(const Points& points, Index cell, Index k) 
     return edges;
 }
 
+constexpr NeighborSearch approximate_searches[] = {NeighborSearch::screened, NeighborSearch::indexed};
+
+std::vector<std::pair<NeighborSearch, Index>> approximate_searches_by_features() {
+    std::vector<std::pair<NeighborSearch, Index>> all;
+    for (const NeighborSearch search : approximate_searches) {
+        for (const Index features : {3, 40, 600}) { // the last is projected
+            all.emplace_back(search, features);
+        }
+    }
+    return all;
+}
+
+/// log10(1 + x), then columns of length 1.
+SparseMatrix<double> log_unit(SparseMatrix<double> X) {
+    for (Index j = 0; j < X.cols; ++j) {
+        Eigen::Map<Eigen::ArrayXd> column(X.value.data() + X.start[j], X.start[j + 1] - X.start[j]);
+        column = (1.0 + column).log10();
+        column /= column.matrix().norm();
+    }
+    return X;
+}
+
 std::set<Edge> all_by_sorting(const Points& points, Index k) {
     std::set<Edge> edges;
     for (Index j = 0; j < points.count(); ++j) {
@@ -71,12 +97,11 @@ TEST(NeighborEdges, ExactOnesAreThoseFoundBySorting) {
 }
 
 TEST(NeighborEdges, ApproximateOnesHaveCanonicalLengthsAndTheRecallThatSortingFinds) {
-    for (const Index features : {3, 40, 600}) {        // the last is projected
+    for (const auto& [search, features] : approximate_searches_by_features()) {
         const Points points(groups(features, 180, 1)); // fewer than the sample, so that all cells are in it
         const Index k = 10;
-        const NeighborEdges found =
-            neighbor_edges(points, {.neighbors = k, .search = NeighborSearch::approximate});
-        EXPECT_EQ(found.search, NeighborSearch::approximate);
+        const NeighborEdges found = neighbor_edges(points, {.neighbors = k, .search = search});
+        EXPECT_EQ(found.search, search);
         EXPECT_EQ(found.sampled, points.count());
         EXPECT_GE(found.recall, 0.95) << features;
         const std::set<Edge> edges(found.edges.begin(), found.edges.end());
@@ -98,38 +123,71 @@ TEST(NeighborEdges, ApproximateOnesHaveCanonicalLengthsAndTheRecallThatSortingFi
     }
 }
 
+TEST(NeighborEdges, ScreenedOnesOfSimulatedCellsAreAtLeast95PercentOfTheTrueOnes) {
+    const CellsOptions options{.cells = 3000, .seed = 8};
+    const SimulatedCells cells = simulate_cells(make_cell_model(options), 0, options.cells);
+    const NeighborEdges found =
+        neighbor_edges(Points(log_unit(cells.counts)), {.search = NeighborSearch::screened});
+    EXPECT_EQ(found.sampled, 200);
+    EXPECT_GE(found.recall, 0.95); // the 240 candidates are a twelfth of all cells
+}
+
+TEST(NeighborEdges, ScreenedOnesOfKangsCellsAreAtLeast95PercentOfTheTrueOnes) {
+    const auto folder = test::shared_data("Kang_PBMC_12261");
+    if (!folder) {
+        GTEST_SKIP() << test::missing_data("Kang_PBMC_12261");
+    }
+    const Dataset data = read_dataset(*folder);
+    const Points points(log_unit(std::get<SparseMatrix<double>>(data.X)));
+    const NeighborEdges found = neighbor_edges(points, {.search = NeighborSearch::screened});
+    EXPECT_GE(found.recall, 0.95);
+}
+
+TEST(NeighborEdges, SparseAndDenseCellsHaveTheSameApproximateOnes) {
+    // The search spaces differ in the last bits; with candidates to spare that moves no neighbour.
+    const CellsOptions options{.cells = 700, .genes = 300, .seed = 9};
+    const SparseMatrix<double> X =
+        log_unit(simulate_cells(make_cell_model(options), 0, options.cells).counts);
+    for (const Metric metric : {Metric::euclidean, Metric::cosine}) {
+        const NeighborOptions search{.neighbors = 10, .search = NeighborSearch::screened};
+        EXPECT_EQ(neighbor_edges(Points(X, metric), search).edges,
+                  neighbor_edges(Points(to_dense(X), metric), search).edges);
+    }
+}
+
 TEST(NeighborEdges, DuplicatedCellsAreFoundApproximatelyToo) {
     Matrix X = groups(5, 400, 2);
     X.rightCols(200) = X.leftCols(200);
     const Points points(X);
-    const NeighborEdges found =
-        neighbor_edges(points, {.neighbors = 1, .search = NeighborSearch::approximate});
-    EXPECT_EQ(
-        std::count_if(found.edges.begin(), found.edges.end(), [](const Edge& e) { return e.length == 0.0; }),
-        200);
+    for (const NeighborSearch search : approximate_searches) {
+        const NeighborEdges found = neighbor_edges(points, {.neighbors = 1, .search = search});
+        EXPECT_EQ(std::count_if(found.edges.begin(), found.edges.end(),
+                                [](const Edge& e) { return e.length == 0.0; }),
+                  200);
+    }
 }
 
 TEST(NeighborEdges, ApproximateOnesDependOnTheSeedAloneAndNotOnThreads) {
     const Points points(groups(300, 1000, 3));
     const int threads_before = thread_count();
-    std::vector<NeighborEdges> results;
-    for (const int threads : {1, 2, 4}) {
-        set_thread_count(threads);
-        results.push_back(
-            neighbor_edges(points, {.neighbors = 8, .search = NeighborSearch::approximate, .seed = 5}));
+    for (const NeighborSearch search : approximate_searches) {
+        std::vector<NeighborEdges> results;
+        for (const int threads : {1, 2, 4}) {
+            set_thread_count(threads);
+            results.push_back(neighbor_edges(points, {.neighbors = 8, .search = search, .seed = 5}));
+        }
+        set_thread_count(threads_before);
+        EXPECT_EQ(results[1].edges, results[0].edges);
+        EXPECT_EQ(results[2].edges, results[0].edges);
+        EXPECT_EQ(results[2].recall, results[0].recall);
+        EXPECT_EQ(results[0].sampled, 200);
     }
-    set_thread_count(threads_before);
-    EXPECT_EQ(results[1].edges, results[0].edges);
-    EXPECT_EQ(results[2].edges, results[0].edges);
-    EXPECT_EQ(results[2].recall, results[0].recall);
-    EXPECT_EQ(results[0].sampled, 200);
 }
 
 TEST(NeighborEdges, GraphsFromThemHaveExactComponentsHoweverFewAreFound) {
     const Points points(groups(30, 120, 4));
     const SpanningTree tree = minimum_spanning_tree(points);
-    const NeighborEdges found =
-        neighbor_edges(points, {.neighbors = 2, .search = NeighborSearch::approximate});
+    const NeighborEdges found = neighbor_edges(points, {.neighbors = 2, .search = NeighborSearch::screened});
     const SparseMultiscaleGraph graph(tree, found.edges, 1.5);
     for (const double epsilon : canonical_scales(tree).epsilon) {
         const auto scale = graph.at(epsilon);
@@ -145,7 +203,9 @@ TEST(NeighborEdges, TooManyNeighboursAndSearchesWithoutCoordinatesAreRejected) {
     EXPECT_THROW(neighbor_edges(points, {.neighbors = 0}), InputError);
     EXPECT_THROW(neighbor_edges(Points(test::square(1, 6)), {.neighbors = 1}), InputError);
     const Points table = Points::from_distances(Matrix::Ones(4, 4) - Matrix::Identity(4, 4));
-    EXPECT_THROW(neighbor_edges(table, {.neighbors = 2, .search = NeighborSearch::approximate}), InputError);
+    for (const NeighborSearch search : approximate_searches) {
+        EXPECT_THROW(neighbor_edges(table, {.neighbors = 2, .search = search}), InputError);
+    }
     EXPECT_EQ(neighbor_edges(table, {.neighbors = 2}).search, NeighborSearch::exact);
 }
 

@@ -9,18 +9,19 @@
 
 namespace pnmf {
 
-/// How nearest neighbours are found.
+/// How nearest neighbours are found. What the approximate searches find is ranked by true distances, and
+/// their recall is measured.
 enum class NeighborSearch {
-    automatic,   ///< exact up to `largest_exact_search` cells and where the distances were given, else
-                 ///< approximate
-    exact,       ///< all pairs, by blocked products
-    approximate, ///< a hierarchical navigable small world (hnswlib); candidates are ranked by their true
-                 ///< distances
+    automatic, ///< by size, see below; exact where the distances were given
+    exact,     ///< all pairs, by blocked products
+    screened, ///< approximate: all pairs in about 200 principal components and the length of what these leave
+    indexed,  ///< approximate: a hierarchical navigable small world (hnswlib) over about 100
 };
 
-/// Cells up to which the automatic choice is exact. High, because on real cells the approximate search has so
-/// far found only half of the neighbours (docs/decisions/0041-approximate-neighbours.md).
-inline constexpr Index largest_exact_search = 100000;
+/// Cells up to which the automatic choice is exact, and screened; above, it is indexed
+/// (docs/decisions/0080-approximate-neighbours.md).
+inline constexpr Index largest_exact_search = 20000;
+inline constexpr Index largest_screened_search = 300000;
 
 struct NeighborOptions {
     Index neighbors = 15; ///< k, 1 ≤ k < n
@@ -31,12 +32,12 @@ struct NeighborOptions {
 /// The edges between each cell and its k nearest, with canonical lengths.
 struct NeighborEdges {
     std::vector<Edge> edges;                       ///< ascending, each once
-    NeighborSearch search = NeighborSearch::exact; ///< what was done: exact or approximate
+    NeighborSearch search = NeighborSearch::exact; ///< what was done, never `automatic`
     double recall = 1.0;                           ///< share of the true neighbours found, on the sample
     Index sampled = 0;                             ///< cells in the sample; 0 after an exact search
 };
 
-/// The same for any number of threads; the approximate search builds its index on one.
+/// The same for any number of threads; the index of an indexed search is built on one.
 NeighborEdges neighbor_edges(const Points& points, const NeighborOptions& options = {});
 
 } // namespace pnmf

@@ -45,6 +45,11 @@ class Points {
     Index dimensions() const;
     /// Those of cell i, scaled to length 1 under the cosine metric; length dimensions().
     void coordinates(Index i, Eigen::Ref<Vector> out) const;
+    /// Those of all cells as held: `columns()` when sparse, `dense()` when not. None when the distances were
+    /// given.
+    bool is_sparse() const { return is_sparse_; }
+    const SparseMatrix<double>& columns() const { return sparse_; }
+    const Matrix& dense() const { return dense_; }
 
   private:
     friend class CellComparison;
