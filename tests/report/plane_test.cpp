@@ -2,6 +2,7 @@
 
 #include "report/payload.hpp"
 
+#include <Eigen/QR>
 #include <gmock/gmock.h>
 #include <zlib.h>
 
