@@ -4,7 +4,7 @@ import { LineLayer, ScatterplotLayer } from '@deck.gl/layers';
 import { polygonContains } from 'd3-polygon';
 import { isHidden, paint, paintBytes, sectionOf, valueOf, type Painted } from './colouring';
 import type { Result } from './data';
-import { count, cssValue, fileName, h, number, save, svgElement, tsv } from './dom';
+import { count, h, svgElement } from './dom';
 import type { State } from './state';
 
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
@@ -25,27 +25,30 @@ export interface Layout {
 export class CellView {
     readonly element: HTMLElement;
     painted: Painted = { type: 'none', title: '', note: '' };
-    private readonly stage = h('div', { class: 'stage' });
+    readonly stage = h('div', { class: 'stage' });
     private readonly caption = h('p', { class: 'axes' });
     private readonly tip = h('div', { class: 'tip', role: 'status', hidden: true });
     private readonly lassoPath = svgElement('path', { class: 'lasso' });
-    private readonly deck: Deck<OrthographicView>;
+    readonly deck: Deck<OrthographicView>;
     private viewState: ViewState = { target: [0, 0], zoom: 0 };
     private readonly from: Float32Array;
     private readonly to: Float32Array;
     private readonly now: Float32Array;
-    private readonly colours: Uint8Array;
+    readonly colours: Uint8Array;
+    private readonly outlines: Uint8Array;
+    private readonly radii: Float32Array;
     private readonly frame: { x: number; y: number; scale: number };
-    private layout: Layout | null = null;
+    layout: Layout | null = null;
     private began = 0;
     private duration = 0;
     private moving = false;
     private edges = 0;
     private lassoMode = false;
+    private looks: Record<string, unknown> = {};
 
     constructor(
         readonly result: Result,
-        private readonly state: State,
+        readonly state: State,
         private readonly letter: string,
     ) {
         const n = result.n;
@@ -53,6 +56,8 @@ export class CellView {
         this.to = new Float32Array(2 * n);
         this.now = new Float32Array(2 * n);
         this.colours = new Uint8Array(4 * n);
+        this.outlines = new Uint8Array(4 * n);
+        this.radii = new Float32Array(n);
         this.frame = frameOf(result.meta.boxes);
         const overlay = svgElement('svg', { class: 'overlay', 'aria-hidden': 'true' });
         overlay.append(this.lassoPath);
@@ -111,7 +116,7 @@ export class CellView {
         this.moveToScale();
     }
 
-    private get t(): number {
+    get t(): number {
         return this.state.scaleOf(this.result);
     }
 
@@ -165,6 +170,7 @@ export class CellView {
         await this.result.load(sectionOf(this.state.colouring));
         this.painted = paint(this.result, this.t, this.state.colouring, this.state.dark);
         paintBytes(this.painted, this.result, this.state, this.colours);
+        this.outline();
         this.describe();
         this.draw();
     }
@@ -223,22 +229,38 @@ export class CellView {
         });
     }
 
-    private draw(): void {
-        const attributes = {
-            getPosition: { value: this.now, size: 2 },
-            getFillColor: { value: this.colours, size: 4, normalized: true },
-        };
+    /** Sizes and edges of the points: a hidden cell has neither, and is not found by the mouse. */
+    private outline(): void {
         const n = this.result.n;
         const automatic = n <= 300 ? 5 : n <= 3000 ? 3.5 : n <= 20000 ? 2.2 : 1.5;
+        const radius = automatic * 2 ** (this.state.pointSize / 2);
+        const edge = this.state.dark ? [20, 24, 32] : [255, 255, 255];
+        for (let j = 0; j < n; ++j) {
+            const opacity = this.colours[4 * j + 3];
+            this.radii[j] = opacity === 0 ? 0 : radius;
+            this.outlines.set(edge, 4 * j);
+            this.outlines[4 * j + 3] = Math.round(0.75 * opacity);
+        }
+        this.looks = {
+            getFillColor: { value: this.colours, size: 4, normalized: true },
+            getLineColor: { value: this.outlines, size: 4, normalized: true },
+            getRadius: { value: this.radii, size: 1 },
+        };
+    }
+
+    private draw(): void {
+        const attributes = {
+            getPosition: { value: this.now, size: 2 }, // a new object: taken to the graphics card again
+            ...this.looks,
+        };
+        const n = this.result.n;
         const points = new ScatterplotLayer({
             id: 'cells',
             data: { length: n, attributes } as never,
-            getRadius: automatic * 2 ** (this.state.pointSize / 2),
             radiusUnits: 'pixels',
             stroked: n <= 3000,
             lineWidthUnits: 'pixels',
             getLineWidth: 0.6,
-            getLineColor: this.state.dark ? [20, 24, 32, 160] : [255, 255, 255, 190],
             pickable: true,
             antialiasing: true,
         });
@@ -283,7 +305,7 @@ export class CellView {
     }
 
     /** World coordinates of cells as pixels of the stage. */
-    private pixel(j: number): [number, number] {
+    pixel(j: number): [number, number] {
         const scale = 2 ** this.viewState.zoom;
         const { clientWidth, clientHeight } = this.stage;
         return [
@@ -337,66 +359,6 @@ export class CellView {
         const names = this.result.meta.cell_names;
         const inside = this.shown().filter((j) => polygonContains(polygon, this.pixel(j)));
         this.state.select(inside.map((j) => names[j]));
-    }
-
-    /** The table of what is shown: a row for each cell that is not hidden. */
-    saveTable(): void {
-        const { meta } = this.result;
-        const clusters = this.result.clustersAt(this.t);
-        const columns = meta.columns.map((column, i) => ({ column, codes: this.result.array(`column${i}`) }));
-        const head = ['cell', 'x', 'y', 'selected', this.painted.title, ...columns.map(({ column }) => column.name)];
-        if (clusters) head.push('cluster');
-        const values = new Float32Array(2 * this.result.n);
-        if (this.layout) values.set(this.layout.positions);
-        else this.result.positionsAt(this.t, values);
-        const rows = this.shown().map((j) => {
-            const row: (string | number)[] = [meta.cell_names[j], number(values[2 * j], 6), number(values[2 * j + 1], 6)];
-            row.push(this.state.selection.has(meta.cell_names[j]) ? 1 : 0, valueOf(this.painted, j));
-            for (const { column, codes } of columns) {
-                if (column.categories) row.push(column.categories[codes[j]]);
-                else if (codes[j] === 0) row.push('');
-                else row.push(number(column.from! + ((codes[j] - 1) / 254) * (column.to! - column.from!), 3));
-            }
-            if (clusters) row.push(clusters[j] + 1);
-            return row;
-        });
-        this.saveAs('tsv', new Blob([tsv([head, ...rows])], { type: 'text/tab-separated-values' }));
-    }
-
-    private saveAs(ending: string, blob: Blob): void {
-        save(`${fileName(this.result.meta.name, 'scale', this.result.scaleNumber(this.t))}.${ending}`, blob);
-    }
-
-    saveImage(): void {
-        const canvas = this.stage.querySelector('canvas.cells') as HTMLCanvasElement;
-        this.deck.redraw('image');
-        const copy = h('canvas', { width: canvas.width, height: canvas.height });
-        const context = copy.getContext('2d')!;
-        context.fillStyle = cssValue('--stage');
-        context.fillRect(0, 0, copy.width, copy.height);
-        context.drawImage(canvas, 0, 0);
-        copy.toBlob((blob) => blob && this.saveAs('png', blob), 'image/png');
-    }
-
-    /** The cells as a drawing of circles. */
-    saveDrawing(): void {
-        const { clientWidth: width, clientHeight: height } = this.stage;
-        const drawing = svgElement('svg', {
-            xmlns: 'http://www.w3.org/2000/svg',
-            width,
-            height,
-            viewBox: `0 0 ${width} ${height}`,
-        });
-        drawing.append(svgElement('rect', { width, height, fill: cssValue('--stage') }));
-        const radius = this.result.n <= 300 ? 5 : this.result.n <= 3000 ? 3 : 1.5;
-        for (const j of this.shown()) {
-            const [cx, cy] = this.pixel(j);
-            const [r, g, b, a] = this.colours.subarray(4 * j, 4 * j + 4);
-            const fill = `rgb(${r},${g},${b})`;
-            const dot = { cx: cx.toFixed(1), cy: cy.toFixed(1), r: radius, fill, 'fill-opacity': (a / 255).toFixed(2) };
-            drawing.append(svgElement('circle', dot));
-        }
-        this.saveAs('svg', new Blob([new XMLSerializer().serializeToString(drawing)], { type: 'image/svg+xml' }));
     }
 }
 

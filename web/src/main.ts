@@ -1,5 +1,6 @@
 /** The page: slider above, cells on one side, what is known about them on the other. */
 import { CellView } from './cells';
+import { saveDrawing, saveImage, saveTable } from './cells_export';
 import { readResults, type Result } from './data';
 import { button, count, h, number } from './dom';
 import { programsPanel } from './programs';
@@ -155,9 +156,9 @@ function viewTools(views: CellView[], state: State): HTMLElement {
             'span',
             { class: 'downloads' },
             views.length > 1 ? `${view.result.meta.name}: ` : '',
-            button('PNG', () => view.saveImage(), { 'aria-label': `Download the cells of ${view.result.meta.name} as PNG` }),
-            button('SVG', () => view.saveDrawing(), { 'aria-label': `Download the cells of ${view.result.meta.name} as SVG` }),
-            button('TSV', () => view.saveTable(), { 'aria-label': `Download the cells of ${view.result.meta.name} as TSV` }),
+            button('PNG', () => saveImage(view), { 'aria-label': `Download the cells of ${view.result.meta.name} as PNG` }),
+            button('SVG', () => saveDrawing(view), { 'aria-label': `Download the cells of ${view.result.meta.name} as SVG` }),
+            button('TSV', () => saveTable(view), { 'aria-label': `Download the cells of ${view.result.meta.name} as TSV` }),
         ),
     );
     return h('div', { class: 'view-tools', role: 'toolbar', 'aria-label': 'Cells' }, ...tools, ...downloads);

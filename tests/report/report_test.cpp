@@ -1,0 +1,236 @@
+#include "report/payload.hpp"
+#include "support/paths.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/io/h5ad.hpp>
+#include <pnmf/report/report.hpp>
+#include <pnmf/results/result_file.hpp>
+#include <pnmf/simulate/circles.hpp>
+
+#include <gmock/gmock.h>
+#include <zlib.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace pnmf::report {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+/// What the page does with one section: base64 back to bytes, inflate.
+std::string unpacked(const std::string& html, const std::string& id) {
+    const std::string open = "<script type=\"application/octet-stream\" id=\"" + id + "\">";
+    const std::size_t from = html.find(open);
+    if (from == std::string::npos) {
+        return {};
+    }
+    const std::string text =
+        html.substr(from + open.size(), html.find("</script>", from) - from - open.size());
+    const std::string letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string bytes;
+    std::uint32_t word = 0;
+    int bits = 0;
+    for (const char letter : text) {
+        if (letter == '=') {
+            break;
+        }
+        word = (word << 6U) | static_cast<std::uint32_t>(letters.find(letter));
+        bits += 6;
+        if (bits >= 8) {
+            bits -= 8;
+            bytes += static_cast<char>((word >> static_cast<unsigned>(bits)) & 255U);
+        }
+    }
+    std::string plain(std::size_t{1} << 23U, '\0');
+    uLongf length = plain.size();
+    EXPECT_EQ(uncompress(reinterpret_cast<Bytef*>(plain.data()), &length,
+                         reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()),
+              Z_OK);
+    plain.resize(length);
+    return plain;
+}
+
+class Report : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        const Simulated circles = simulate_circles({.points = 4, .noise_dimensions = 6, .seed = 3});
+        data_.X = circles.X;
+        std::vector<std::string> labels;
+        for (Index i = 0; i < data_.features(); ++i) {
+            data_.feature_names.push_back("gene" + std::to_string(i));
+        }
+        for (Index j = 0; j < data_.cells(); ++j) {
+            data_.cell_names.push_back("cell" + std::to_string(j));
+            labels.push_back("ring" + std::to_string(circles.labels[j]));
+        }
+        data_.cell_table.push_back({.name = "label", .values = labels, .categorical = true});
+    }
+
+    /// Fits, writes, and returns the path of the result.
+    std::filesystem::path fitted(Index rank = 3, bool save_basis = false) {
+        const PreparedFit<double> prepared = prepare_fit<double>(data_.X, {.rank = rank});
+        SolverState<double> state =
+            start_solver(prepared.problem(), prepared.options.solver, make_start(prepared));
+        const Stop stop = run_solver(prepared.problem(), prepared.options.solver, state);
+        result_ = finish_fit(prepared, std::move(state), stop);
+        const auto path = folder_ / "result.h5ad";
+        write_result(path, data_, prepared, result_, {.save_basis = save_basis, .transform = "none"});
+        return path;
+    }
+    static Json meta_of(const std::string& html, int number = 0) {
+        const std::string core = unpacked(html, "pnmf-" + std::to_string(number) + "-core");
+        std::uint32_t length = 0;
+        std::memcpy(&length, core.data(), sizeof length);
+        return Json::parse(core.substr(sizeof length, length));
+    }
+
+    test::TemporaryFolder folder_;
+    Dataset data_;
+    FitResult<double> result_;
+};
+
+TEST_F(Report, DescribesTheResult) {
+    const auto path = fitted();
+    const Json meta = meta_of(report_html({{.result = path, .name = "mine", .data = &data_}}));
+    EXPECT_EQ(meta["name"], "mine");
+    EXPECT_EQ(meta["cells"], 16);
+    EXPECT_EQ(meta["rank"], 3);
+    EXPECT_EQ(meta["scales"]["epsilon"].get<std::vector<double>>(), result_.scales.epsilon);
+    EXPECT_EQ(meta["scales"]["betti0"].get<std::vector<Index>>(), result_.scales.betti0);
+    EXPECT_EQ(meta["recommended"].get<Index>(), result_.recommended);
+    EXPECT_EQ(meta["cell_names"].get<std::vector<std::string>>(), data_.cell_names);
+    EXPECT_EQ(meta["columns"][0]["name"], "label");
+    EXPECT_EQ(meta["run"]["objective"]["objective"].size(), result_.trace.size());
+    EXPECT_EQ(meta["run"]["stop"], "converged");
+    EXPECT_EQ(meta["plane"], "principal");
+    EXPECT_EQ(meta["edges_total"], 16 * 15 / 2);
+}
+
+TEST_F(Report, HoldsTheEmbeddingsAndTheData) {
+    const auto path = fitted();
+    const std::string html = report_html({{.result = path, .data = &data_}});
+    const Json meta = meta_of(html);
+    const std::string components = unpacked(html, "pnmf-0-components");
+    const auto cells = static_cast<std::size_t>(data_.cells());
+    std::vector<float> largest(meta["arrays"]["component_largest"]["count"].get<std::size_t>());
+    std::memcpy(largest.data(),
+                components.data() + meta["arrays"]["component_largest"]["offset"].get<std::size_t>(),
+                largest.size() * sizeof(float));
+    ASSERT_EQ(meta["component_scales"].size(), result_.scales.epsilon.size());
+    for (std::size_t row = 0; row < largest.size(); ++row) {
+        const Matrix& H = result_.factors.H[row / 3];
+        for (std::size_t j = 0; j < cells; ++j) {
+            const double share = static_cast<std::uint8_t>(components[row * cells + j]) / 255.0;
+            EXPECT_NEAR(share * largest[row], H(static_cast<Index>(row % 3), static_cast<Index>(j)),
+                        0.51 * largest[row] / 255.0 + 1e-6);
+        }
+    }
+    EXPECT_EQ(meta["genes"].size(), meta["expressed_genes"].get<std::size_t>());
+}
+
+TEST_F(Report, TakesTheBasisFromMemoryOrTheFileOrTheRecommendedScale) {
+    const auto genes_of = [&](const ReportSource& source) { return meta_of(report_html({source})); };
+    const auto path = fitted();
+    const Json recommended = genes_of({.result = path});
+    EXPECT_EQ(recommended["programs"]["scales"].size(), 1U);
+    const Json memory = genes_of(
+        {.result = path, .basis = [&](Index t) { return result_.factors.W[static_cast<std::size_t>(t)]; }});
+    EXPECT_EQ(memory["programs"]["scales"].size(), result_.scales.epsilon.size());
+    const Json file = genes_of({.result = fitted(3, true)});
+    EXPECT_EQ(file["programs"], memory["programs"]);
+    EXPECT_EQ(file["genes"], memory["genes"]);
+}
+
+TEST_F(Report, LetsNoNameBecomeMarkup) {
+    const std::string hostile = "</script><script>alert(1)</script><!-- <img src=x onerror=alert(2)>";
+    data_.cell_names[0] = hostile;
+    data_.feature_names[0] = hostile;
+    auto& labels = std::get<std::vector<std::string>>(data_.cell_table[0].values);
+    labels[1] = hostile;
+    data_.cell_table[0].name = hostile;
+    data_.cell_names[1] = std::string("not text: \xff\xfe");
+    const auto path = fitted();
+    const std::string html = report_html({{.result = path, .name = hostile, .data = &data_}});
+    EXPECT_THAT(html, Not(HasSubstr("alert(")));
+    EXPECT_THAT(html, Not(HasSubstr("onerror=alert")));
+    const Json meta = meta_of(html);
+    EXPECT_EQ(meta["cell_names"][0], hostile);
+    EXPECT_EQ(meta["columns"][0]["name"], hostile);
+    EXPECT_EQ(meta["name"], hostile);
+}
+
+TEST_F(Report, ShowsFewerScalesWhenTheyDoNotFitWithTheRecommendedOneAmongThem) {
+    const auto path = fitted();
+    const Json meta = meta_of(report_html({{.result = path}}, {.position_bytes = 5 * 4 * 16}));
+    const auto positions = meta["scales"]["position"].get<std::vector<Index>>();
+    EXPECT_EQ(positions.size(), 5U);
+    EXPECT_EQ(positions[meta["recommended"].get<std::size_t>()], result_.recommended);
+    EXPECT_EQ(positions.back(), result_.scales.size() - 1);
+    EXPECT_EQ(meta["scales"]["total"].get<Index>(), result_.scales.size());
+}
+
+TEST_F(Report, HoldsTwoResultsSideBySideAndNoMore) {
+    const auto path = fitted();
+    const std::string html = report_html({{.result = path, .name = "a"}, {.result = path, .name = "b"}});
+    EXPECT_EQ(meta_of(html, 0)["name"], "a");
+    EXPECT_EQ(meta_of(html, 1)["name"], "b");
+    EXPECT_THROW(report_html({}), InputError);
+    EXPECT_THROW(report_html({{.result = path}, {.result = path}, {.result = path}}), InputError);
+}
+
+TEST_F(Report, RefusesDataOfOtherCellsAndFilesThatAreNoResults) {
+    const auto path = fitted();
+    Dataset other = data_;
+    other.cell_names[3] = "stranger";
+    EXPECT_THROW(report_html({{.result = path, .data = &other}}), InputError);
+    EXPECT_THROW(report_html({{.result = folder_ / "absent.h5ad"}}), InputError);
+    write_h5ad(folder_ / "data.h5ad", data_);
+    EXPECT_THROW(report_html({{.result = folder_ / "data.h5ad"}}), InputError);
+}
+
+/// A result that was clustered: three scales, the clusters renamed from each to the next.
+TEST_F(Report, KeepsTheNumberOfAClusterFromScaleToScale) {
+    AnnDataFile file;
+    AnnDataMap uns;
+    std::vector<double> H;
+    std::vector<std::int64_t> clusters;
+    for (int t = 0; t < 3; ++t) {
+        for (int j = 0; j < 6; ++j) {
+            H.push_back(j + t);
+            clusters.push_back((j / 2 + t) % 3);
+        }
+    }
+    std::vector<std::string> labels;
+    for (int j = 0; j < 6; ++j) {
+        file.cell_names.push_back("c" + std::to_string(j));
+        labels.push_back("type" + std::to_string(j / 2));
+    }
+    file.feature_names = {"g"};
+    file.cell_table.push_back({.name = "type", .values = labels, .categorical = true});
+    uns["H"] = NumericArray{.shape = {3, 1, 6}, .values = H};
+    uns["clusters"] = NumericArray{.shape = {3, 6}, .values = clusters};
+    uns["scores"] = AnnDataMap{{"silhouette", numeric_array(std::vector<double>{0.1, NAN, 0.3})}};
+    uns["recommended"] = 2;
+    file.uns["pnmf"] = std::move(uns);
+    write_anndata(folder_ / "clustered.h5ad", file);
+    const std::string html = report_html({{.result = folder_ / "clustered.h5ad"}});
+    const Json meta = meta_of(html);
+    EXPECT_EQ(meta["cluster_count"], 3);
+    EXPECT_EQ(meta["label_scores"][0]["ari"], Json({1.0, 1.0, 1.0}));
+    EXPECT_EQ(meta["scales"]["scores"]["silhouette"], Json({0.1, nullptr, 0.3}));
+    EXPECT_EQ(meta["recommended"], 2);
+    const std::string core = unpacked(html, "pnmf-0-core");
+    std::uint32_t length = 0;
+    std::memcpy(&length, core.data(), sizeof length);
+    const std::size_t base = (sizeof length + length + 7) / 8 * 8;
+    const std::string stored =
+        core.substr(base + meta["arrays"]["clusters"]["offset"].get<std::size_t>(), 18);
+    EXPECT_EQ(stored.substr(0, 6), stored.substr(6, 6));
+    EXPECT_EQ(stored.substr(0, 6), stored.substr(12, 6));
+}
+
+} // namespace
+} // namespace pnmf::report

@@ -1,0 +1,121 @@
+/** What the tests share: reports made by the program, a browser, and looks at what it draws. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { chromium } from 'playwright-core';
+
+const program = process.env.PNMF_PROGRAM;
+export const folder = mkdtempSync(join(tmpdir(), 'pnmf-page-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+export function pnmf(...words) {
+    return execFileSync(program, words, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+export function file(name, text) {
+    writeFileSync(join(folder, name), text);
+}
+
+export const launch = () =>
+    chromium.launch({
+        executablePath: process.env.PNMF_CHROMIUM,
+        // Software rendering, so that a machine without a graphics card has WebGL.
+        args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'],
+    });
+
+/** Opens a report; `complaints` collects console messages, errors, dialogs and requests that leave the file. */
+export async function open(browser, name, options = {}) {
+    const context = await browser.newContext({
+        viewport: { width: 1280, height: 900 },
+        reducedMotion: 'reduce', // cells are where they belong at once: nothing to wait for
+        acceptDownloads: true,
+        ...options,
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(60000);
+    const complaints = [];
+    page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
+    page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+    page.on('dialog', (dialog) => (complaints.push(`dialog: ${dialog.message()}`), dialog.dismiss()));
+    page.on('request', (request) => {
+        if (!/^(file|data|blob):/.test(request.url())) complaints.push(`request: ${request.url()}`);
+    });
+    await page.goto(pathToFileURL(join(folder, name)).href);
+    await page.waitForSelector('html[data-ready=true]', { state: 'attached' });
+    return { page, complaints, close: () => context.close() };
+}
+
+export const where = (page) => page.textContent('.where');
+export const openTab = (page, name) => page.click(`#tab-${name}`);
+
+/** Moves the slider as a keyboard does. */
+export async function goTo(page, key) {
+    await page.focus('#scale');
+    await page.keyboard.press(key);
+}
+
+/** A pixel picture of a stage: box of what differs from the background, and how many pixels each colour has. */
+export async function picture(page, index = 0) {
+    const stage = page.locator('.stage').nth(index);
+    const shot = await stage.screenshot();
+    return page.evaluate(async (base64) => {
+        const image = new Image();
+        image.src = `data:image/png;base64,${base64}`;
+        await image.decode();
+        const canvas = document.createElement('canvas');
+        canvas.width = image.width;
+        canvas.height = image.height - 40; // without the line of text at the bottom
+        const context = canvas.getContext('2d');
+        context.drawImage(image, 0, 0);
+        const { data, width, height } = context.getImageData(0, 0, canvas.width, canvas.height);
+        const background = [...data.slice(4 * (width * 20 + 20), 4 * (width * 20 + 20) + 3)];
+        const colours = {};
+        const box = [width, height, 0, 0];
+        let inked = 0;
+        for (let y = 4; y < height; ++y) {
+            for (let x = 4; x < width - 4; ++x) {
+                const i = 4 * (width * y + x);
+                const far = Math.abs(data[i] - background[0]) + Math.abs(data[i + 1] - background[1]) + Math.abs(data[i + 2] - background[2]);
+                if (far < 40) continue;
+                ++inked;
+                box[0] = Math.min(box[0], x);
+                box[1] = Math.min(box[1], y);
+                box[2] = Math.max(box[2], x);
+                box[3] = Math.max(box[3], y);
+                const key = [data[i], data[i + 1], data[i + 2]].map((v) => Math.round(v / 16)).join(',');
+                colours[key] = (colours[key] ?? 0) + 1;
+            }
+        }
+        return { width, height, box, inked, colours };
+    }, shot.toString('base64'));
+}
+
+/** Looks at the stage until what it shows is as wanted: drawing happens between frames. */
+export async function pictureWhere(page, wanted, index = 0) {
+    const until = Date.now() + 30000;
+    let seen = await picture(page, index);
+    while (!wanted(seen) && Date.now() < until) seen = await picture(page, index);
+    assert.ok(wanted(seen), `the picture stays ${JSON.stringify({ ...seen, colours: Object.keys(seen.colours).length })}`);
+    return seen;
+}
+
+export const spread = ({ box, inked }) => (inked ? Math.max(box[2] - box[0], box[3] - box[1]) : 0);
+
+/** Draws a closed path on a stage with the mouse; corners are shares of its width and height. */
+export async function lasso(page, corners, index = 0) {
+    const box = await page.locator('.stage').nth(index).boundingBox();
+    const at = ([x, y]) => [box.x + x * box.width, box.y + y * box.height];
+    await page.mouse.move(...at(corners[0]));
+    await page.mouse.down();
+    for (const corner of [...corners.slice(1), corners[0]]) await page.mouse.move(...at(corner), { steps: 4 });
+    await page.mouse.up();
+}
+
+/** The text or bytes a click saves, and the name of the file. */
+export async function download(page, selector) {
+    const [saved] = await Promise.all([page.waitForEvent('download'), page.click(selector)]);
+    return { name: saved.suggestedFilename(), bytes: readFileSync(await saved.path()) };
+}
