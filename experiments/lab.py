@@ -100,7 +100,7 @@ class Lab:
         key = hashlib.sha256(repr([self.built, trace, *map(str, words)]).encode()).hexdigest()[:16]
         folder = self.out / "runs" / key
         extra = ["--trace", folder / "trace.tsv"] if trace else []
-        basis = ["--save-basis"] if verb == ("fit",) else []
+        basis = ["--save-basis", "--no-report"] if verb == ("fit",) else []
         command = [*words, *basis, *extra, "-o", folder]
         if not (folder / "done").exists():
             folder.mkdir(parents=True, exist_ok=True)
