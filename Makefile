@@ -6,7 +6,7 @@ PYTHON ?= ON
 JOBS ?= $(shell nproc)
 CXX_FILES = git ls-files '*.hpp' '*.cpp'
 
-.PHONY: help build demo test install wheel uninstall format format-check tidy bench clean packages-build packages-test
+.PHONY: help build demo test install wheel uninstall format format-check tidy bench reproduce clean packages-build packages-test packages-reproduce
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,9 @@ packages-build:
 
 packages-test:
 	@scripts/install-packages build test
+
+packages-reproduce:
+	@scripts/install-packages build reproduce
 
 # Configured once; Ninja itself sees when CMake files change.
 build/release/build.ninja: CMakePresets.json | packages-build
@@ -61,6 +64,9 @@ tidy: packages-test build/dev/build.ninja ## run clang-tidy over the sources tha
 
 bench: packages-test ## run the benchmarks that take under ten minutes
 	@scripts/bench
+
+reproduce: packages-reproduce build ## run the paper's experiments (QUICK=1: a few minutes); page: experiments/out/index.html
+	@/usr/bin/python3 -B experiments/run.py $(if $(QUICK),--quick) $(REPRODUCE_FLAGS)
 
 clean: ## remove what was built
 	@rm -rf build

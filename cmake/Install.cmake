@@ -25,5 +25,8 @@ if(TARGET pnmf_program)
     file(RELATIVE_PATH pnmf_bin_to_lib "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
     set_target_properties(pnmf_program PROPERTIES INSTALL_RPATH "$ORIGIN/${pnmf_bin_to_lib}")
     install(TARGETS pnmf_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+    # For `pnmf reproduce`.
+    install(DIRECTORY "${PROJECT_SOURCE_DIR}/experiments/" DESTINATION "${CMAKE_INSTALL_DATADIR}/pnmf/experiments"
+            FILES_MATCHING PATTERN "*.py" PATTERN "README.md" PATTERN "out" EXCLUDE PATTERN "__pycache__" EXCLUDE)
 endif()
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" "${PROJECT_SOURCE_DIR}/CITATION.cff" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

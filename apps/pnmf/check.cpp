@@ -112,6 +112,9 @@ void read_options(StoredResult& result) {
         result.penalty = {.graph = json.at("lambda1").get<double>(),
                           .smoothness = json.at("lambda2").get<double>(),
                           .anchor = json.at("lambda3").get<double>()};
+        if (const auto penalty = numbers(result, "penalty"); penalty.size() == 3) { // what was in effect
+            result.penalty = {.graph = penalty[0], .smoothness = penalty[1], .anchor = penalty[2]};
+        }
         result.construction.alpha = json.at("alpha").get<double>();
         result.construction.metric = named<Metric>(json.at("metric").get<std::string>());
         if (!json.at("neighbors").is_null()) {

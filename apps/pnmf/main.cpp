@@ -64,6 +64,7 @@ int main(int argc, char** argv) {
     pnmf::cli::add_check(app);
     pnmf::cli::add_report(app);
     pnmf::cli::add_convert(app);
+    pnmf::cli::add_reproduce(app);
     pnmf::cli::add_scales(app);
     pnmf::cli::add_score(app);
     pnmf::cli::add_simulate(app);

@@ -2,6 +2,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/h5ad.hpp>
+#include <pnmf/io/h5ad_writer.hpp>
 #include <pnmf/io/matrix_market_writer.hpp>
 #include <pnmf/io/write_text.hpp>
 #include <pnmf/simulate/cells.hpp>
@@ -11,6 +12,7 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <memory>
 
@@ -121,14 +123,43 @@ void run_circles(const CirclesOptions& options, const fs::path& output) {
                data.X.cols(), target.beside("cells.tsv").string());
 }
 
+/// Blocks of cells, one after the other, so that all of them are never in memory; their types.
+std::vector<Index> stream_cells(const CellModel& model,
+                                const std::function<void(const SparseMatrix<double>&)>& append) {
+    constexpr Index block = 4096;
+    const Index count = model.options.cells;
+    std::vector<Index> types;
+    types.reserve(static_cast<std::size_t>(count));
+    for (Index begin = 0; begin < count; begin += block) {
+        const SimulatedCells cells = simulate_cells(model, begin, std::min(count, begin + block));
+        append(cells.counts);
+        types.insert(types.end(), cells.types.begin(), cells.types.end());
+    }
+    return types;
+}
+
+void write_cells_h5ad(const CellModel& model, const fs::path& output) {
+    const CellsOptions& options = model.options;
+    H5adWriter writer(output, numbered("gene", options.genes), options.cells);
+    const std::vector<Index> types =
+        stream_cells(model, [&](const SparseMatrix<double>& counts) { writer.append(counts); });
+    std::vector<std::string> labels;
+    labels.reserve(types.size());
+    for (const Index type : types) {
+        labels.push_back(fmt::format("type{}", type + 1));
+    }
+    write_text(file_target(output).beside("tree.nwk"), newick(model.tree));
+    writer.finish(numbered("cell", options.cells),
+                  {{.name = "label", .values = std::move(labels), .categorical = true}});
+    fmt::print(stderr, "{}: {} genes x {} cells, {} counts above 0, obs column label\n", output.string(),
+               options.genes, options.cells, writer.entries());
+}
+
 void run_cells(const CellsOptions& options, const fs::path& output) {
     const CellModel model = make_cell_model(options);
     const std::string name = output.filename().string();
     if (name.ends_with(".h5ad")) {
-        SimulatedCells cells = simulate_cells(model, 0, options.cells);
-        write_annotated(output, std::move(cells.counts), numbered("gene", options.genes), "type",
-                        cells.types);
-        write_text(file_target(output).beside("tree.nwk"), newick(model.tree));
+        write_cells_h5ad(model, output);
         return;
     }
     const bool file = name.ends_with(".mtx") || name.ends_with(".mtx.gz");
@@ -136,14 +167,9 @@ void run_cells(const CellsOptions& options, const fs::path& output) {
             "{}: cells are written to a folder, a .mtx, .mtx.gz or .h5ad file", output.string());
     const Target target = file ? file_target(output) : folder_target(output);
 
-    constexpr Index block = 4096;
     MatrixMarketWriter writer(target.matrix, options.genes, true);
-    std::vector<Index> types;
-    for (Index begin = 0; begin < options.cells; begin += block) {
-        const SimulatedCells cells = simulate_cells(model, begin, std::min(options.cells, begin + block));
-        writer.append(cells.counts);
-        types.insert(types.end(), cells.types.begin(), cells.types.end());
-    }
+    const std::vector<Index> types =
+        stream_cells(model, [&](const SparseMatrix<double>& counts) { writer.append(counts); });
     const std::string genes = fmt::format("gene\n{}\n", fmt::join(numbered("gene", options.genes), "\n"));
     write_text(target.beside("genes.tsv"), genes);
     write_cell_table(target, "type", types);
@@ -190,7 +216,7 @@ void add_cells(CLI::App& simulate) {
     auto options = std::make_shared<CellsOptions>();
     auto output = std::make_shared<std::string>();
     verb->add_option("-o,--output", *output,
-                     "Folder or .mtx[.gz] file, streamed, or .h5ad file; labels and tree beside it")
+                     "Folder, .mtx[.gz] or .h5ad file, streamed; labels and tree beside it")
         ->required();
     const auto add = [&](const char* flag, auto& value, const char* help) {
         verb->add_option(flag, value, help)->capture_default_str();

@@ -17,6 +17,7 @@ struct Exit {
 void add_baseline(CLI::App& app, const std::string& command);
 void add_check(CLI::App& app);
 void add_convert(CLI::App& app);
+void add_reproduce(CLI::App& app);
 void add_scales(CLI::App& app);
 void add_fit(CLI::App& app, const std::string& command);
 void add_report(CLI::App& app);

@@ -135,6 +135,8 @@ class Object {
                         const Storage& storage = {});
     template <class Value>
     void write_rows(Index first, Index count, const Value* values);
+    /// Gives a resizable array this many elements along its first axis.
+    void resize(Index rows);
     template <class Value>
     Object write_array(const std::string& name, const std::vector<Index>& shape, const Value* values,
                        const Storage& storage = {});

@@ -104,6 +104,17 @@ void Object::write_rows(Index first, Index count, const Value* values) {
     }
 }
 
+void Object::resize(Index rows) {
+    const Session session;
+    const Handle space(H5Dget_space(handle_.get()), H5Sclose);
+    std::vector<hsize_t> sizes(static_cast<std::size_t>(H5Sget_simple_extent_ndims(space.get())));
+    H5Sget_simple_extent_dims(space.get(), sizes.data(), nullptr);
+    sizes.at(0) = static_cast<hsize_t>(rows);
+    if (H5Dset_extent(handle_.get(), sizes.data()) < 0) {
+        refuse("cannot be resized");
+    }
+}
+
 template <class Value>
 Object Object::write_array(const std::string& name, const std::vector<Index>& shape, const Value* values,
                            const Storage& storage) {

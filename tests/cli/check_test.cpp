@@ -60,10 +60,20 @@ TEST_F(Check, OfAResultWithItsDataEvaluatesCertificateAndBounds) {
     EXPECT_EQ(finding(report, "uniform bound")["verdict"], "vacuous");
     EXPECT_EQ(report["correlations"]["pairs"], 19);
     EXPECT_TRUE(report["correlations"]["laplacian_embedding"]["r"].is_number());
-    const auto stored = result(out());
-    const auto& recorded = std::get<std::vector<double>>(array(stored, "kkt").values);
-    for (std::size_t t = 0; t < recorded.size(); ++t) {
-        EXPECT_NEAR(report["scales"][t]["kkt"].get<double>(), recorded[t], 1e-9 + 1e-6 * recorded[t]);
+}
+
+TEST_F(Check, FindsTheCertificateThatTheFitRecordedAlsoForFewScalesOfMany) {
+    for (const char* scales : {"", " --max-scales 5"}) {
+        expect_done(circles() + " --rank 2 --save-basis" + scales, out());
+        const auto done = check("'" + out().string() + "' --json --data " + circles());
+        ASSERT_EQ(done.exit_code, 0) << done.err;
+        const Json report = Json::parse(done.out);
+        const auto stored = result(out());
+        const auto& recorded = std::get<std::vector<double>>(array(stored, "kkt").values);
+        for (std::size_t t = 0; t < recorded.size(); ++t) {
+            EXPECT_NEAR(report["scales"][t]["kkt"].get<double>(), recorded[t], 1e-9 + 1e-6 * recorded[t])
+                << scales;
+        }
     }
 }
 
