@@ -4,6 +4,7 @@ import { after, before, test } from 'node:test';
 import { file, goTo, launch, lasso, open, openTab, pictureWhere, pnmf, spread, where } from './page.mjs';
 
 let browser;
+const hostileFolder = '<img src=x onerror=alert(1)>';
 const tabs = ['Scales', 'Topology', 'Structure', 'Programs', 'Run'];
 const hostile = [
     '<img src=x onerror="window.broken=1">',
@@ -32,7 +33,6 @@ before(async () => {
     browser = await launch();
 });
 after(() => browser?.close());
-const hostileFolder = '<img src=x onerror=alert(1)>';
 
 test('two results share the slider and the selection', async () => {
     const { page, complaints, close } = await open(browser, 'both.html');

@@ -1,0 +1,71 @@
+/**
+ * Opens a report in Chromium and measures: node measure.mjs REPORT.html (with PNMF_CHROMIUM, and playwright-core in
+ * the modules of web/). Prints JSON: size, seconds until the cells are drawn, frames in a second while a film runs
+ * (drawn in software: a graphics card is faster), the page's own work in a frame, and processor time of its thread.
+ */
+import { statSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { loadavg } from 'node:os';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const require = createRequire(new URL('../../web/package.json', import.meta.url));
+const { chromium } = require('playwright-core');
+const file = resolve(process.argv[2]);
+const browser = await chromium.launch({
+    executablePath: process.env.PNMF_CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'],
+});
+const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+// Processor time of the page's main thread, which does not depend on what else the machine does.
+const session = await page.context().newCDPSession(page);
+await session.send('Performance.enable', { timeDomain: 'threadTicks' });
+const processor = async () => {
+    const { metrics } = await session.send('Performance.getMetrics');
+    return metrics.find(({ name }) => name === 'TaskDuration').value;
+};
+await page.goto('about:blank');
+const before = await processor();
+await page.goto(pathToFileURL(file).href);
+await page.waitForSelector('html[data-ready=true]', { state: 'attached' });
+// From the start of loading until the frame after the page is there: the browser's own clock.
+const opened = await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now())))));
+const opening = (await processor()) - before;
+await page.keyboard.press('Home');
+await page.selectOption('#speed', '4/s');
+const began = await processor();
+const film = await page.evaluate(async () => {
+    // Time spent by the page's callbacks, not by the (software) drawing that follows them.
+    const own = [];
+    const original = window.requestAnimationFrame.bind(window);
+    window.requestAnimationFrame = (callback) =>
+        original((time) => {
+            const began = performance.now();
+            callback(time);
+            own.push(performance.now() - began);
+        });
+    const times = [];
+    const count = (time) => (times.push(time), times.length < 100000 && original(count));
+    original(count);
+    document.querySelector('.play').click();
+    await new Promise((done) => setTimeout(done, 6000));
+    const gaps = times.slice(1).map((time, i) => time - times[i]).sort((a, b) => a - b);
+    own.sort((a, b) => a - b);
+    const at = (list, share) => Number(list[Math.floor(share * (list.length - 1))].toFixed(2));
+    return {
+        frames: times.length,
+        frames_per_second: Number((1000 / (gaps.reduce((a, b) => a + b, 0) / gaps.length)).toFixed(1)),
+        gap_median_ms: at(gaps, 0.5),
+        gap_95_ms: at(gaps, 0.95),
+        own_work_median_ms: at(own, 0.5),
+        own_work_95_ms: at(own, 0.95),
+    };
+});
+const playing = (await processor()) - began;
+const renderer = await page.evaluate(() => {
+    const gl = document.createElement('canvas').getContext('webgl2');
+    const info = gl?.getExtension('WEBGL_debug_renderer_info');
+    return info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : 'unknown';
+});
+console.log(JSON.stringify({ megabytes: Number((statSync(file).size / 1e6).toFixed(1)), opened_seconds: Number((opened / 1000).toFixed(2)), opened_processor_seconds: Number(opening.toFixed(2)), ...film, processor_ms_per_frame: Number(((1000 * playing) / film.frames).toFixed(2)), load: loadavg()[0], renderer, browser: browser.version() }, null, 2));
+await browser.close();
