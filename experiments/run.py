@@ -57,7 +57,7 @@ def write_page(lab, seconds):
             "vertical-align:top;font-size:13px}img{max-width:100%}code{font-size:11px;word-break:break-all}",
             ".differs,.broken{background:#fdecea}.not{background:#f4f4f4}</style>",
             "<h1>The paper's experiments</h1>",
-            f"<p>{'Quick run: fewer scales and data sets.' if lab.quick else 'Full run.'} "
+            f"<p>{'Quick run: fewer scales and data sets.' if lab.quick else 'Full run.'} {html.escape(lab.note)} "
             "Every number comes from the program pnmf; figures are drawn with matplotlib.</p>"]
     for name in EXPERIMENTS:
         claims = [c for c in lab.claims if c.experiment == name]
@@ -90,7 +90,10 @@ def write_docs(lab, path):
              "numbers it expects stand in `experiments/<name>/README.md`; how to get the paper's full data in "
              "[experiments/README.md](../experiments/README.md).", "",
              "*Verdicts*: **as in the paper**; **differs**, with the reason where it is known; *measured*: the paper "
-             "gives no number; *not run*: data are not there. DATA is the folder of the data sets, DIR any folder.", ""]
+             "gives no number; *vacuous*: true for a trivial reason, or its assumption does not hold; *not run*: data are not "
+             "there or were left out. DATA is the folder of the data sets, DIR any folder.", ""]
+    if lab.note:
+        lines += [lab.note, ""]
     for name in EXPERIMENTS:
         claims = [c for c in lab.claims if c.experiment == name]
         if not claims:
@@ -115,10 +118,12 @@ def main():
     parser.add_argument("--out", default=HERE / "out")
     parser.add_argument("--limit-cells", type=int, default=5000, help="leave out data sets with more cells")
     parser.add_argument("--only", action="append", choices=EXPERIMENTS)
+    parser.add_argument("--note", default="", help="a sentence about this run for the page")
     parser.add_argument("--write-docs", action="store_true", help="write docs/reproduction.md")
     options = parser.parse_args()
     lab = laboratory.Lab(options.program, options.data, options.out, options.quick)
     lab.limit_cells = options.limit_cells
+    lab.note = options.note
     lab.out.mkdir(parents=True, exist_ok=True)
     seconds, failed = {}, False
     for name in options.only or EXPERIMENTS:
