@@ -26,7 +26,7 @@ def run(lab):
                       "gradually decreases",
                       f"finest third {fine:.3f}, coarsest third {coarse:.3f}; Spearman with t {trend(values):.2f}; "
                       f"highest {values.max():.3f} at scale {values.argmax() + 1} of {len(values)}",
-                      REPRODUCED if fine > coarse and trend(values) < 0 else DIFFERS, fitted.command)
+                      REPRODUCED if fine > coarse and trend(values) < -0.3 else DIFFERS, fitted.command)
         panel.set_title(one.name, fontsize=9), panel.set_xlabel("canonical scale t"), panel.set_ylabel("accuracy")
         panel.legend(fontsize=6)
     for panel in axes.flat[len(sets):]:
