@@ -124,7 +124,7 @@ def main():
     lab = laboratory.Lab(options.program, options.data, options.out, options.quick)
     lab.limit_cells = options.limit_cells
     lab.note = options.note
-    lab.out.mkdir(parents=True, exist_ok=True)
+    (lab.out / "runs").mkdir(parents=True, exist_ok=True)
     seconds, failed = {}, False
     for name in options.only or EXPERIMENTS:
         seconds[name], broken = run_one(lab, name)
