@@ -74,6 +74,19 @@ class Driver(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn("broke", done.stdout)
 
+    def test_the_program_hands_over_to_the_driver_and_says_where_it_looked(self):
+        with tempfile.TemporaryDirectory() as folder:
+            def reproduce(*arguments):
+                return subprocess.run([PROGRAM.resolve(), "reproduce", "--quick", *map(str, arguments)], cwd=folder,
+                                      capture_output=True, text=True)
+
+            done = reproduce("--experiments", EXPERIMENTS.resolve(), "--only", "from_persistence_to_graphs", "-o", "out")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertTrue((pathlib.Path(folder) / "out" / "index.html").exists())
+            lost = reproduce()
+            self.assertEqual(lost.returncode, 2)
+            self.assertIn("--experiments DIR", lost.stderr)
+
     def test_commands_are_shown_without_this_machines_folders(self):
         laboratory = lab.Lab(PROGRAM, tempfile.gettempdir() + "/data", tempfile.gettempdir() + "/out", True)
         self.assertEqual(laboratory.shown(laboratory.data / "Yan"), "DATA/Yan")
