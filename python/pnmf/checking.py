@@ -92,6 +92,8 @@ def check(
     if fit is not None:
         result = as_result(fit)
         options = {name.replace("-", "_"): value for name, value in result.options.items()}
+        if result.penalty is not None:
+            options.update(zip(("lambda1", "lambda2", "lambda3"), result.penalty.tolist()))
         embeddings = [np.ascontiguousarray(H, dtype=np.float64) for H in result.embeddings]
         bases = [np.ascontiguousarray(result.basis(t), dtype=np.float64) for t in range(len(result))]
         parts = (np.asarray(result.epsilon).tolist(), embeddings, bases, np.asarray(result.objective).tolist())

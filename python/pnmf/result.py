@@ -37,6 +37,9 @@ class Result:
     clusters : ndarray of shape (T, n) or None
     scores : dict of ndarray of shape (T,)
     options : dict
+    penalty : ndarray of shape (3,) or None
+        The weights of graph, smoothness and anchor as they were used: where few scales stand for many, the
+        smoothness differs from the option.
     stop, transform : str
     warnings : list of str
     obs_names, var_names : ndarray or None
@@ -68,6 +71,7 @@ class Result:
         self.recommended = int(uns.get("recommended", 0))
         self.clusters = _array(uns.get("clusters"))
         self.scores = {name: np.asarray(values) for name, values in uns.get("scores", {}).items()}
+        self.penalty = _array(uns.get("penalty"))
         self.options: dict[str, Any] = json.loads(str(uns["options"])) if "options" in uns else {}
         self.method = str(uns.get("method", "pnmf"))
         self.stop = str(uns.get("stop", ""))

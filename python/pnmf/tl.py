@@ -117,6 +117,8 @@ def pnmf(
     ((60, 4), (40, 4))
     """
     PersistentNMF(**options)  # a TypeError for a name that is no parameter
+    if use_rep == f"X_{key_added}":
+        raise ValueError(f"obsm[{use_rep!r}] would be replaced by the result: give another key_added")
     if copy:
         adata = adata.copy()
     X = checked(_values(adata, layer, use_rep))

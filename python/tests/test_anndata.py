@@ -16,8 +16,8 @@ from sklearn.neighbors import kneighbors_graph
 import pnmf
 
 PROGRAM = os.environ["PNMF_PROGRAM"]
-# What only one of the two knows: how it was started.
-OF_ONE = {"command"}
+# What only one of the two knows: how it was started, what was said while the file was read.
+OF_ONE = {"command", "notices"}
 
 
 def simulated(cells=60, genes=40, empty=False):
@@ -152,10 +152,10 @@ class Tool(unittest.TestCase):
         self.fitted(adata, layer="double", key_added="layer", transform="none")
         self.fitted(adata, key_added="plain", transform="none")
         self.assertFalse(np.array_equal(adata.obsm["X_layer"], adata.obsm["X_plain"]))
-        self.fitted(adata, use_rep="X_few", key_added="few")
-        self.assertNotIn("few_W", adata.varm)
+        self.fitted(adata, use_rep="X_few", key_added="of_few")
+        self.assertNotIn("of_few_W", adata.varm)
         direct = pnmf.PersistentNMF(rank=4, max_scales=3).fit(adata.obsm["X_few"])
-        self.assertTrue(np.array_equal(direct.embeddings_, pnmf.read_result(adata, key="few").embeddings))
+        self.assertTrue(np.array_equal(direct.embeddings_, pnmf.read_result(adata, key="of_few").embeddings))
 
     def test_genes_without_counts_have_zero_weights(self):
         adata = simulated(empty=True)
@@ -190,6 +190,8 @@ class Tool(unittest.TestCase):
             pnmf.tl.pnmf(adata, layer="raw")
         with self.assertRaisesRegex(ValueError, r"obsm\['X_pca'\] is missing"):
             pnmf.tl.pnmf(adata, use_rep="X_pca")
+        with self.assertRaisesRegex(ValueError, "would be replaced"):
+            pnmf.tl.pnmf(adata, use_rep="X_pnmf")
         with self.assertRaisesRegex(TypeError, "lamda1"):
             pnmf.tl.pnmf(adata, lamda1=3)
         with self.assertRaisesRegex(ValueError, "transform must be none or log-unit, got log"):
