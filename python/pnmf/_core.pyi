@@ -58,12 +58,18 @@ simulate: _Simulate
 def thread_count() -> int: ...
 def options() -> list[tuple[str, str, Any, list[str], str]]: ...
 def fit(
-    X: Any, options: dict[str, Any], precision: str, threads: int | None, callback: Callable[[dict[str, Any]], None] | None
+    X: Any,
+    options: dict[str, Any],
+    clusters: int | None,
+    precision: str,
+    threads: int | None,
+    callback: Callable[[dict[str, Any]], None] | None,
 ) -> dict[str, Any]: ...
 def baseline(
     X: Any,
     method: str,
     options: dict[str, Any],
+    clusters: int | None,
     precision: str,
     threads: int | None,
     callback: Callable[[dict[str, Any]], None] | None,

@@ -59,10 +59,19 @@ def labels_of(labels: Any, name: str = "labels") -> np.ndarray:
     return numbers
 
 
+def _count_of(value: Any, name: str) -> int | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
+        raise ValueError(f"{name} must be a whole number or None, got {value!r}")
+    return int(value)
+
+
 def threads_of(threads: Any) -> int | None:
     """The number of threads; None for all."""
-    if threads is None:
-        return None
-    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)):
-        raise ValueError(f"threads must be a whole number or None, got {threads!r}")
-    return int(threads)
+    return _count_of(threads, "threads")
+
+
+def clusters_of(clusters: Any) -> int | None:
+    """The number of clusters; None to choose it."""
+    return _count_of(clusters, "clusters")

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from . import _core
-from ._data import checked, core_matrix, seed_of, threads_of
+from ._data import checked, clusters_of, core_matrix, seed_of, threads_of
 from ._progress import Callback, Progress
 from .result import Result
 
@@ -25,6 +25,7 @@ def _run(
     X: Any,
     options: dict[str, Any],
     *,
+    clusters: int | None = None,
     random_state: Any = 0,
     precision: str = "double",
     threads: int | None = None,
@@ -34,7 +35,7 @@ def _run(
     names = np.asarray(X.columns).astype(str) if hasattr(X, "columns") else None
     chosen = {**options, "seed": seed_of(random_state)}
     with Progress(verbose, callback) as progress:
-        parts = _core.baseline(core_matrix(checked(X)), method, chosen, precision, threads_of(threads), progress.callback())
+        parts = _core.baseline(core_matrix(checked(X)), method, chosen, clusters_of(clusters), precision, threads_of(threads), progress.callback())
     for text in parts["uns"]["pnmf"]["warnings"]:
         warnings.warn(text, ConvergenceWarning if text.startswith("not converged") else UserWarning, stacklevel=3)
     return Result(parts["uns"]["pnmf"], bases=parts["W"], var_names=names)
@@ -53,8 +54,8 @@ def nmf(X: Any, rank: int | None = None, **options: Any) -> Result:
     rank : int, optional
         Default the square root of the number of cells, rounded up.
     **options
-        algorithm ("stationary" or "multiplicative"), tolerance, max_steps, seeding; and random_state, precision,
-        threads, verbose, callback as in `PersistentNMF`.
+        algorithm ("stationary" or "multiplicative"), tolerance, max_steps, seeding; and clusters, random_state,
+        precision, threads, verbose, callback as in `PersistentNMF`.
 
     Returns
     -------
@@ -128,7 +129,7 @@ def ktnmf(X: Any, rank: int | None = None, *, weight: float | None = None, weigh
     return _call("ktnmf", X, rank, {**options, **given, **_given(**{"lambda": weight})})
 
 
-_OWN = ("random_state", "precision", "threads", "verbose", "callback")
+_OWN = ("clusters", "random_state", "precision", "threads", "verbose", "callback")
 
 
 def _call(method: str, X: Any, rank: int | None, options: dict[str, Any]) -> Result:

@@ -12,18 +12,20 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._data import core_matrix, seed_of, threads_of
+from ._data import clusters_of, core_matrix, seed_of, threads_of
 from ._progress import Callback, Progress
 from .result import Result
 
 # Parameters that are no options of the compiled library.
-_OWN_PARAMETERS = {"random_state", "precision", "threads", "verbose", "callback"}
+_OWN_PARAMETERS = {"clusters", "random_state", "precision", "threads", "verbose", "callback"}
 
 
-def fit_parts(X: Any, options: dict[str, Any], *, precision: str, threads: Any, verbose: bool, callback: Callback | None) -> dict[str, Any]:
+def fit_parts(
+    X: Any, options: dict[str, Any], *, clusters: Any, precision: str, threads: Any, verbose: bool, callback: Callback | None
+) -> dict[str, Any]:
     """Runs a fit, warns of what the library warns of, and gives what the program would write, and the bases."""
     with Progress(verbose, callback) as progress:
-        parts = _core.fit(core_matrix(X), options, precision, threads_of(threads), progress.callback())
+        parts = _core.fit(core_matrix(X), options, clusters_of(clusters), precision, threads_of(threads), progress.callback())
     for text in parts["uns"]["pnmf"]["warnings"]:
         warnings.warn(text, ConvergenceWarning if text.startswith("not converged") else UserWarning, stacklevel=3)
     return parts
@@ -58,6 +60,8 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     max_sweeps : int, optional
     inner_tolerance, inner_limit, basis_passes, embedding_passes, extrapolate, shift_components
         As in the program; ``pnmf fit --help`` describes them.
+    clusters : int, optional
+        Clusters of the cells at each scale; default the number that is most stable when cells are left out.
     random_state : int, RandomState, Generator or None
         The program's ``--seed``; None draws one.
     precision : {"double", "float"}
@@ -85,6 +89,8 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Time spent in the compiled library.
     recommended_scale_ : int
         Position of the recommended scale, from 0.
+    labels_ : ndarray of shape (n_cells,)
+        Clusters at the recommended scale; ``result_.clusters`` has those of every scale.
     result_ : Result
         Everything, as `read_result` gives it.
     n_features_in_ : int
@@ -128,6 +134,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         embedding_passes: int = 2,
         extrapolate: bool = True,
         shift_components: bool = True,
+        clusters: int | None = None,
         random_state: Any = 0,
         precision: str = "double",
         threads: int | None = None,
@@ -156,6 +163,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.embedding_passes = embedding_passes
         self.extrapolate = extrapolate
         self.shift_components = shift_components
+        self.clusters = clusters
         self.random_state = random_state
         self.precision = precision
         self.threads = threads
@@ -181,11 +189,12 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         X = self._validate_data(X, accept_sparse="csr", dtype=np.float64, order="C")
         parts = fit_parts(
-            X, self._options(), precision=self.precision, threads=self.threads, verbose=self.verbose, callback=self.callback
+            X, self._options(), clusters=self.clusters, precision=self.precision, threads=self.threads, verbose=self.verbose, callback=self.callback
         )
         names = getattr(self, "feature_names_in_", None)
         self.result_ = Result(parts["uns"]["pnmf"], bases=parts["W"], var_names=names)
         self.embeddings_ = self.result_.embeddings
+        self.labels_ = None if self.result_.clusters is None else self.result_.clusters[self.result_.recommended]
         self.recommended_scale_ = self.result_.recommended
         self.components_ = self.result_.basis()
         self.scales_ = self.result_.epsilon

@@ -64,6 +64,7 @@ def pnmf(
     transform: str | None = None,
     key_added: str = "pnmf",
     save_basis: bool = False,
+    clusters: int | None = None,
     copy: bool = False,
     random_state: Any = 0,
     precision: str = "double",
@@ -92,6 +93,8 @@ def pnmf(
         The name in uns; also obsm["X_<key>"], varm["<key>_W"], obs["<key>_clusters"].
     save_basis : bool
         Keep the bases of all scales too, uns[key]["W"], T x p x d numbers.
+    clusters : int, optional
+        Clusters of the cells at each scale; default the number that is most stable when cells are left out.
     copy : bool
         Leave adata as it is and return a copy with the result.
     random_state, precision, threads, verbose, callback
@@ -133,6 +136,7 @@ def pnmf(
     parts = fit_parts(
         X,
         {**options, "rank": rank, "seed": seed_of(random_state)},
+        clusters=clusters,
         precision=precision,
         threads=threads,
         verbose=verbose,

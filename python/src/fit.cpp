@@ -6,6 +6,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/dataset.hpp>
+#include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/solvers/embed.hpp>
 #include <pnmf/solvers/fit.hpp>
@@ -45,6 +46,11 @@ py::dict parts_of(const PreparedFit<Real>& prepared, FitResult<Real>& result,
     return parts;
 }
 
+void check_clusters(std::optional<Index> clusters, Index cells) {
+    require(!clusters || (*clusters >= 1 && *clusters <= cells),
+            "clusters must be between 1 and the number of cells, {}, got {}", cells, clusters.value_or(0));
+}
+
 /// The steps of `fit()` with reports between them.
 template <class Real>
 FitResult<Real> fit_reporting(const PreparedFit<Real>& prepared, const Reporter& report) {
@@ -58,8 +64,11 @@ FitResult<Real> fit_reporting(const PreparedFit<Real>& prepared, const Reporter&
 }
 
 template <class Real>
-py::dict fit_in(const py::object& X, const FitOptions& options, const py::object& callback) {
+py::dict fit_in(const py::object& X, const FitOptions& options, std::optional<Index> clusters,
+                const py::object& callback) {
     const Cells cells(X);
+    check_clusters(clusters, cells.count());
+    Assessment assessment;
     PreparedFit<Real> prepared;
     FitResult<Real> result;
     std::chrono::duration<double> seconds{};
@@ -69,27 +78,31 @@ py::dict fit_in(const py::object& X, const FitOptions& options, const py::object
             report({.phase = "preparing"});
             prepared = prepare_fit<Real>(cells.view(), options);
             result = fit_reporting(prepared, report);
+            assessment = assess_fit(prepared, result, {.clusters = clusters, .seed = options.seed});
             seconds = std::chrono::steady_clock::now() - began;
         },
         callback);
-    py::dict parts = parts_of(prepared, result, {});
+    py::dict parts = parts_of(prepared, result, {.assessment = &assessment});
     parts["seconds"] = seconds.count();
     return parts;
 }
 
-py::dict fit_any(const py::object& X, const py::dict& options, const std::string& precision,
-                 std::optional<int> threads, const py::object& callback) {
+py::dict fit_any(const py::object& X, const py::dict& options, std::optional<Index> clusters,
+                 const std::string& precision, std::optional<int> threads, const py::object& callback) {
     const Threads held(threads);
     if (precision == "float") {
-        return fit_in<float>(X, options_of(options), callback);
+        return fit_in<float>(X, options_of(options), clusters, callback);
     }
     require(precision == "double", "precision must be double or float, got {}", precision);
-    return fit_in<double>(X, options_of(options), callback);
+    return fit_in<double>(X, options_of(options), clusters, callback);
 }
 
 template <class Real>
-py::dict baseline_in(const py::object& X, const BaselineFitOptions& options, const py::object& callback) {
+py::dict baseline_in(const py::object& X, const BaselineFitOptions& options, std::optional<Index> clusters,
+                     const py::object& callback) {
     const Cells cells(X);
+    check_clusters(clusters, cells.count());
+    Assessment assessment;
     PreparedFit<Real> prepared;
     FitResult<Real> result;
     run_watched(
@@ -97,20 +110,24 @@ py::dict baseline_in(const py::object& X, const BaselineFitOptions& options, con
             report({.phase = "preparing"});
             prepared = prepare_baseline<Real>(cells.view(), options);
             result = solve_baseline(prepared, options, observer_of(report, options.max_steps.value_or(1000)));
+            assessment = assess_fit(prepared, result, {.clusters = clusters, .seed = options.seed});
         },
         callback);
     return parts_of(prepared, result,
-                    {.method = name_of_baseline(options.graph.method), .options = options_json(options)});
+                    {.method = name_of_baseline(options.graph.method),
+                     .assessment = &assessment,
+                     .options = options_json(options)});
 }
 
 py::dict baseline_any(const py::object& X, const std::string& method, const py::dict& options,
-                      const std::string& precision, std::optional<int> threads, const py::object& callback) {
+                      std::optional<Index> clusters, const std::string& precision, std::optional<int> threads,
+                      const py::object& callback) {
     const Threads held(threads);
     const BaselineFitOptions chosen = baseline_options_of(method, options);
     require(precision == "double" || precision == "float", "precision must be double or float, got {}",
             precision);
-    return precision == "float" ? baseline_in<float>(X, chosen, callback)
-                                : baseline_in<double>(X, chosen, callback);
+    return precision == "float" ? baseline_in<float>(X, chosen, clusters, callback)
+                                : baseline_in<double>(X, chosen, clusters, callback);
 }
 
 /// Cells × features and the basis, rank × features, to cells × rank.
@@ -182,10 +199,10 @@ py::tuple prepare_cells(const py::object& X, const std::string& transform,
 
 void bind_fit(py::module_& module) {
     module.def("options", &list_options);
-    module.def("fit", &fit_any, py::arg("X"), py::arg("options"), py::arg("precision"), py::arg("threads"),
-               py::arg("callback"));
+    module.def("fit", &fit_any, py::arg("X"), py::arg("options"), py::arg("clusters"), py::arg("precision"),
+               py::arg("threads"), py::arg("callback"));
     module.def("baseline", &baseline_any, py::arg("X"), py::arg("method"), py::arg("options"),
-               py::arg("precision"), py::arg("threads"), py::arg("callback"));
+               py::arg("clusters"), py::arg("precision"), py::arg("threads"), py::arg("callback"));
     module.def("embed", &embed, py::arg("X"), py::arg("basis").noconvert(), py::arg("lambda3"),
                py::arg("threads"));
     module.def("prepare", &prepare_cells, py::arg("X"), py::arg("transform"), py::arg("cell_names"),

@@ -2,7 +2,7 @@
 
 #include <pnmf/cancel.hpp>
 
-#include <cblas.h>
+#include <dlfcn.h>
 
 #include <atomic>
 #include <chrono>
@@ -18,18 +18,38 @@ namespace {
 
 namespace py = pybind11;
 
-/// One thread in OpenBLAS while any computation lives. Made and destroyed with the interpreter's lock held.
+/// OpenBLAS as NumPy may have loaded it; its own functions, null where it is not there.
+struct SharedBlas {
+    int (*get_threads)() = nullptr;
+    void (*set_threads)(int) = nullptr;
+
+    static SharedBlas find() {
+        SharedBlas blas;
+        if (void* const library = dlopen("libopenblas.so.0", RTLD_NOW | RTLD_NOLOAD)) {
+            blas.get_threads = reinterpret_cast<int (*)()>(dlsym(library, "openblas_get_num_threads"));
+            blas.set_threads = reinterpret_cast<void (*)(int)>(dlsym(library, "openblas_set_num_threads"));
+            dlclose(library);
+        }
+        return blas;
+    }
+};
+
+/// One thread in a shared OpenBLAS while any computation lives, then as many as before. Made and destroyed
+/// with the interpreter's lock held.
 class OneBlasThread {
   public:
     OneBlasThread() {
         if (living++ == 0) {
-            before = openblas_get_num_threads();
-            openblas_set_num_threads(1);
+            blas = SharedBlas::find();
+            if (blas.get_threads != nullptr && blas.set_threads != nullptr) {
+                before = blas.get_threads();
+                blas.set_threads(1);
+            }
         }
     }
     ~OneBlasThread() {
-        if (--living == 0) {
-            openblas_set_num_threads(before);
+        if (--living == 0 && blas.get_threads != nullptr && blas.set_threads != nullptr) {
+            blas.set_threads(before);
         }
     }
     OneBlasThread(const OneBlasThread&) = delete;
@@ -38,6 +58,7 @@ class OneBlasThread {
   private:
     static inline int living = 0;
     static inline int before = 1;
+    static inline SharedBlas blas{};
 };
 
 /// What the two threads share.

@@ -40,7 +40,7 @@ class Contract(unittest.TestCase):
         for name, _, default, _, _ in _core.options():
             with self.subTest(option=name):
                 self.assertEqual(own.pop("random_state" if name == "seed" else name), default)
-        self.assertEqual(set(own), {"precision", "threads", "verbose", "callback"})
+        self.assertEqual(set(own), {"clusters", "precision", "threads", "verbose", "callback"})
 
     def test_shapes_are_those_of_the_documentation(self):
         X = some_data()
@@ -55,6 +55,9 @@ class Contract(unittest.TestCase):
         self.assertTrue(0 <= model.recommended_scale_ < 6)
         self.assertTrue(np.array_equal(model.components_, model.basis_(model.recommended_scale_)))
         self.assertTrue((model.embeddings_ >= 0).all())
+        self.assertEqual(model.labels_.shape, (30,))
+        self.assertEqual(model.result_.clusters.shape, (6, 30))
+        self.assertEqual(len(set(PersistentNMF(rank=4, max_scales=6, clusters=5).fit(X).labels_)), 5)
 
     def test_the_product_of_both_factors_is_near_the_data(self):
         X = some_data()

@@ -61,12 +61,12 @@ class Data(unittest.TestCase):
         for name, value in [("indices", np.full(12, 9, dtype=np.int32)), ("indices", np.full(12, -1, dtype=np.int32)), ("indptr", np.array([0, 3, 2, 9, 12], dtype=np.int32)), ("indptr", np.array([0, 3, 6, 9, 99], dtype=np.int32))]:
             parts = {"data": good.data, "indices": good.indices, "indptr": good.indptr, name: value}
             with self.subTest(part=name), self.assertRaises(ValueError):
-                _core.fit((parts["data"], parts["indices"], parts["indptr"], (4, 3)), {}, "double", None, None)
+                _core.fit((parts["data"], parts["indices"], parts["indptr"], (4, 3)), {}, None, "double", None, None)
 
     def test_the_compiled_module_converts_nothing_unseen(self):
         for X in [GOOD.astype(np.float32), np.asfortranarray(GOOD), GOOD.tolist(), GOOD[0], "text", None, (1, 2)]:
             with self.assertRaises((ValueError, TypeError)):
-                _core.fit(X, {}, "double", None, None)
+                _core.fit(X, {}, None, "double", None, None)
 
 
 class Transform(unittest.TestCase):
@@ -99,6 +99,8 @@ class Options(unittest.TestCase):
         self.wrong("precision must be double or float, got half", precision="half")
         self.wrong("threads must be at least 1, got 0", threads=0)
         self.wrong("threads must be a whole number", threads="all")
+        self.wrong("clusters must be between 1 and the number of cells, 4, got 5", clusters=5)
+        self.wrong("clusters must be a whole number or None, got 2.5", clusters=2.5)
         self.wrong("random_state must be at least 0", random_state=-1)
         self.wrong("extrapolate must be True or False", extrapolate="yes")
 
@@ -106,7 +108,7 @@ class Options(unittest.TestCase):
         with self.assertRaises(TypeError):
             PersistentNMF(lamda1=1)
         with self.assertRaisesRegex(ValueError, "'lamda1' is no option of a fit"):
-            _core.fit(GOOD, {"lamda1": 1.0}, "double", None, None)
+            _core.fit(GOOD, {"lamda1": 1.0}, None, "double", None, None)
 
 
 class Others(unittest.TestCase):

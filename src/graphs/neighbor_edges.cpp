@@ -47,7 +47,7 @@ class Ranking {
         if (!points.is_sparse()) {
             return;
         }
-        const SparseMatrix<double>& X = points.columns();
+        const SparseView<double> X = points.columns();
         squared_norms_.resize(X.cols);
         for (Index j = 0; j < X.cols; ++j) {
             squared_norms_[j] =
@@ -80,7 +80,7 @@ class Ranking {
 
     void order_by_products(Index cell, std::span<const std::int32_t> candidates,
                            std::vector<Candidate>& result) const {
-        const SparseMatrix<double>& X = points_.columns();
+        const SparseView<double> X = points_.columns();
         thread_local std::vector<double> written; // zero outside this function
         written.resize(std::max(written.size(), static_cast<std::size_t>(X.rows)), 0.0);
         for (auto e = X.start[cell]; e < X.start[cell + 1]; ++e) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int power_steps = 2; // of the iteration for the basis: it need not be exact
 
-SparseMatrix<double> columns_of(const SparseMatrix<double>& X, const std::vector<Index>& cells) {
+SparseMatrix<double> columns_of(const SparseView<double>& X, const std::vector<Index>& cells) {
     SparseMatrix<double> result;
     result.rows = X.rows;
     result.cols = static_cast<Index>(cells.size());
@@ -56,7 +56,7 @@ void project(const Points& points, const Matrix& Qt, Index begin, Matrix& out) {
         multiply(Qt, points.dense().middleCols(begin, out.cols()), out);
         return;
     }
-    const SparseMatrix<double>& X = points.columns();
+    const SparseView<double> X = points.columns();
     out.setZero();
     for (Index a = 0; a < out.cols(); ++a) {
         for (auto e = X.start[begin + a]; e < X.start[begin + a + 1]; ++e) {
@@ -69,7 +69,7 @@ double squared_norm(const Points& points, Index cell) {
     if (!points.is_sparse()) {
         return points.dense().col(cell).squaredNorm();
     }
-    const SparseMatrix<double>& X = points.columns();
+    const SparseView<double> X = points.columns();
     return Eigen::Map<const Vector>(X.value.data() + X.start[cell], X.start[cell + 1] - X.start[cell])
         .squaredNorm();
 }

@@ -124,7 +124,7 @@ DenseView<double> Points::dense() const {
 
 void Points::check() const {
     if (is_sparse_) {
-        const SparseView<double> X = sparse();
+        const SparseView<double> X = columns();
         check_structure(X);
         require(count_ >= 1, "there must be at least one cell, got a matrix of {} x {}", X.rows, X.cols);
         for (Index j = 0; j < count_; ++j) {
@@ -197,7 +197,7 @@ Points Points::from_distances(Matrix distances) {
 
 double Points::squared_difference(Index i, Index j) const {
     if (is_sparse_) {
-        return pnmf::squared_difference(sparse(), i, j);
+        return pnmf::squared_difference(columns(), i, j);
     }
     const double* const values = dense().data();
     const Index p = dense().rows();
@@ -226,7 +226,7 @@ Index Points::dimensions() const {
     if (kind_ == Kind::table) {
         return 0;
     }
-    return is_sparse_ ? sparse().rows : dense().rows();
+    return is_sparse_ ? columns().rows : dense().rows();
 }
 
 void Points::coordinates(Index i, Eigen::Ref<Vector> out) const {
@@ -234,7 +234,7 @@ void Points::coordinates(Index i, Eigen::Ref<Vector> out) const {
         out = dense().col(i).head(dimensions());
         return;
     }
-    const SparseView<double> X = sparse();
+    const SparseView<double> X = columns();
     out.setZero();
     for (auto e = X.start[i]; e < X.start[i + 1]; ++e) {
         out[X.row[e]] = X.value[e];

@@ -32,7 +32,7 @@ class CellComparison {
     std::uint64_t hash(Index cell) const {
         std::uint64_t hash = 1;
         if (points_.is_sparse_) {
-            const SparseView<double> X = points_.sparse();
+            const SparseView<double> X = points_.columns();
             for (auto e = X.start[cell]; e < X.start[cell + 1]; ++e) {
                 hash = mix(mix(hash, static_cast<std::uint64_t>(X.row[e])), bits(X.value[e]));
             }
@@ -46,7 +46,7 @@ class CellComparison {
 
     bool equal(Index a, Index b) const {
         if (points_.is_sparse_) {
-            const SparseView<double> X = points_.sparse();
+            const SparseView<double> X = points_.columns();
             return std::equal(X.row.begin() + X.start[a], X.row.begin() + X.start[a + 1],
                               X.row.begin() + X.start[b], X.row.begin() + X.start[b + 1]) &&
                    std::equal(X.value.begin() + X.start[a], X.value.begin() + X.start[a + 1],

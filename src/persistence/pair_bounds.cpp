@@ -70,7 +70,7 @@ PairBounds::PairBounds(const Points& points) : points_(points) {
     }
     Vector squared_norms(n);
     if (points.is_sparse_) {
-        const SparseView<double> X = points.sparse();
+        const SparseView<double> X = points.columns();
         for (Index j = 0; j < n; ++j) {
             squared_norms[j] =
                 Eigen::Map<const Vector>(X.value.data() + X.start[j], X.start[j + 1] - X.start[j])
@@ -84,7 +84,7 @@ PairBounds::PairBounds(const Points& points) : points_(points) {
             }
         });
     }
-    const Index terms = points.is_sparse_ ? longest_sum(points.sparse()) : points.dense().rows();
+    const Index terms = points.is_sparse_ ? longest_sum(points.columns()) : points.dense().rows();
     const double c = static_cast<double>(2 * terms + 32) * 1.05 * unit_roundoff;
     const double underflow = static_cast<double>(4 * terms + 16) * smallest_normal;
     const Vector error = (2.0 * c * squared_norms).array() + underflow;
@@ -110,7 +110,7 @@ void PairBounds::gather(std::span<const Index> cells, Panel& panel) const {
 
 void PairBounds::products(const Panel& A, const Panel& B, Matrix& out) const {
     if (points_.is_sparse_) {
-        sparse_products(points_.sparse(), A.cells, B.cells, out);
+        sparse_products(points_.columns(), A.cells, B.cells, out);
     } else {
         multiply_transposed(A.values, B.values, out);
     }

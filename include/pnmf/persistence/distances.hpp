@@ -48,8 +48,8 @@ class Points {
     /// Those of all cells as held: `columns()` when sparse, `dense()` when not. None when the distances were
     /// given.
     bool is_sparse() const { return is_sparse_; }
-    const SparseMatrix<double>& columns() const { return sparse_; }
-    const Matrix& dense() const { return dense_; }
+    SparseView<double> columns() const { return borrowed_sparse_ ? *borrowed_sparse_ : view_of(sparse_); }
+    DenseView<double> dense() const;
 
   private:
     friend class CellComparison;
@@ -57,8 +57,6 @@ class Points {
     Points() = default;
     void check() const;
     void scale_to_unit_length();
-    DenseView<double> dense() const;
-    SparseView<double> sparse() const { return borrowed_sparse_ ? *borrowed_sparse_ : view_of(sparse_); }
     double squared_difference(Index i, Index j) const;
 
     enum class Kind { euclidean, cosine, table };
