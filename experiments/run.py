@@ -8,8 +8,10 @@ as not run. Exit code 1 when an experiment breaks or a number is not as this pro
 """
 
 import argparse
+import dataclasses
 import html
 import importlib.util
+import json
 import pathlib
 import sys
 import time
@@ -47,6 +49,26 @@ def run_one(lab, name):
         broken = traceback.format_exc()
         lab.claim(module.CLAIM, "", "", laboratory.NOT_RUN, command="", note="broke: " + broken.splitlines()[-1])
     return time.monotonic() - begin, broken
+
+
+def keep_claims(lab, name, seconds):
+    """What an experiment found stays with its figures, for the page of a later run of others."""
+    kept = {"quick": lab.quick, "seconds": seconds,
+            "claims": [dataclasses.asdict(c) for c in lab.claims if c.experiment == name],
+            "figures": [path.name for owner, path in lab.figures if owner == name]}
+    (lab.out / name / "claims.json").write_text(json.dumps(kept, indent=1, ensure_ascii=False))
+
+
+def recall_claims(lab, name):
+    """The claims of an earlier run of the same kind, or nothing; the seconds it took."""
+    path = lab.out / name / "claims.json"
+    if not path.exists():
+        return 0.0
+    kept = json.loads(path.read_text())
+    if kept["quick"] == lab.quick:
+        lab.claims += [laboratory.Claim(**claim) for claim in kept["claims"]]
+        lab.figures += [(name, lab.out / name / figure) for figure in kept["figures"]]
+    return kept["seconds"]
 
 
 def write_page(lab, seconds):
@@ -94,18 +116,27 @@ def write_docs(lab, path):
              "there or were left out. DATA is the folder of the data sets, DIR any folder.", ""]
     if lab.note:
         lines += [lab.note, ""]
-    for name in EXPERIMENTS:
-        claims = [c for c in lab.claims if c.experiment == name]
+    lines += ["| experiment | as in the paper | differs | measured | vacuous | not run |", "| --- | --- | --- | --- | --- | --- |"]
+    by_name = {name: [c for c in lab.claims if c.experiment == name] for name in EXPERIMENTS}
+    for name, claims in by_name.items():
+        counts = [sum(c.verdict == v for c in claims) for v in (laboratory.REPRODUCED, laboratory.DIFFERS,
+                                                                laboratory.MEASURED, "vacuous", laboratory.NOT_RUN)]
+        if claims:
+            lines.append(f"| [{name.replace('_', ' ')}](#{name.replace('_', '-')}) | " + " | ".join(map(str, counts)) + " |")
+    for name, claims in by_name.items():
         if not claims:
             continue
-        lines += [f"## {name.replace('_', ' ').capitalize()}", "",
+        commands = list(dict.fromkeys(c.command for c in claims if c.command))
+        lines += ["", f"## {name.replace('_', ' ').capitalize()}", "",
                   "| claim | paper | ours | verdict | note | command |", "| --- | --- | --- | --- | --- | --- |"]
         for c in claims:
             verdict = f"**{c.verdict}**" if c.verdict in (laboratory.REPRODUCED, laboratory.DIFFERS) else c.verdict
-            command = f"`{cell(c.command)}`" if c.command else ""
+            number = str(commands.index(c.command) + 1) if c.command else ""
             lines.append("| " + " | ".join([cell(c.what), cell(c.paper), cell(c.ours), verdict, cell(c.note),
-                                            command]) + " |")
+                                            number]) + " |")
         lines.append("")
+        lines += [f"{k}. `{command}`" for k, command in enumerate(commands, 1)]
+    lines.append("")
     path.write_text("\n".join(lines))
 
 
@@ -138,10 +169,15 @@ def main():
         if broken:
             print(broken, file=sys.stderr)
         failed = failed or bool(broken) or any(c.failed for c in claims)
+        keep_claims(lab, name, seconds[name])
+    took = sum(seconds.values())
+    for name in EXPERIMENTS:
+        if name not in seconds:
+            seconds[name] = recall_claims(lab, name)
     write_page(lab, seconds)
     if options.write_docs:
         write_docs(lab, laboratory.ROOT / "docs" / "reproduction.md")
-    print(f"\n{sum(seconds.values()):.0f} s; page: {lab.shown(lab.out / 'index.html')}")
+    print(f"\n{took:.0f} s; page: {lab.shown(lab.out / 'index.html')}")
     return 1 if failed else 0
 
 

@@ -55,6 +55,16 @@ class Driver(unittest.TestCase):
             self.assertEqual(done.stdout.count("  not run "), 2)
             self.assertIn("not run", (pathlib.Path(folder) / "index.html").read_text())
 
+    def test_an_experiment_that_is_run_alone_keeps_the_others_on_the_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            none = ["--data", pathlib.Path(folder) / "none"]
+            self.run_driver(folder, *none, "--only", "from_persistence_to_graphs")
+            self.run_driver(folder, *none, "--only", "label_granularity")
+            page = (pathlib.Path(folder) / "index.html").read_text()
+            self.assertIn("ten canonical scales", page)
+            self.assertIn("graphs.png", page)
+            self.assertIn("label granularity", page)
+
     def test_circles_are_simulated_where_the_published_ones_are_absent(self):
         with tempfile.TemporaryDirectory() as folder:
             done = self.run_driver(folder, "--data", pathlib.Path(folder) / "none", "--only", "increment_correlations")
