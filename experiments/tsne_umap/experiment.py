@@ -35,7 +35,7 @@ def columns(lab, one):
 
 
 # Without numba's compiler umap-learn is hundreds of times slower: few epochs, small sets alone.
-SLOW_EPOCHS, SLOW_CELLS = 60, 300
+SLOW_EPOCHS, SLOW_CELLS, SLOW_FEATURES = 60, 300, 1000
 
 
 def umap(lab, values):
@@ -44,7 +44,7 @@ def umap(lab, values):
     np.save(given, values)
     made.unlink(missing_ok=True)
     ways = [("", {}, 0)]
-    if len(values) <= SLOW_CELLS:
+    if len(values) <= SLOW_CELLS and values.shape[1] <= SLOW_FEATURES:
         ways.append((f"without numba's compiler, {SLOW_EPOCHS} epochs", {"NUMBA_DISABLE_JIT": "1"}, SLOW_EPOCHS))
     for how, environment, epochs in ways[lab.umap_way:]:
         done = subprocess.run([sys.executable, "-B", HERE / "umap_map.py", given, made, str(epochs)],
@@ -52,7 +52,7 @@ def umap(lab, values):
         if done.returncode == 0:
             return np.load(made), how
         lab.umap_way = 1  # a processor that numba does not suit will not suit it the next time
-    return None, "umap-learn does not run on this machine" if len(ways) == 1 else done.stderr[-200:]
+    return None, "umap-learn does not run on this machine, and without its compiler it is too slow for this set"
 
 
 def maps(lab, values):
