@@ -210,7 +210,8 @@ void add_expression(Payload& payload, const Dataset& data, const std::vector<Ind
 
 void add_graph(Payload& payload, const StoredResult& result, const Dataset& data,
                const ReportOptions& options) {
-    if (result.cells > options.largest_graph || result.cells < 2) {
+    const bool has_scales = !result.numbers("epsilon", result.scales).empty(); // a baseline has none
+    if (!has_scales || result.cells > options.largest_graph || result.cells < 2) {
         return;
     }
     const Json chosen = Json::parse(result.text("options"), nullptr, false);

@@ -72,5 +72,5 @@ export function layoutControls(view: CellView, state: State): HTMLElement {
     );
     back.hidden = true;
     show(false);
-    return h('div', { class: 'row layout' }, ...starts, bar, cancel, back, status);
+    return h('div', { class: 'row layout' }, state.results.length > 1 ? `${result.meta.name}: ` : '', ...starts, bar, cancel, back, status);
 }

@@ -89,6 +89,7 @@ for (const [width, height] of [[1280, 800], [400, 800]]) {
                 const wide = await page.evaluate(() => document.documentElement.scrollWidth);
                 assert.ok(wide <= width, `${name}, ${tab}: ${wide} pixels wide`);
             }
+            await goTo(page, 'Home');
             await page.evaluate(() => scrollTo(0, 0));
             await page.locator('.stage').first().scrollIntoViewIfNeeded();
             const seen = await pictureWhere(page, (p) => p.inked > 200);

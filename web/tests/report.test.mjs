@@ -18,6 +18,7 @@ const report = 'circles/report.html';
 function onPage(name, check, options) {
     test(name, async () => {
         const { page, complaints, close } = await open(browser, report, options);
+        await goTo(page, 'Home'); // the page opens at the recommended scale
         await check(page);
         assert.deepEqual(complaints, []);
         await close();
@@ -148,6 +149,14 @@ onPage('genes of a component colour the cells', async (page) => {
     assert.match(await page.textContent('.row:has(#gene)'), /no values of this gene/);
 });
 
+onPage('cells are coloured by their cluster at the scale', async (page) => {
+    await page.selectOption('#colour', { label: 'cluster at this scale' });
+    await page.waitForFunction(() => /^cluster at this scale/.test(document.querySelector('.legend h3').textContent));
+    const counts = (await page.locator('.legend .count').allTextContents()).map(Number);
+    assert.equal(counts.reduce((a, b) => a + b, 0), 80);
+    assert.ok(counts.length > 1);
+});
+
 onPage('the graph of the scale is drawn, with as many edges as the program counts', async (page) => {
     const scales = JSON.parse(pnmf('scales', 'circles.csv', '--json'));
     await page.click('.view-tools button:has-text("Graph")');
@@ -195,7 +204,8 @@ onPage('UMAP is computed on request and can be left again', async (page) => {
 
 onPage('structure and run tell what happened', async (page) => {
     await openTab(page, 'Structure');
-    for (const figure of ['flow-from-fine-to-coarse', 'effective-rank', 'kkt-residual'])
+    const figures = ['flow-from-fine-to-coarse', 'agreement-with-labels', 'scores-without-labels', 'effective-rank', 'kkt-residual'];
+    for (const figure of figures)
         await page.waitForSelector(`[data-figure="${figure}"] svg[aria-label]`);
     assert.ok((await page.locator('.flow rect').count()) > 10);
     await openTab(page, 'Run');
