@@ -2,7 +2,7 @@
 import { Deck, OrthographicView } from '@deck.gl/core';
 import { LineLayer, ScatterplotLayer } from '@deck.gl/layers';
 import { polygonContains } from 'd3-polygon';
-import { isHidden, paint, paintBytes, sectionOf, valueOf, type Painted } from './colouring';
+import { followsScale, isHidden, paint, paintBytes, sectionOf, valueOf, type Painted } from './colouring';
 import type { Result } from './data';
 import { count, h, svgElement } from './dom';
 import type { State } from './state';
@@ -87,7 +87,8 @@ export class CellView {
         void this.recolour();
         state.on(['scale'], () => {
             this.moveToScale();
-            void this.recolour();
+            if (followsScale(state.colouring)) void this.recolour();
+            else this.describe();
         });
         state.on(['view'], () => this.moveToScale());
         state.on(['colour', 'hidden', 'selection', 'theme'], () => void this.recolour());

@@ -44,6 +44,11 @@ export function colouringTitle(colouring: Colouring): string {
     }
 }
 
+/** Whether the colours change when the scale does. */
+export function followsScale(colouring: Colouring): boolean {
+    return colouring.kind === 'cluster' || colouring.kind === 'graph' || colouring.kind === 'component';
+}
+
 /** The section of the data a colouring needs. */
 export function sectionOf(colouring: Colouring): string {
     if (colouring.kind === 'component') return 'components';

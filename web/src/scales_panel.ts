@@ -1,6 +1,6 @@
 /** What the cells are coloured by, the legend, and the selection. */
 import type { CellView } from './cells';
-import { colouringTitle } from './colouring';
+import { colouringTitle, followsScale } from './colouring';
 import { rampStyle } from './colours';
 import { button, count, fileName, h, number, save, tsv } from './dom';
 import { layoutControls } from './layout';
@@ -124,11 +124,13 @@ function legend(view: CellView, state: State): HTMLElement {
     };
     let waiting = false;
     // After the view has painted: it subscribes first, and may have to unpack data.
-    state.on(['scale', 'colour', 'hidden', 'theme'], () => {
+    const updateSoon = (): void => {
         if (waiting) return;
         waiting = true;
         setTimeout(() => ((waiting = false), update()), 30);
-    });
+    };
+    state.on(['colour', 'hidden', 'theme'], updateSoon);
+    state.on(['scale'], () => followsScale(state.colouring) && updateSoon());
     setTimeout(update, 30);
     return box;
 }
