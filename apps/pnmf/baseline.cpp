@@ -89,13 +89,14 @@ void solve_and_write(const Options& options, const Input& input) {
                                                  },
                                              .step = {}});
     progress.end_line();
+    const double seconds = progress.seconds();
     AssessOptions assess{.seed = options.baseline.seed};
     if (options.clusters > 0) {
         assess.clusters = options.clusters;
     }
     const Assessment assessment = assess_fit(prepared, result, assess);
     print_notices(assessment.notices);
-    const Json summary = summary_json(options, prepared, result, assessment, progress.seconds());
+    const Json summary = summary_json(options, prepared, result, assessment, seconds);
     write_result(folder / "result.h5ad", input.data, prepared, result,
                  {.save_basis = true,
                   .transform = input.transform == Transform::log_unit ? "log-unit" : "none",

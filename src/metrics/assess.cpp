@@ -9,6 +9,8 @@
 #include <pnmf/metrics/silhouette.hpp>
 #include <pnmf/parallel.hpp>
 
+#include <Eigen/Eigenvalues>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -20,6 +22,7 @@ namespace {
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr Index scales_for_count = 8; ///< scales that take part in the choice of k
 constexpr double enough_fit = 0.95;   ///< share of the largest silhouette in the finest embedding
+constexpr double enough_rank = 0.25;  ///< share of the finest scale's effective rank; below, H has collapsed
 
 /// `count` of the positions 0 … T − 1, evenly spaced, first and last included.
 std::vector<Index> spread(Index count, Index T) {
@@ -84,6 +87,19 @@ Index chosen_count(Index scales, const std::function<Matrix(Index)>& embedding, 
     return count;
 }
 
+/// exp of the entropy of the squared singular values, normalised to sum 1 (Roy and Vetterli 2007).
+double effective_rank(const Matrix& H) {
+    const Vector squares =
+        Eigen::SelfAdjointEigenSolver<Matrix>(H * H.transpose(), Eigen::EigenvaluesOnly).eigenvalues();
+    const double sum = squares.cwiseMax(0.0).sum();
+    double entropy = 0.0;
+    for (const double square : squares) {
+        const double share = sum > 0.0 ? square / sum : 0.0;
+        entropy -= share > 0.0 ? share * std::log(share) : 0.0;
+    }
+    return std::exp(entropy);
+}
+
 /// min(1, s_t / (share · max s)): 1 for every scale whose clusters fit the finest embedding nearly as well as
 /// any scale's do.
 std::vector<double> combine(const std::vector<double>& fit_to_finest) {
@@ -145,6 +161,7 @@ Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embed
     scores.silhouette.assign(T, none);
     scores.resampling.assign(T, none);
     std::vector<double> fit_to_finest(T, none);
+    std::vector<double> rank(T, none);
     Matrix finest;
     for (Index t = 0; t < scales; ++t) {
         const Matrix H = embedding(t);
@@ -160,6 +177,7 @@ Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embed
         }
         scores.silhouette[t] = silhouette_of(part, clusters);
         fit_to_finest[t] = t == 0 ? scores.silhouette[0] : silhouette_of(finest, clusters);
+        rank[t] = effective_rank(part);
         if (std::lround(0.8 * static_cast<double>(part.cols())) >= k) {
             scores.resampling[t] = resampling_stability(
                 part, {.clusters = k, .repeats = options.resamples, .starts = 3, .seed = options.seed});
@@ -168,6 +186,11 @@ Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embed
     scores.gap_prominence = epsilon.empty() ? std::vector<double>(T, none) : gap_prominence(epsilon, deaths);
     scores.stability = scales > 1 ? neighbor_stability(result.clusters) : std::vector<double>(T, none);
     scores.combined = combine(fit_to_finest);
+    for (std::size_t t = 0; t < T; ++t) {
+        if (rank[t] < enough_rank * rank.front()) {
+            scores.combined[t] = 0.0;
+        }
+    }
     result.recommended = recommendation(scores.combined);
     return result;
 }

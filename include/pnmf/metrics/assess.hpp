@@ -27,7 +27,8 @@ struct ScaleScores {
     std::vector<double> silhouette;     ///< `mean_silhouette`: of the probed scales
     std::vector<double> resampling;     ///< `resampling_stability`: of the probed scales
     /// Of the probed scales: min(1, s_t / (0.95 · max s)), s_t the silhouette of the clusters at t in the
-    /// *finest* embedding. The coarsest scale with the largest value is recommended.
+    /// *finest* embedding; 0 where the effective rank of H_t is below a quarter of the finest scale's. The
+    /// coarsest scale with the largest value is recommended.
     std::vector<double> combined;
 };
 
