@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
+#include <ctime>
 #include <filesystem>
 #include <memory>
 #include <string_view>
@@ -81,6 +82,7 @@ void solve_and_write(const Options& options, const Input& input) {
     const SolverOptions& solver = prepared.options.solver;
     Progress progress(solver.tolerance.value_or(default_tolerance(solver)), solver.max_sweeps.value_or(1000),
                       options.baseline.algorithm == BaselineAlgorithm::stationary);
+    const std::clock_t began = std::clock();
     FitResult<Real> result = solve_baseline(prepared, options.baseline,
                                             {.sweep =
                                                  [&](const SweepReport& report) {
@@ -90,13 +92,15 @@ void solve_and_write(const Options& options, const Input& input) {
                                              .step = {}});
     progress.end_line();
     const double seconds = progress.seconds();
+    const double cpu_seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
     AssessOptions assess{.seed = options.baseline.seed};
     if (options.clusters > 0) {
         assess.clusters = options.clusters;
     }
     const Assessment assessment = assess_fit(prepared, result, assess);
     print_notices(assessment.notices);
-    const Json summary = summary_json(options, prepared, result, assessment, seconds);
+    Json summary = summary_json(options, prepared, result, assessment, seconds);
+    summary["cpu_seconds"] = cpu_seconds; // of the solve, all threads
     write_result(folder / "result.h5ad", input.data, prepared, result,
                  {.save_basis = true,
                   .transform = input.transform == Transform::log_unit ? "log-unit" : "none",

@@ -7,6 +7,7 @@
 #include "trace.hpp"
 #include "verbs.hpp"
 
+#include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/write_text.hpp>
@@ -48,6 +49,7 @@ struct Options {
     double checkpoint_every = 300.0;
     bool save_basis = false;
     bool no_report = false;
+    bool choose_rank = false;
     bool strict = false;
     bool resume = false;
     bool json = false;
@@ -361,7 +363,22 @@ void check_output(const Options& options) {
     }
 }
 
-void run(const Options& options) {
+/// The rank by held-out entries, with its curve on stderr.
+Index rank_by_held_out_entries(const DataValues& X, std::uint64_t seed) {
+    RankOptions options;
+    options.seed = seed;
+    const RankCurve curve = choose_rank(X, options);
+    fmt::print(stderr, "error on held-out entries:");
+    for (std::size_t i = 0; i < curve.ranks.size(); ++i) {
+        fmt::print(stderr, " rank {}: {:.4f}", curve.ranks[i], curve.error[i]);
+    }
+    fmt::print(stderr, "\nrank {}: the smallest within one standard error of the best\n", curve.chosen);
+    return curve.chosen;
+}
+
+void run(Options options) {
+    require(!options.choose_rank || !options.fit.rank, "--rank and --choose-rank exclude each other");
+    require(!options.choose_rank || !options.resume, "--choose-rank cannot be resumed: give --rank");
     if (options.threads > 0) {
         set_thread_count(options.threads);
     }
@@ -371,6 +388,9 @@ void run(const Options& options) {
         std::erase_if(input.data.cell_table,
                       [](const TableColumn& column) { return column.name == "label"; });
         input.data.cell_table.push_back({.name = "label", .values = input.labels, .categorical = true});
+    }
+    if (options.choose_rank) {
+        options.fit.rank = rank_by_held_out_entries(input.data.X, options.fit.seed);
     }
     if (options.precision == "float") {
         fit_with<float>(options, input);
@@ -400,6 +420,10 @@ void add_fit(CLI::App& app, const std::string& command) {
         ->capture_default_str();
     verb->add_option("--threads", options->threads, "Threads; results do not depend on it [all cores]")
         ->check(CLI::PositiveNumber);
+    verb->add_flag(
+        "--choose-rank", options->choose_rank,
+        "Take the rank that predicts held-out entries best; prints the curve (an NMF for each rank "
+        "tried)");
     verb->add_flag("--save-basis", options->save_basis, "Write the bases W too (needed by `pnmf transform`)");
     verb->add_flag("--no-report", options->no_report, "Write no page to look at (report.html)");
     verb->add_option("--start-from", options->start_from, "A result.h5ad with its bases to start from")

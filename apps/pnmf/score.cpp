@@ -241,9 +241,11 @@ void print_table(const Report& report) {
     fmt::print("scale{}{}  silhouette  seeds  scales\n", fit ? "     epsilon" : "",
                labelled ? "            ARI            NMI         purity       accuracy" : "");
     for (Index t = 0; t < std::ssize(report.scores); ++t) {
-        fmt::print("{:5}{}{}   {:5.3f}\n", t + 1,
+        const double stability = report.assessment.scores.stability[t];
+        fmt::print("{:5}{}{}   {}\n", t + 1,
                    fit ? fmt::format("  {:10.4g}", report.embeddings.epsilon[t]) : "",
-                   cells_of_table(report.scores[t]), report.assessment.scores.stability[t]);
+                   cells_of_table(report.scores[t]),
+                   std::isnan(stability) ? "    -" : fmt::format("{:5.3f}", stability));
     }
     if (report.scores.size() > 1) {
         print_choices(report);

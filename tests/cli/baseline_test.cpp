@@ -68,6 +68,14 @@ TEST_F(BaselineVerb, WhatCannotBeFactorisedEndsWithCode2) {
     EXPECT_FALSE(fs::exists(out()));
 }
 
+TEST_F(BaselineVerb, AFitMayChooseItsRankByHeldOutEntries) {
+    const auto run = expect_done(circles(6) + " --choose-rank --max-scales 3 --json", out());
+    const Json json = Json::parse(run.out);
+    EXPECT_NE(run.err.find("error on held-out entries: rank 2"), std::string::npos) << run.err;
+    EXPECT_EQ(json["rank"], json["options"]["rank"]);
+    EXPECT_EQ(fit(circles(6) + " --choose-rank --rank 2", out("both")).exit_code, 2);
+}
+
 TEST_F(BaselineVerb, StrictEndsWithCode3WhenTheRunDidNotConverge) {
     EXPECT_EQ(baseline("nmf " + circles(6) + " --rank 2 --max-steps 1 --strict", out()).exit_code, 3);
     EXPECT_TRUE(fs::exists(out() / "result.h5ad"));

@@ -1,0 +1,105 @@
+#!/usr/bin/python3
+"""NMF without penalties by pnmf, scikit-learn and RcppML, at equal loss: nmf.py PROGRAM FOLDER [REPEATS]
+
+FOLDER holds PBMC3k (matrix.mtx.gz, genes × cells). The data are log10(1 + x) with cells of unit length. For each
+rank and number of threads the target is the loss ‖X − WH‖² that scikit-learn reaches with its defaults (cd,
+nndsvda, tol 1e-4, at most 200 iterations). pnmf and RcppML are given more and more iterations until they are at
+or below it; the loss is computed by this script from W and H, for every contestant, before a time is printed.
+Then all run REPEATS times in turns. Reading and writing files is not counted; the start (SVD) is.
+"""
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+
+THREADS = sys.argv[4] if len(sys.argv) > 4 else None
+if THREADS:
+    os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = THREADS
+
+import resource
+import time
+
+import h5py
+import numpy as np
+import scipy.io
+import scipy.sparse
+
+LADDER = [5, 10, 20, 40, 80]
+
+
+def loss(X, W, H):
+    return X.multiply(X).sum() - 2 * (W * (X @ H.T)).sum() + ((W.T @ W) * (H @ H.T)).sum()
+
+
+def run_sklearn(X, rank):
+    from sklearn.decomposition import NMF
+
+    before, began = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
+    model = NMF(rank, init="nndsvda", random_state=0)
+    W = model.fit_transform(X)
+    wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_SELF)
+    cpu = after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+    return loss(X, W, model.components_), cpu, wall, model.n_iter_
+
+
+def run_pnmf(program, X, mtx, rank, steps, folder):
+    out = folder / "pnmf"
+    command = [program, "baseline", "nmf", mtx, "--transform", "none", "--rank", rank, "--tolerance", 0, "--clusters", 1,
+               "--max-steps", steps, "--threads", THREADS, "--json", "-o", out]
+    run = subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True)
+    summary = json.loads(run.stdout)
+    with h5py.File(out / "result.h5ad") as file:
+        W, H = file["uns/pnmf/W"][0], file["uns/pnmf/H"][0]
+    return loss(X, W, H), summary["cpu_seconds"], summary["seconds"], steps
+
+
+def run_rcppml(X, mtx, rank, steps, folder):
+    script = pathlib.Path(__file__).with_suffix(".R")
+    out = folder / "rcppml"
+    command = ["Rscript", script, mtx, rank, THREADS, steps, out]
+    cpu, wall = map(float, subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True).stdout.split())
+    return loss(X, np.loadtxt(f"{out}.W"), np.loadtxt(f"{out}.H")), cpu, wall, steps
+
+
+def first_below(target, run):
+    for steps in LADDER:
+        result = run(steps)
+        if result[0] <= target:
+            return result
+    return result
+
+
+def main():
+    program, data, repeats = sys.argv[1], pathlib.Path(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 3
+    X = scipy.io.mmread(data / "matrix.mtx.gz").tocsc().astype(float)
+    X = X[np.asarray(X.sum(axis=1)).ravel() > 0]
+    X.data = np.log10(1 + X.data)
+    X = X @ scipy.sparse.diags(1 / np.sqrt(np.asarray(X.multiply(X).sum(axis=0)).ravel()))
+    X = X.tocsr()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        mtx = folder / "X.mtx"
+        scipy.io.mmwrite(mtx, X, precision=17)
+        print("| rank | threads | contestant | iterations | loss | CPU s | wall s |\n| --- | --- | --- | --- | --- | --- | --- |")
+        for rank in [10, 30]:
+            target = run_sklearn(X, rank)[0]
+            steps = {"pnmf": first_below(target, lambda s: run_pnmf(program, X, mtx, rank, s, folder))[3],
+                     "RcppML": first_below(target, lambda s: run_rcppml(X, mtx, rank, s, folder))[3]}
+            times = {}
+            for _ in range(repeats):
+                times.setdefault("scikit-learn", []).append(run_sklearn(X, rank))
+                times.setdefault("pnmf", []).append(run_pnmf(program, X, mtx, rank, steps["pnmf"], folder))
+                times.setdefault("RcppML", []).append(run_rcppml(X, mtx, rank, steps["RcppML"], folder))
+            for contestant, runs in times.items():
+                losses, cpu, wall, iterations = zip(*runs)
+                note = "" if max(losses) <= target * (1 + 1e-9) else " (above the target)"
+                print(f"| {rank} | {THREADS} | {contestant} | {iterations[0]} | {losses[0]:.4f}{note} | "
+                      f"{statistics.median(cpu):.2f} ({min(cpu):.2f}–{max(cpu):.2f}) | "
+                      f"{statistics.median(wall):.2f} ({min(wall):.2f}–{max(wall):.2f}) |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
