@@ -159,7 +159,7 @@ struct Cloud {
     ScaleSet scales;
 };
 
-Dataset read_data(const Options& options, InputOptions input) {
+Dataset read_data(const Options& options, const InputOptions& input) {
     if (options.points) {
         require(input.transform.empty() && !input.drop_empty,
                 "--transform and --drop-empty cannot be used with --points");

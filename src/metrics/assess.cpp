@@ -22,7 +22,7 @@ namespace {
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr Index scales_for_count = 8; ///< scales that take part in the choice of k
 constexpr double enough_fit = 0.95;   ///< share of the largest silhouette in the finest embedding
-constexpr double enough_rank = 0.25;  ///< share of the finest scale's effective rank; below, H has collapsed
+constexpr double enough_rank = 0.25;  ///< share of the directions beyond the first; below, H has collapsed
 
 /// `count` of the positions 0 … T − 1, evenly spaced, first and last included.
 std::vector<Index> spread(Index count, Index T) {
@@ -187,7 +187,7 @@ Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embed
     scores.stability = scales > 1 ? neighbor_stability(result.clusters) : std::vector<double>(T, none);
     scores.combined = combine(fit_to_finest);
     for (std::size_t t = 0; t < T; ++t) {
-        if (rank[t] < enough_rank * rank.front()) {
+        if (rank[t] - 1.0 < enough_rank * (rank.front() - 1.0)) { // a line has effective rank 1
             scores.combined[t] = 0.0;
         }
     }

@@ -69,6 +69,17 @@ TEST(Assess, RecommendsTheCoarsestScaleWhoseClustersFitTheFinestEmbedding) {
     EXPECT_TRUE(result.notices.empty());
 }
 
+TEST(Assess, NeverRecommendsAScaleThatHasCollapsedToALine) {
+    Groups data = groups(60, {0.3, 0.3});
+    Matrix line = 0.01 * data.H[1]; // the same groups, hardly off a common direction
+    line.colwise() += Vector::Constant(3, 5.0);
+    data.H.push_back(line);
+    const Assessment result = data.assess({.clusters = 3});
+    EXPECT_EQ(adjusted_rand_index(data.labels, result.clusters[2]), 1.0);
+    EXPECT_EQ(result.scores.combined[2], 0.0);
+    EXPECT_EQ(result.recommended, 1);
+}
+
 TEST(Assess, GivesCostlyScoresToTheProbedScalesOnly) {
     const Groups data = groups(60, std::vector<double>(9, 1.0));
     const Assessment result = assess_scales(9, data.embedding(), {1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 5, 9},

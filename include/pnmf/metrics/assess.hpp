@@ -27,8 +27,9 @@ struct ScaleScores {
     std::vector<double> silhouette;     ///< `mean_silhouette`: of the probed scales
     std::vector<double> resampling;     ///< `resampling_stability`: of the probed scales
     /// Of the probed scales: min(1, s_t / (0.95 · max s)), s_t the silhouette of the clusters at t in the
-    /// *finest* embedding; 0 where the effective rank of H_t is below a quarter of the finest scale's. The
-    /// coarsest scale with the largest value is recommended.
+    /// *finest* embedding; 0 where H_t has collapsed: its effective rank exceeds 1, that of a line, by less
+    /// than a quarter of what the finest scale's does. The coarsest scale with the largest value is
+    /// recommended.
     std::vector<double> combined;
 };
 
