@@ -168,12 +168,15 @@ export class CellView {
     }
 
     private async recolour(): Promise<void> {
-        await this.result.load(sectionOf(this.state.colouring));
+        const wanted = this.state.colouring;
+        await this.result.load(sectionOf(wanted));
+        if (this.state.colouring !== wanted) return; // another was chosen while this one was unpacked
         this.painted = paint(this.result, this.t, this.state.colouring, this.state.dark);
         paintBytes(this.painted, this.result, this.state, this.colours);
         this.outline();
         this.describe();
         this.draw();
+        this.state.emit('painted');
     }
 
     private describe(): void {

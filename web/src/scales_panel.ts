@@ -1,6 +1,6 @@
 /** What the cells are coloured by, the legend, and the selection. */
 import type { CellView } from './cells';
-import { colouringTitle, followsScale } from './colouring';
+import { colouringTitle } from './colouring';
 import { rampStyle } from './colours';
 import { button, count, fileName, h, number, save, tsv } from './dom';
 import { layoutControls } from './layout';
@@ -123,15 +123,13 @@ function legend(view: CellView, state: State): HTMLElement {
         if (focused) box.querySelector<HTMLElement>(`[data-category="${CSS.escape(focused)}"]`)?.focus();
     };
     let waiting = false;
-    // After the view has painted: it subscribes first, and may have to unpack data.
-    const updateSoon = (): void => {
+    // Once the view has painted, which may have to unpack data first; not more often than a film can be read.
+    state.on(['painted'], () => {
         if (waiting) return;
         waiting = true;
         setTimeout(() => ((waiting = false), update()), 30);
-    };
-    state.on(['colour', 'hidden', 'theme'], updateSoon);
-    state.on(['scale'], () => followsScale(state.colouring) && updateSoon());
-    setTimeout(update, 30);
+    });
+    update();
     return box;
 }
 
@@ -176,7 +174,7 @@ function selectionBox(views: CellView[], state: State): HTMLElement {
         names.hidden = chosen.length === 0;
         names.textContent = chosen.slice(0, longestNames).join('\n') + (chosen.length > longestNames ? `\n\u2026 and ${count(chosen.length - longestNames)} more` : '');
     };
-    state.on(['selection', 'colour'], () => setTimeout(update, 30));
+    state.on(['selection', 'painted'], update);
     update();
     return h('div', { class: 'selection' }, h('h3', {}, 'Selection'), summary, parts, h('div', { class: 'row' }, h('label', { for: 'find' }, 'Find cells '), search, shown, clear, table), names);
 }

@@ -9,7 +9,7 @@ export type Colouring =
     | { kind: 'component'; k: number }
     | { kind: 'gene'; name: string };
 
-export type Change = 'scale' | 'colour' | 'hidden' | 'selection' | 'theme' | 'play' | 'view';
+export type Change = 'scale' | 'colour' | 'hidden' | 'selection' | 'theme' | 'play' | 'view' | 'painted';
 
 export class State {
     at = 0;

@@ -26,8 +26,8 @@ export const launch = () =>
         args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'],
     });
 
-/** Opens a report; `complaints` collects console messages, errors, dialogs and requests that leave the file. */
-export async function open(browser, name, options = {}) {
+/** Opens a report, `before` having run in the page first; `complaints` collects console messages, errors, dialogs and requests that leave the file. */
+export async function open(browser, name, { before, ...options } = {}) {
     const context = await browser.newContext({
         viewport: { width: 1280, height: 900 },
         reducedMotion: 'reduce', // cells are where they belong at once: nothing to wait for
@@ -35,6 +35,7 @@ export async function open(browser, name, options = {}) {
         ...options,
     });
     const page = await context.newPage();
+    if (before) await page.addInitScript(before);
     page.setDefaultTimeout(60000);
     const complaints = [];
     page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));

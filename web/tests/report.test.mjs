@@ -149,6 +149,22 @@ onPage('genes of a component colour the cells', async (page) => {
     assert.match(await page.textContent('.row:has(#gene)'), /no values of this gene/);
 });
 
+/** Data that takes long to unpack, as on a busy machine. */
+function slowUnpacking() {
+    const now = Response.prototype.arrayBuffer;
+    Response.prototype.arrayBuffer = async function () {
+        await new Promise((done) => setTimeout(done, 400));
+        return now.call(this);
+    };
+}
+
+onPage('the legend follows the colours however long their data takes', async (page) => {
+    await page.selectOption('#colour', { label: 'component 1' });
+    await page.selectOption('#colour', { label: 'component 2' });
+    await page.waitForFunction(() => /^component 2 of H/.test(document.querySelector('.legend h3').textContent), null, { timeout: 10000 });
+    assert.equal(await page.locator('.legend .ramp').count(), 1);
+}, { before: slowUnpacking });
+
 onPage('cells are coloured by their cluster at the scale', async (page) => {
     await page.selectOption('#colour', { label: 'cluster at this scale' });
     await page.waitForFunction(() => /^cluster at this scale/.test(document.querySelector('.legend h3').textContent));
