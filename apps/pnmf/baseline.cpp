@@ -152,7 +152,7 @@ BaselineFitOptions with_preset(const CLI::App& verb, const Options& options) {
     return chosen;
 }
 
-void run(Options options) {
+void run(const Options& options) {
     if (options.threads > 0) {
         set_thread_count(options.threads);
     }

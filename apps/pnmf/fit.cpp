@@ -141,11 +141,9 @@ Json summary_json(const Options& options, const PreparedFit<Real>& prepared, con
 }
 
 /// How far apart the cells are in an embedding: √(Σ‖h_j − mean‖² / Σ‖h_j‖²), 0 for a single point.
-template <class Real>
-double spread(const DenseMatrix<Real>& H) {
-    const Matrix wide = H.template cast<double>();
-    const double size = wide.squaredNorm();
-    return size > 0.0 ? std::sqrt((wide.colwise() - wide.rowwise().mean()).squaredNorm() / size) : 0.0;
+double spread(const Matrix& H) {
+    const double size = H.squaredNorm();
+    return size > 0.0 ? std::sqrt((H.colwise() - H.rowwise().mean()).squaredNorm() / size) : 0.0;
 }
 
 /// At most nine scales, evenly spaced, finest and coarsest among them.
@@ -157,7 +155,7 @@ void print_scales(const FitResult<Real>& result) {
     for (Index i = 0; i < rows; ++i) {
         const Index t = rows == 1 ? 0 : i * (scales - 1) / (rows - 1);
         fmt::print("{:>6} {:>10.4g}  {:>10}  {:>14.2f}  {:>6.3f}\n", t + 1, result.scales.epsilon[t],
-                   result.scales.betti0[t], result.effective_rank[t], spread(result.factors.H[t]));
+                   result.scales.betti0[t], result.effective_rank[t], spread(result.factors.H[t].template cast<double>()));
     }
 }
 

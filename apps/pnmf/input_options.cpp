@@ -67,7 +67,7 @@ Input read_input(const InputOptions& options) {
         data.cell_table.pop_back();
     }
     if (options.transform.empty()) {
-        data.notices.push_back(
+        data.notices.emplace_back(
             input.transform == Transform::none
                 ? "transform: none (default); --transform log-unit changes it"
                 : "transform: log10(1+x), then cells of length 1 (default); --transform none "

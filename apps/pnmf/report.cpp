@@ -32,7 +32,7 @@ std::string program_name() {
 }
 
 fs::path result_file(const std::string& given) {
-    const fs::path path = fs::is_directory(given) ? fs::path(given) / "result.h5ad" : fs::path(given);
+    fs::path path = fs::is_directory(given) ? fs::path(given) / "result.h5ad" : fs::path(given);
     require(fs::exists(path), "{}: there is no such result of `pnmf fit`", path.string());
     return path;
 }

@@ -27,7 +27,7 @@ struct Options {
 
 fs::path this_program() {
     std::error_code error;
-    const fs::path path = fs::read_symlink("/proc/self/exe", error);
+    fs::path path = fs::read_symlink("/proc/self/exe", error);
     require(!error, "the program's own file cannot be found: {}", error.message());
     return path;
 }
@@ -68,6 +68,7 @@ void run(const Options& options) {
         words.insert(words.end(), {"--only", name});
     }
     std::vector<char*> arguments;
+    arguments.reserve(words.size() + 1);
     for (std::string& word : words) {
         arguments.push_back(word.data());
     }

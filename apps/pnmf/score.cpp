@@ -30,6 +30,7 @@ struct Options {
     InputOptions input;
     std::string merge;
     std::string clusters_file;
+    bool keep_clusters = false;
     Index clusters = 0;
     ScoringOptions scoring;
     bool json = false;
@@ -100,14 +101,14 @@ Embeddings plain_embedding(InputOptions input) {
     return result;
 }
 
-Embeddings read_embeddings(const InputOptions& input) {
-    const fs::path path = input.path;
+/// The .h5ad file of a fit, which may be given by its folder; none for a plain embedding.
+std::optional<fs::path> fit_file(const fs::path& path) {
     if (fs::is_directory(path)) {
         require(fs::exists(path / "result.h5ad"), "{}: the folder of a fit must hold result.h5ad",
                 path.string());
-        return fit_embeddings(path / "result.h5ad");
+        return path / "result.h5ad";
     }
-    return path.extension() == ".h5ad" ? fit_embeddings(path) : plain_embedding(input);
+    return path.extension() == ".h5ad" ? std::optional(path) : std::nullopt;
 }
 
 Json json_of(const MeanAndDeviation& score) {
@@ -269,6 +270,28 @@ void write_clusters(const Report& report, const fs::path& path) {
     write_text(path, text);
 }
 
+/// The clusters of every scale as columns `pnmf_clusters_1`, … of `obs`.
+void keep_clusters(const Report& report, const fs::path& file) {
+    std::vector<std::string> categories;
+    for (Index c = 1; c <= report.clusters; ++c) {
+        categories.push_back(std::to_string(c));
+    }
+    std::vector<TableColumn> columns;
+    for (const EmbeddingScores& scores : report.scores) {
+        std::vector<std::string> names;
+        for (const Index cluster : scores.clusters) {
+            names.push_back(categories[static_cast<std::size_t>(cluster)]);
+        }
+        columns.push_back({.name = fmt::format("pnmf_clusters_{}", columns.size() + 1),
+                           .values = std::move(names),
+                           .categorical = true,
+                           .categories = categories});
+    }
+    add_cell_columns(file, columns);
+    fmt::print(stderr, "{}: clusters of {} scales in obs, pnmf_clusters_1 and so on\n", file.string(),
+               columns.size());
+}
+
 Report score(const Options& options, const Embeddings& embeddings, std::vector<Index> labels,
              ScoringOptions scoring) {
     if (!scoring.clusters) {
@@ -302,7 +325,12 @@ Report score(const Options& options, const Embeddings& embeddings, std::vector<I
 
 void run(const Options& options) {
     require(options.merge.empty() || !options.input.labels.empty(), "--merge needs --labels");
-    const Embeddings embeddings = read_embeddings(options.input);
+    const std::optional<fs::path> file = fit_file(options.input.path);
+    require(file || !options.keep_clusters,
+            "--keep-clusters needs the result of a fit, {} is an embedding alone; --write-clusters writes a "
+            "table",
+            options.input.path);
+    const Embeddings embeddings = file ? fit_embeddings(*file) : plain_embedding(options.input);
     std::vector<Index> labels;
     if (!options.input.labels.empty()) {
         std::vector<std::string> names = read_labels(options.input.labels, embeddings.cells);
@@ -315,6 +343,9 @@ void run(const Options& options) {
     const Report report = score(options, embeddings, std::move(labels), scoring);
     if (!options.clusters_file.empty()) {
         write_clusters(report, options.clusters_file);
+    }
+    if (options.keep_clusters) {
+        keep_clusters(report, *file);
     }
     if (options.json) {
         fmt::print("{}\n", json_of(report).dump(2));
@@ -357,6 +388,8 @@ void add_score(CLI::App& app) {
     verb->add_option("--write-clusters", options->clusters_file,
                      "Table to write: the cluster of each cell at each scale")
         ->type_name("FILE");
+    verb->add_flag("--keep-clusters", options->keep_clusters,
+                   "Add the clusters of each scale to obs of the result: pnmf_clusters_1, pnmf_clusters_2, ...");
     verb->add_flag("--json", options->json, "Print JSON");
     verb->callback([options] { run(*options); });
 }

@@ -13,6 +13,9 @@ namespace pnmf {
 
 namespace fs = std::filesystem;
 
+/// Their names go into one attribute, for which HDF5 has 64 KB: 16 bytes a name, and those already there.
+constexpr std::size_t most_new_columns = 2000;
+
 namespace io {
 
 namespace {
@@ -189,6 +192,26 @@ void write_anndata(const fs::path& path, const AnnDataFile& file, const AnnDataW
                           .cell_table = file.cell_table,
                           .feature_table = file.feature_table};
     io::write_parts(path, parts, file, options);
+}
+
+void add_cell_columns(const fs::path& path, const std::vector<TableColumn>& columns) {
+    require(columns.size() <= most_new_columns, "{}: at most {} columns can be added to obs at once, got {}",
+            path.string(), most_new_columns, columns.size());
+    const hdf5::Session session;
+    io::check_h5ad(hdf5::Object::open_file(path));
+    io::AtomicFile copy(path);
+    std::error_code error;
+    fs::copy_file(path, copy.temporary(), fs::copy_options::overwrite_existing, error);
+    if (error) {
+        throw SystemError(fmt::format("{}: cannot be copied: {}", path.string(), error.message()));
+    }
+    hdf5::Object root = hdf5::Object::edit_file(copy.temporary(), path);
+    {
+        hdf5::Object obs = root.open("obs");
+        io::add_columns(obs, columns);
+    }
+    root.close_file();
+    copy.commit();
 }
 
 void write_h5ad(const fs::path& path, const Dataset& data, const AnnDataWriteOptions& options) {

@@ -30,6 +30,8 @@ struct DataFrame {
 DataFrame read_frame(const hdf5::Object& frame, std::vector<std::string>& notices);
 void write_frame(hdf5::Object& parent, const std::string& name, const std::vector<std::string>& names,
                  const std::vector<TableColumn>& columns);
+/// Adds columns to a data frame in the file; one of the same name is replaced.
+void add_columns(hdf5::Object& frame, const std::vector<TableColumn>& columns);
 
 /// A matrix, dense, CSR or CSC, transposed: a row of the file is a column in memory, so that dense and CSR
 /// matrices are the file's bytes.

@@ -291,4 +291,24 @@ void write_frame(Object& parent, const std::string& name, const std::vector<std:
     }
 }
 
+void add_columns(Object& frame, const std::vector<TableColumn>& columns) {
+    const Index rows = std::ssize(read_index(frame));
+    std::vector<std::string> order;
+    if (frame.has_attribute("column-order")) {
+        order = frame.texts_attribute("column-order");
+        frame.remove_attribute("column-order");
+    }
+    for (const TableColumn& column : columns) {
+        require(length(column) == rows, "the column '{}' of {} must have {} values, got {}", column.name,
+                frame.where(), rows, length(column));
+        std::erase(order, column.name);
+        if (frame.contains(column.name)) {
+            frame.remove(column.name);
+        }
+        write_column(frame, column);
+        order.push_back(column.name);
+    }
+    frame.set_attribute("column-order", order);
+}
+
 } // namespace pnmf::io

@@ -140,6 +140,17 @@ Object Object::create_file(const fs::path& path, const fs::path& shown_as) {
     return result;
 }
 
+Object Object::edit_file(const fs::path& path, const fs::path& shown_as) {
+    const Session session;
+    auto file = std::make_shared<File>();
+    file->name = shown_as.string();
+    file->handle = Handle(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
+    require(bool(file->handle), "{}: must be a whole HDF5 file: {}", file->name, last_error());
+    Handle root(H5Oopen(file->handle.get(), "/", H5P_DEFAULT), H5Oclose);
+    require(bool(root), "{}: must be a whole HDF5 file: {}", file->name, last_error());
+    return {std::move(file), std::move(root), "/"};
+}
+
 void Object::close_file() {
     const Session session;
     const bool flushed = H5Fflush(file_->handle.get(), H5F_SCOPE_LOCAL) >= 0;

@@ -78,6 +78,8 @@ class Object {
     static Object open_file(const std::filesystem::path& path);
     /// The root of a new file, to write; replaces an existing one. Messages call it `shown_as`.
     static Object create_file(const std::filesystem::path& path, const std::filesystem::path& shown_as);
+    /// The root of an existing file, to change it in place. Messages call it `shown_as`.
+    static Object edit_file(const std::filesystem::path& path, const std::filesystem::path& shown_as);
     /// Writes out what is buffered and closes the file; SystemError when the machine refuses.
     /// No other object of the file may be open any more.
     void close_file();
@@ -95,6 +97,7 @@ class Object {
     bool contains(const std::string& name) const;
     Object open(const std::string& name) const;
     Object make_group(const std::string& name);
+    void remove(const std::string& name); ///< a member; what it held stays in the file as unused bytes
 
     // Attributes. Text of any length and character set, one value or an array.
     bool has_attribute(const std::string& name) const;
@@ -103,6 +106,7 @@ class Object {
     std::optional<std::vector<std::int64_t>> integers_attribute(const std::string& name) const;
     /// The object that the attribute, an object reference, points to.
     Object reference_attribute(const std::string& name) const;
+    void remove_attribute(const std::string& name);
     void set_attribute(const std::string& name, const std::string& text);
     void set_attribute(const std::string& name, const std::vector<std::string>& texts);
     void set_attribute(const std::string& name, const std::vector<std::int64_t>& integers);

@@ -189,6 +189,20 @@ void Object::write_attribute(const std::string& name, hid_t type, hid_t space, c
     }
 }
 
+void Object::remove(const std::string& name) {
+    const Session session;
+    if (H5Ldelete(handle_.get(), name.c_str(), H5P_DEFAULT) < 0) {
+        refuse(fmt::format("its member '{}' cannot be removed", name));
+    }
+}
+
+void Object::remove_attribute(const std::string& name) {
+    const Session session;
+    if (H5Adelete(handle_.get(), name.c_str()) < 0) {
+        refuse(fmt::format("its attribute '{}' cannot be removed", name));
+    }
+}
+
 void Object::set_attribute(const std::string& name, const std::string& text) {
     const Session session;
     const char* pointer = text.c_str();

@@ -107,6 +107,40 @@ TEST(Score, EachScaleOfAFitIsScoredAndTheBestIsMarkedAsChosenWithLabels) {
     EXPECT_NE(table.out.find("pNMF-best (scale 2, chosen with the labels)"), std::string::npos) << table.out;
 }
 
+TEST(Score, ClustersOfEachScaleAreKeptInTheResultBesideAllElse) {
+    const test::TemporaryFolder folder;
+    const Example data = example();
+    AnnDataFile file;
+    file.cell_names = data.names;
+    file.cell_table.push_back({.name = "group", .values = data.labels});
+    file.cell_table.push_back({.name = "pnmf_clusters_1", .values = std::vector<double>(30, 7.0)});
+    SlabArray H{
+        .slabs = 2, .rows = 2, .cols = 30, .slab = std::function([&](Index t) { return data.H[1 - t]; })};
+    file.uns["pnmf"] = AnnDataMap{{"H", H}, {"epsilon", numeric_array(std::vector<double>{0.5, 2.0})}};
+    const auto path = folder / "result.h5ad";
+    write_anndata(path, file);
+    score(path.string() + " --labels group --keep-clusters --write-clusters " +
+          (folder / "clusters.tsv").string());
+    const AnnDataFile after = read_anndata(path);
+    ASSERT_EQ(after.cell_table.size(), 3U);
+    EXPECT_EQ(after.cell_table[0].name, "group");
+    EXPECT_EQ(std::get<std::vector<std::string>>(after.cell_table[0].values), data.labels);
+    EXPECT_TRUE(find(after.uns, "pnmf/H") != nullptr);
+    const Dataset written = read_dataset(folder / "clusters.tsv", {.cells = CellAxis::rows});
+    for (Index t = 0; t < 2; ++t) {
+        const TableColumn& kept = after.cell_table[static_cast<std::size_t>(t) + 1];
+        EXPECT_EQ(kept.name, "pnmf_clusters_" + std::to_string(t + 1));
+        const auto& names = std::get<std::vector<std::string>>(kept.values);
+        for (Index j = 0; j < 30; ++j) {
+            EXPECT_EQ(std::stod(names[j]), std::get<Matrix>(written.X)(t, j));
+        }
+    }
+    write_tables(folder, data);
+    const auto refused =
+        run_command(test::program().string() + " score " + (folder / "H.csv").string() + " --keep-clusters");
+    EXPECT_EQ(refused.exit_code, 2);
+}
+
 TEST(Score, WithoutLabelsAndCountTheMostStableNumberOfClustersIsTaken) {
     const test::TemporaryFolder folder;
     write_tables(folder, example());

@@ -99,6 +99,11 @@ struct AnnDataWriteOptions {
 void write_anndata(const std::filesystem::path& path, const AnnDataFile& file,
                    const AnnDataWriteOptions& options = {});
 
+/// Adds columns to `obs` of an existing file, replacing those of the same name; all else stays as it is.
+/// The changed file takes the old one's place whole or not at all. At most 2,000 columns at once: HDF5 keeps
+/// the list of their names in 64 KB.
+void add_cell_columns(const std::filesystem::path& path, const std::vector<TableColumn>& columns);
+
 /// Writes a data set alone: X, names and tables.
 void write_h5ad(const std::filesystem::path& path, const Dataset& data,
                 const AnnDataWriteOptions& options = {});
