@@ -155,7 +155,8 @@ void print_scales(const FitResult<Real>& result) {
     for (Index i = 0; i < rows; ++i) {
         const Index t = rows == 1 ? 0 : i * (scales - 1) / (rows - 1);
         fmt::print("{:>6} {:>10.4g}  {:>10}  {:>14.2f}  {:>6.3f}\n", t + 1, result.scales.epsilon[t],
-                   result.scales.betti0[t], result.effective_rank[t], spread(result.factors.H[t].template cast<double>()));
+                   result.scales.betti0[t], result.effective_rank[t],
+                   spread(result.factors.H[t].template cast<double>()));
     }
 }
 

@@ -388,8 +388,9 @@ void add_score(CLI::App& app) {
     verb->add_option("--write-clusters", options->clusters_file,
                      "Table to write: the cluster of each cell at each scale")
         ->type_name("FILE");
-    verb->add_flag("--keep-clusters", options->keep_clusters,
-                   "Add the clusters of each scale to obs of the result: pnmf_clusters_1, pnmf_clusters_2, ...");
+    verb->add_flag(
+        "--keep-clusters", options->keep_clusters,
+        "Add the clusters of each scale to obs of the result: pnmf_clusters_1, pnmf_clusters_2, ...");
     verb->add_flag("--json", options->json, "Print JSON");
     verb->callback([options] { run(*options); });
 }
