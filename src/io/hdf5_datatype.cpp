@@ -76,7 +76,7 @@ bool enumeration_is_sound(Bytes type) {
     const unsigned count = word_at<std::uint16_t>(type, 1);
     const unsigned version = type[0] / 16U;
     const auto values = names_end(type, type_header + integer_bytes, count, version);
-    return values && count * size <= type.size() - *values;
+    return values && std::size_t{count} * size <= type.size() - *values;
 }
 
 /// Whether the type described at the start of `type` can be what it says.

@@ -3,12 +3,45 @@
 #include "io/input_file.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace pnmf::io {
 
 namespace {
+
 constexpr std::size_t blocks_ahead = 8;
+
+/// What the producer has read and not yet handed on.
+struct Unfinished {
+    std::string carried; ///< the beginning of a line whose end has not been read
+    bool more = true;    ///< the file may go on
+};
+
+/// The next whole lines, at least `size` bytes unless the file ends; the last line gets the end it may lack.
+std::string next_lines(InputFile& file, std::size_t size, Unfinished& state) {
+    std::string text = std::exchange(state.carried, {});
+    std::size_t filled = text.size();
+    std::size_t end = std::string::npos;
+    while (state.more && end == std::string::npos) {
+        text.resize(filled + size);
+        const std::size_t got = file.read(text.data() + filled, size);
+        state.more = got == size;
+        // What was carried holds no line end: look only at what is new.
+        const std::size_t found = std::string_view(text).substr(filled, got).rfind('\n');
+        end = found == std::string_view::npos ? found : filled + found;
+        filled += got;
+    }
+    text.resize(filled);
+    if (state.more) {
+        state.carried = text.substr(end + 1);
+        text.resize(end + 1);
+    } else if (filled > 0 && text.back() != '\n') {
+        text.push_back('\n');
+    }
+    return text;
 }
+
+} // namespace
 
 LineBlocks::LineBlocks(const std::filesystem::path& path, std::size_t block_size)
     : block_size_(block_size), size_bound_(InputFile(path).size_bound()) {
@@ -33,32 +66,13 @@ LineBlocks::~LineBlocks() {
 void LineBlocks::produce(const std::filesystem::path& path) {
     try {
         InputFile file(path);
-        std::string carried; // the beginning of a line whose end has not been read
+        Unfinished state;
         Index line = 1;
-        bool more = true;
-        while (more) {
-            LineBlock block{.text = std::move(carried), .first_line = line};
-            carried.clear();
-            std::size_t filled = block.text.size();
-            std::size_t end = std::string::npos;
-            while (more && end == std::string::npos) {
-                block.text.resize(filled + block_size_);
-                const std::size_t got = file.read(block.text.data() + filled, block_size_);
-                more = got == block_size_;
-                // What was carried holds no line end: look only at what is new.
-                const std::size_t found = std::string_view(block.text).substr(filled, got).rfind('\n');
-                end = found == std::string_view::npos ? found : filled + found;
-                filled += got;
-            }
-            block.text.resize(filled);
-            if (!more && filled > 0 && block.text.back() != '\n') {
-                block.text.push_back('\n');
-            } else if (more) {
-                carried = block.text.substr(end + 1);
-                block.text.resize(end + 1);
-            }
-            line += std::count(block.text.begin(), block.text.end(), '\n');
-            if (!block.text.empty() && !put(std::move(block))) {
+        while (state.more) {
+            std::string text = next_lines(file, block_size_, state);
+            const Index first = line;
+            line += std::count(text.begin(), text.end(), '\n');
+            if (!text.empty() && !put({.text = std::move(text), .first_line = first})) {
                 return;
             }
         }

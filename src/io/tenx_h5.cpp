@@ -77,6 +77,7 @@ void keep_genes(const fs::path& path, Dataset& data) {
     }
     const auto& types = std::get<std::vector<std::string>>(type->values);
     std::vector<bool> keep;
+    keep.reserve(types.size());
     for (const std::string& text : types) {
         keep.push_back(text == "Gene Expression");
     }

@@ -96,7 +96,7 @@ TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank) {
     const bool over_cells = X.cells() <= X.features();
     const double tolerance = std::is_same_v<Real, float> ? 1e-6 : 1e-13;
     const Matrix space = leading_space(normal_operator(X, over_cells), rank, tolerance);
-    const DenseMatrix<Real> basis = space.cast<Real>();
+    const DenseMatrix<Real>& basis = space.cast<Real>(); // space itself when Real is double
     const Matrix image = over_cells ? Matrix(X.times_transposed(basis.transpose()).template cast<double>())
                                     : Matrix(X.transposed_times(basis).transpose().template cast<double>());
     const Eigen::HouseholderQR<Matrix> qr(image);

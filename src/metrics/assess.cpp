@@ -21,7 +21,6 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr Index scales_for_count = 8; ///< scales that take part in the choice of k
-constexpr double enough_fit = 0.95;   ///< share of the largest silhouette in the finest embedding
 constexpr double enough_rank = 0.25;  ///< share of the directions beyond the first; below, H has collapsed
 
 /// `count` of the positions 0 … T − 1, evenly spaced, first and last included.
@@ -46,6 +45,11 @@ std::vector<Value> at(const std::vector<Value>& values, const std::vector<Index>
         result.push_back(values[position]);
     }
     return result;
+}
+
+/// Cells of length 1: what a cell is made of, without how much of it there is.
+Matrix unit_cells(const Matrix& H) {
+    return H.array().rowwise() / H.colwise().norm().cwiseMax(std::numeric_limits<double>::min()).array();
 }
 
 double silhouette_of(const Matrix& H, const std::vector<Index>& clusters) {
@@ -75,14 +79,14 @@ Index chosen_count(Index scales, const std::function<Matrix(Index)>& embedding, 
     }
     const Index most = std::min(options.most_clusters, embeddings.front().cols() / 2);
     if (most < 2) {
-        notices.push_back("1 cluster: too few cells for more");
+        notices.emplace_back("1 cluster: too few cells for more");
         return 1;
     }
     const std::vector<double> stability =
         cluster_stability(embeddings, most, options.resamples, options.seed);
     const auto best = std::max_element(stability.begin(), stability.end());
     const Index count = best - stability.begin() + 2;
-    notices.push_back(
+    notices.emplace_back(
         fmt::format("{} clusters: the most stable number from 2 to {} when cells are left out", count, most));
     return count;
 }
@@ -100,21 +104,21 @@ double effective_rank(const Matrix& H) {
     return std::exp(entropy);
 }
 
-/// min(1, s_t / (share · max s)): 1 for every scale whose clusters fit the finest embedding nearly as well as
-/// any scale's do.
+/// s_t / max s: 1 for the scale whose clusters fit the finest embedding best, 0 where they do not fit at all.
 std::vector<double> combine(const std::vector<double>& fit_to_finest) {
     double largest = -std::numeric_limits<double>::infinity();
     for (const double value : fit_to_finest) {
         largest = std::isnan(value) ? largest : std::max(largest, value);
     }
     std::vector<double> combined;
+    combined.reserve(fit_to_finest.size());
     for (const double value : fit_to_finest) {
         if (std::isnan(value)) {
             combined.push_back(none);
         } else if (largest <= 0.0) {
             combined.push_back(value == largest ? 1.0 : 0.0);
         } else {
-            combined.push_back(std::min(1.0, value / (enough_fit * largest)));
+            combined.push_back(std::max(0.0, value / largest));
         }
     }
     return combined;
@@ -173,10 +177,10 @@ Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embed
         const Matrix part = H(Eigen::all, cells);
         const std::vector<Index> clusters = at(result.clusters.back(), cells);
         if (t == 0) {
-            finest = part;
+            finest = unit_cells(part);
         }
         scores.silhouette[t] = silhouette_of(part, clusters);
-        fit_to_finest[t] = t == 0 ? scores.silhouette[0] : silhouette_of(finest, clusters);
+        fit_to_finest[t] = silhouette_of(finest, clusters);
         rank[t] = effective_rank(part);
         if (std::lround(0.8 * static_cast<double>(part.cols())) >= k) {
             scores.resampling[t] = resampling_stability(

@@ -119,7 +119,7 @@ std::vector<KktResidual> kkt_residuals(const Problem<Real>& problem, const Facto
 
 template <class Real>
 double effective_rank(const DenseMatrix<Real>& H) {
-    const Matrix wide = H.template cast<double>();
+    const Matrix& wide = H.template cast<double>(); // H itself when Real is double
     const Matrix gram =
         wide.rows() <= wide.cols() ? Matrix(wide * wide.transpose()) : Matrix(wide.transpose() * wide);
     const Vector squares =

@@ -52,7 +52,7 @@ TEST(Assess, FindsThreeClearGroupsAndAScaleThatShowsThem) {
     EXPECT_FALSE(result.notices.empty());
 }
 
-TEST(Assess, RecommendsTheCoarsestScaleWhoseClustersFitTheFinestEmbedding) {
+TEST(Assess, RecommendsTheCoarsestOfTheScalesWhoseClustersFitTheFinestEmbeddingBest) {
     // The groups are clear up to scale 3; later embeddings are clearer still, but show other groups.
     Groups data = groups(60, {0.5, 0.5, 0.5, 0.5, 0.1, 0.1});
     for (const std::size_t t : {std::size_t{4}, std::size_t{5}}) {
@@ -67,6 +67,17 @@ TEST(Assess, RecommendsTheCoarsestScaleWhoseClustersFitTheFinestEmbedding) {
     EXPECT_LT(result.scores.combined[5], 0.5);
     EXPECT_GT(result.scores.silhouette[5], result.scores.silhouette[3]);
     EXPECT_TRUE(result.notices.empty());
+}
+
+TEST(Assess, FitToTheFinestEmbeddingDoesNotDependOnHowLongCellsAre) {
+    Groups data = groups(60, {0.5, 0.5});
+    for (Index j = 0; j < 60; ++j) {
+        data.H[0].col(j) *= j % 2 == 0 ? 0.1 : 10.0; // k-means sees short and long cells first
+    }
+    const Assessment result = data.assess({.clusters = 3});
+    EXPECT_LT(adjusted_rand_index(data.labels, result.clusters[0]), 0.9);
+    EXPECT_EQ(adjusted_rand_index(data.labels, result.clusters[1]), 1.0);
+    EXPECT_EQ(result.recommended, 1);
 }
 
 TEST(Assess, NeverRecommendsAScaleThatHasCollapsedToALine) {

@@ -26,8 +26,8 @@ struct ScaleScores {
     std::vector<double> stability;      ///< `neighbor_stability`: of all scales; NaN for a single one
     std::vector<double> silhouette;     ///< `mean_silhouette`: of the probed scales
     std::vector<double> resampling;     ///< `resampling_stability`: of the probed scales
-    /// Of the probed scales: min(1, s_t / (0.95 · max s)), s_t the silhouette of the clusters at t in the
-    /// *finest* embedding; 0 where H_t has collapsed: its effective rank exceeds 1, that of a line, by less
+    /// Of the probed scales: s_t / max s, s_t the silhouette of the clusters at t in the *finest* embedding,
+    /// its cells scaled to length 1; 0 where it is negative, and where H_t has collapsed: its effective rank exceeds 1, that of a line, by less
     /// than a quarter of what the finest scale's does. The coarsest scale with the largest value is
     /// recommended.
     std::vector<double> combined;
@@ -47,8 +47,8 @@ struct Assessment {
 std::vector<double> cluster_stability(const std::vector<Matrix>& embeddings, Index most_clusters,
                                       Index resamples = 5, std::uint64_t seed = 0);
 
-/// Clusters the cells at every scale by k-means, scores the scales, and recommends one: the coarsest whose
-/// clusters fit the finest embedding nearly as well as those of any scale do (docs/choosing-scales.md).
+/// Clusters the cells at every scale by k-means, scores the scales, and recommends one: that whose
+/// clusters fit the finest embedding best, of equal ones the coarsest (docs/choosing-scales.md).
 ///
 /// `embedding(t)`, d × n, is asked for in ascending order of t, at most twice each. `epsilon` and `deaths`
 /// (ascending) are of the scales and the H0 diagram; both empty where there are none.
