@@ -4,7 +4,7 @@
 FOLDER holds what prepare.py wrote. Each set is fitted (fits are kept in FOLDER/fits and not made again) by the
 four baselines with both algorithms and by pnmf with the dense and the sparse graph, and scored by `pnmf score`:
 ten k-means seeds, the true number of clusters. Prints mean ARI ± its standard deviation over seeds for each
-set, and the mean over sets.
+set, the mean over sets, the mean over the single donors of two of them, and the mean over all.
 """
 import json
 import pathlib
@@ -12,9 +12,11 @@ import subprocess
 import sys
 
 SETS = ["Yan", "Goolam", "Dendritic", "Pollen", "img", "PBMC68k", "GSE75748time", "Kang", "PBMC3k", "Baron"]
+DONORS = ["Baron.1", "Baron.2"] + [f"Kang.{donor}" for donor in (101, 1015, 1016, 1039, 107, 1244, 1256, 1488)]
 COMMON = ["--precision", "float", "--threads", "1"]
 FIT = ["--max-scales", "24", "--max-sweeps", "120"]
-GRAPHS = {"dense": [], "sparse": ["--neighbors", "8"]}
+WEAK = ["--lambda1", "0.2", "--lambda2", "0.2", "--lambda3", "0.02"]
+GRAPHS = {"dense": [], "sparse": ["--neighbors", "8"], "sparse, weak": ["--neighbors", "8"] + WEAK}
 METHODS = ["nmf", "gnmf", "tnmf", "ktnmf"]
 
 
@@ -36,8 +38,9 @@ def rows(program, folder, name):
             scores = json.loads(call(program, "score", result, "--labels", "label", "--json"))
             yield method + label, scores["ari"]
     for graph, options in GRAPHS.items():
-        fit(program, data, fits / graph, ["fit"], FIT + options)
-        scores = json.loads(call(program, "score", fits / graph, "--labels", "label", "--json"))
+        result = fits / graph.replace(", ", ".")
+        fit(program, data, result, ["fit"], FIT + options)
+        scores = json.loads(call(program, "score", result, "--labels", "label", "--json"))
         yield f"pnmf {graph}, t = 1", scores["ari"]
         yield f"pnmf {graph}, recommended", scores["recommended"]["ari"]
         yield f"pnmf {graph}, consensus", scores["consensus"]["ari"]
@@ -45,19 +48,24 @@ def rows(program, folder, name):
         yield f"pnmf {graph}, best by labels", scores["best"]["ari"]
 
 
+def mean(aris):
+    return sum(ari["mean"] for ari in aris) / len(aris) if aris else float("nan")
+
+
 def main():
     program, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-    sets = [name for name in SETS if (folder / f"{name}.npy").exists()]
+    sets, donors = ([name for name in names if (folder / f"{name}.npy").exists()] for names in (SETS, DONORS))
     table = {}
-    for name in sets:
+    for name in sets + donors:
         for row, ari in rows(program, folder, name):
             table.setdefault(row, []).append(ari)
         print(name, "done", file=sys.stderr, flush=True)
-    print("| |", " | ".join(sets), "| mean |")
-    print("|", " | ".join(["---"] * (len(sets) + 2)), "|")
+    print("| |", " | ".join(sets), "| mean | mean of donors | mean of all |")
+    print("|", " | ".join(["---"] * (len(sets) + 4)), "|")
     for row, aris in table.items():
-        cells = [f"{a['mean']:.3f} ± {a['sd']:.3f}" for a in aris]
-        print("|", row, "|", " | ".join(cells), f"| {sum(a['mean'] for a in aris) / len(aris):.3f} |", flush=True)
+        cells = [f"{ari['mean']:.3f} ± {ari['sd']:.3f}" for ari in aris[: len(sets)]]
+        means = [mean(aris[: len(sets)]), mean(aris[len(sets) :]), mean(aris)]
+        print("|", row, "|", " | ".join(cells), "|", " | ".join(f"{value:.3f}" for value in means), "|", flush=True)
 
 
 if __name__ == "__main__":

@@ -319,7 +319,6 @@ std::string Object::read_text() const {
     return texts.front();
 }
 
-// NOLINTBEGIN(bugprone-macro-parentheses): a type in parentheses is no type
 #define PNMF_INSTANTIATE(Value)                                                                              \
     template void Object::read_into(Value*) const;                                                           \
     template std::vector<Value> Object::read() const;                                                        \
@@ -330,6 +329,5 @@ PNMF_INSTANTIATE(std::int64_t)
 PNMF_INSTANTIATE(std::int32_t)
 PNMF_INSTANTIATE(std::int8_t)
 #undef PNMF_INSTANTIATE
-// NOLINTEND(bugprone-macro-parentheses)
 
 } // namespace pnmf::hdf5

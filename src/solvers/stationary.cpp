@@ -64,7 +64,7 @@ class Stationary : public Method<Real> {
 
   private:
     /// How much of the objective rounding alone may add.
-    static constexpr double rounding() { return std::is_same_v<Real, float> ? 1e-6 : 1e-13; }
+    static constexpr double rounding() { return std::is_same_v<Real, float> ? 1e-7 : 1e-13; }
 
     /// previous ← [current + weight·(current − previous)]₊, columns of W unit again.
     void extrapolate(SolverState<Real>& state, double weight) const {
