@@ -27,7 +27,7 @@ import numpy as np
 import scipy.io
 import scipy.sparse
 
-LADDER = [5, 10, 20, 40, 80]
+LADDER = [5, 7, 10, 14, 20, 28, 40, 56, 80]
 
 
 def loss(X, W, H):

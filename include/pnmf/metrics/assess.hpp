@@ -27,9 +27,9 @@ struct ScaleScores {
     std::vector<double> silhouette;     ///< `mean_silhouette`: of the probed scales
     std::vector<double> resampling;     ///< `resampling_stability`: of the probed scales
     /// Of the probed scales: s_t / max s, s_t the silhouette of the clusters at t in the *finest* embedding,
-    /// its cells scaled to length 1; 0 where it is negative, and where H_t has collapsed: its effective rank exceeds 1, that of a line, by less
-    /// than a quarter of what the finest scale's does. The coarsest scale with the largest value is
-    /// recommended.
+    /// its cells scaled to length 1; 0 where it is negative, and where H_t has collapsed: its effective rank
+    /// exceeds 1, that of a line, by less than a quarter of what the finest scale's does. The coarsest scale
+    /// with the largest value is recommended.
     std::vector<double> combined;
 };
 
