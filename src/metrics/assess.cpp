@@ -75,7 +75,7 @@ Index chosen_count(Index scales, const std::function<Matrix(Index)>& embedding, 
     std::vector<Matrix> embeddings;
     for (const Index t : spread(scales_for_count, scales)) {
         const Matrix H = embedding(t);
-        embeddings.push_back(H(Eigen::all, probed_cells(H.cols(), options)));
+        embeddings.emplace_back(H(Eigen::all, probed_cells(H.cols(), options)));
     }
     const Index most = std::min(options.most_clusters, embeddings.front().cols() / 2);
     if (most < 2) {
