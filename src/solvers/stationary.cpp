@@ -22,7 +22,7 @@ namespace {
 ///
 /// Each part keeps the objective from rising. Between sweeps (W, H) is extrapolated with Nesterov's momentum;
 /// a sweep from the extrapolated point that ends above the last objective is undone and the momentum starts
-/// again, so the recorded objective never rises.
+/// again, so the recorded objective never rises by more than rounding is allowed to (`rounding`).
 template <class Real>
 class Stationary : public Method<Real> {
   public:
