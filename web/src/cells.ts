@@ -1,10 +1,11 @@
 /** The cells of one result in the plane: WebGL points that move from scale to scale, their graph, lasso and hover. */
 import { Deck, OrthographicView } from '@deck.gl/core';
-import { LineLayer, ScatterplotLayer } from '@deck.gl/layers';
+import { LineLayer } from '@deck.gl/layers';
 import { polygonContains } from 'd3-polygon';
 import { followsScale, isHidden, paint, paintBytes, sectionOf, valueOf, type Painted } from './colouring';
 import type { Result } from './data';
 import { count, h, svgElement } from './dom';
+import { PointsLayer } from './points_layer';
 import type { State } from './state';
 
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
@@ -35,7 +36,6 @@ export class CellView {
     private readonly to: Float32Array;
     private readonly now: Float32Array;
     readonly colours: Uint8Array;
-    private readonly outlines: Uint8Array;
     private readonly radii: Float32Array;
     private readonly frame: { x: number; y: number; scale: number };
     layout: Layout | null = null;
@@ -44,7 +44,9 @@ export class CellView {
     private moving = false;
     private edges = 0;
     private lassoMode = false;
-    private looks: Record<string, unknown> = {};
+    /** Counts of changes: what counts no further is not taken to the graphics card again. */
+    private moves = 0;
+    private looks = 0;
 
     constructor(
         readonly result: Result,
@@ -56,7 +58,6 @@ export class CellView {
         this.to = new Float32Array(2 * n);
         this.now = new Float32Array(2 * n);
         this.colours = new Uint8Array(4 * n);
-        this.outlines = new Uint8Array(4 * n);
         this.radii = new Float32Array(n);
         this.frame = frameOf(result.meta.boxes);
         const overlay = svgElement('svg', { class: 'overlay', 'aria-hidden': 'true' });
@@ -72,16 +73,19 @@ export class CellView {
             viewState: { ...this.viewState },
             controller: { inertia: false, doubleClickZoom: false },
             useDevicePixels: n > 20000 ? 1 : true,
+            // Points smooth their own edges; only lines of a graph, drawn for few cells, gain by more samples.
+            deviceProps: { type: 'webgl', webgl: { antialias: n <= 3000, preserveDrawingBuffer: false } },
             getTooltip: null,
+            onError: (error) => this.cannotDraw(error),
             getCursor: ({ isDragging }) => (isDragging ? 'grabbing' : 'crosshair'),
             onViewStateChange: ({ viewState }) => {
                 this.viewState = viewState as unknown as ViewState;
                 this.deck.setProps({ viewState: { ...this.viewState } as never });
             },
-            onHover: (info) => this.hover(info.index, info.x, info.y),
         });
         new ResizeObserver(() => this.fitFrame()).observe(this.stage);
         this.listenForLasso();
+        this.listenForHover();
         this.target();
         this.now.set(this.to);
         void this.recolour();
@@ -162,6 +166,7 @@ export class CellView {
         // Between scales of a running film speed is even; a single step starts and ends softly.
         const w = this.state.playing ? share : share * share * (3 - 2 * share);
         for (let i = 0; i < this.now.length; ++i) this.now[i] = this.from[i] + w * (this.to[i] - this.from[i]);
+        ++this.moves;
         this.moving = share < 1;
         this.draw();
         return this.moving;
@@ -173,7 +178,7 @@ export class CellView {
         if (this.state.colouring !== wanted) return; // another was chosen while this one was unpacked
         this.painted = paint(this.result, this.t, this.state.colouring, this.state.dark);
         paintBytes(this.painted, this.result, this.state, this.colours);
-        this.outline();
+        this.size();
         this.describe();
         this.draw();
         this.state.emit('painted');
@@ -233,40 +238,23 @@ export class CellView {
         });
     }
 
-    /** Sizes and edges of the points: a hidden cell has neither, and is not found by the mouse. */
-    private outline(): void {
+    /** Sizes of the points: a hidden cell has none, and is not found by the mouse. */
+    private size(): void {
         const n = this.result.n;
         const automatic = n <= 300 ? 5 : n <= 3000 ? 3.5 : n <= 20000 ? 2.2 : 1.5;
         const radius = automatic * 2 ** (this.state.pointSize / 2);
-        const edge = this.state.dark ? [20, 24, 32] : [255, 255, 255];
-        for (let j = 0; j < n; ++j) {
-            const opacity = this.colours[4 * j + 3];
-            this.radii[j] = opacity === 0 ? 0 : radius;
-            this.outlines.set(edge, 4 * j);
-            this.outlines[4 * j + 3] = Math.round(0.75 * opacity);
-        }
-        this.looks = {
-            getFillColor: { value: this.colours, size: 4, normalized: true },
-            getLineColor: { value: this.outlines, size: 4, normalized: true },
-            getRadius: { value: this.radii, size: 1 },
-        };
+        for (let j = 0; j < n; ++j) this.radii[j] = this.colours[4 * j + 3] === 0 ? 0 : radius;
+        ++this.looks;
     }
 
     private draw(): void {
-        const attributes = {
-            getPosition: { value: this.now, size: 2 }, // a new object: taken to the graphics card again
-            ...this.looks,
-        };
-        const n = this.result.n;
-        const points = new ScatterplotLayer({
+        const points = new PointsLayer({
             id: 'cells',
-            data: { length: n, attributes } as never,
-            radiusUnits: 'pixels',
-            stroked: n <= 3000,
-            lineWidthUnits: 'pixels',
-            getLineWidth: 0.6,
-            pickable: true,
-            antialiasing: true,
+            points: { positions: this.now, colours: this.colours, radii: this.radii },
+            moves: this.moves,
+            looks: this.looks,
+            edge: this.state.dark ? [0.08, 0.09, 0.13] : [1, 1, 1],
+            edgeWidth: this.result.n <= 3000 ? 0.6 : 0,
         });
         this.deck.setProps({ layers: [this.edgeLayer(), points] });
     }
@@ -286,8 +274,39 @@ export class CellView {
         return chosen;
     }
 
+    /** The cell drawn at a pixel of the stage, the last drawn of several; −1: none. */
+    private cellAt(x: number, y: number): number {
+        const scale = 2 ** this.viewState.zoom;
+        const worldX = this.viewState.target[0] + (x - this.stage.clientWidth / 2) / scale;
+        const worldY = this.viewState.target[1] - (y - this.stage.clientHeight / 2) / scale;
+        for (let j = this.result.n - 1; j >= 0; --j) {
+            const reach = this.radii[j] > 0 ? (this.radii[j] + 1) / scale : 0;
+            if (Math.hypot(this.now[2 * j] - worldX, this.now[2 * j + 1] - worldY) < reach) return j;
+        }
+        return -1;
+    }
+
+    /** The rest of the page goes on without the picture: charts, tables and the drawing as SVG need no WebGL. */
+    private cannotDraw(error: Error): void {
+        const what =
+            'The cells cannot be drawn: this browser gives the page no WebGL. The charts beside work, and so do ' +
+            'the downloads of the cells as SVG and TSV.';
+        if (!this.stage.querySelector('.trouble')) {
+            this.stage.append(h('p', { class: 'trouble', role: 'alert' }, `${what} (${error.message})`));
+        }
+    }
+
+    private listenForHover(): void {
+        this.stage.addEventListener('pointermove', (event) => {
+            const box = this.stage.getBoundingClientRect();
+            const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+            this.hover(event.buttons === 0 ? this.cellAt(x, y) : -1, x, y);
+        });
+        this.stage.addEventListener('pointerleave', () => this.hover(-1, 0, 0));
+    }
+
     private hover(j: number, x: number, y: number): void {
-        if (j < 0 || j >= this.result.n || isHidden(this.painted, this.state.hidden, j)) {
+        if (j < 0) {
             this.tip.hidden = true;
             return;
         }

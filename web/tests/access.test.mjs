@@ -1,7 +1,7 @@
 /** For everybody: keyboard, names for screen readers, contrast, small screens; and names that want to be markup. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { file, goTo, launch, lasso, open, openTab, pictureWhere, pnmf, spread, where } from './page.mjs';
+import { download, file, goTo, launch, lasso, open, openTab, pictureWhere, pnmf, spread, where } from './page.mjs';
 
 let browser;
 const hostileFolder = '<img src=x onerror=alert(1)>';
@@ -48,6 +48,23 @@ test('two results share the slider and the selection', async () => {
     await page.waitForFunction(() => document.querySelector('.selected').textContent === '60 and 60 cells selected');
     for (const tab of tabs) await openTab(page, tab);
     assert.deepEqual(complaints, []);
+    await close();
+});
+
+test('without WebGL the page says so, and the rest of it works', async () => {
+    const blind = () => {
+        const original = HTMLCanvasElement.prototype.getContext;
+        HTMLCanvasElement.prototype.getContext = function (kind, ...rest) {
+            return kind.startsWith('webgl') ? null : original.call(this, kind, ...rest);
+        };
+    };
+    const { page, close } = await open(browser, 'six/report.html', { before: blind });
+    await page.waitForSelector('.stage [role=alert]:has-text("no WebGL")');
+    await goTo(page, 'End');
+    assert.match(await where(page), /scale 6 of 6/);
+    for (const tab of tabs) await openTab(page, tab);
+    const drawing = await download(page, '[aria-label="Download the cells of six as SVG"]');
+    assert.equal(drawing.bytes.toString().match(/<circle /g).length, 60);
     await close();
 });
 

@@ -196,6 +196,18 @@ onPage('what is shown can be saved as TSV, SVG and PNG', async (page) => {
     assert.equal(drawing.bytes.toString().match(/<circle /g).length, 60);
     const image = await download(page, '[aria-label="Download the cells of circles as PNG"]');
     assert.equal(image.bytes.subarray(1, 4).toString(), 'PNG');
+    const inked = await page.evaluate(async (base64) => {
+        const saved = new Image();
+        saved.src = `data:image/png;base64,${base64}`;
+        await saved.decode();
+        const canvas = document.createElement('canvas');
+        [canvas.width, canvas.height] = [saved.width, saved.height];
+        const context = canvas.getContext('2d');
+        context.drawImage(saved, 0, 0);
+        const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
+        return data.filter((value, i) => i % 4 < 3 && value !== data[i % 4]).length;
+    }, image.bytes.toString('base64'));
+    assert.ok(inked > 1000, `the cells are in the picture: ${inked} values differ from its corner`);
     assert.ok(image.bytes.length > 4000, `${image.bytes.length} bytes`);
     await openTab(page, 'Topology');
     const deaths = await download(page, '[aria-label="Download Barcode as TSV"]');
