@@ -25,7 +25,9 @@ class CMakeBuild(build_ext):
             configure += ["-DPNMF_BUILD_PROGRAM=OFF", f"-DPNMF_PYTHON={sys.executable}"]
             configure += os.environ.get("PNMF_CMAKE_ARGS", "").split()
             subprocess.run(configure, check=True)
-            subprocess.run(["cmake", "--build", folder, "--target", "pnmf_python", "--parallel"], check=True)
+            # A number: make without one starts every compilation at once, more than memory holds.
+            jobs = os.environ.get("CMAKE_BUILD_PARALLEL_LEVEL") or str(len(os.sched_getaffinity(0)))
+            subprocess.run(["cmake", "--build", folder, "--target", "pnmf_python", "--parallel", jobs], check=True)
             built = next((folder / "python" / "pnmf").glob("_core.*"))
         self.copy_file(str(built), str(target))
 
