@@ -10,7 +10,6 @@ namespace {
 
 constexpr Index coarsest_level = 12; ///< scales to begin with
 constexpr Index growth = 4;          ///< from level to level
-constexpr double level_tolerance = 2e-4;
 constexpr Index work_per_level = 10; ///< at most the work of this many sweeps over all scales
 constexpr Index most_sweeps = 500;
 
@@ -64,7 +63,8 @@ Problem<Real> at_level(const Problem<Real>& problem, const std::vector<Index>& p
 } // namespace
 
 template <class Real>
-Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const Observer& observer) {
+Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, double tolerance,
+                           const Observer& observer) {
     const Index T = problem.scales();
     Index count = T;
     while (count > coarsest_level) {
@@ -73,7 +73,7 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
     std::vector<Index> positions = spread(count, T);
     Factors<Real> factors = chained_start(at_level(problem, positions), std::move(pair), 1e-3, observer);
     while (count < T) {
-        const SolverOptions rough{.tolerance = level_tolerance,
+        const SolverOptions rough{.tolerance = tolerance,
                                   .max_sweeps = std::min(most_sweeps, work_per_level * T / count)};
         const Problem<Real> level = at_level(problem, positions);
         auto state = start_solver(level, rough, std::move(factors));
@@ -89,7 +89,7 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
     return factors;
 }
 
-template Factors<float> nested_start(const Problem<float>&, Pair<float>, const Observer&);
-template Factors<double> nested_start(const Problem<double>&, Pair<double>, const Observer&);
+template Factors<float> nested_start(const Problem<float>&, Pair<float>, double, const Observer&);
+template Factors<double> nested_start(const Problem<double>&, Pair<double>, double, const Observer&);
 
 } // namespace pnmf

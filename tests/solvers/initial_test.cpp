@@ -133,5 +133,20 @@ TEST(NestedStart, IsNearerToTheSolutionThanTheChainedOne) {
               objective(problem, chained_start(problem, pair)).total());
 }
 
+TEST(NestedStart, IsRougherWhereTheToleranceIs) {
+    const auto owned = test::random_problem<double>({.cells = 60, .scales = 50}, {1.0, 1.0, 0.1}, 6);
+    const Problem<double> problem = owned.problem();
+    const Pair<double> pair = seed_pair(*owned.X, 3);
+    Index sweeps_fine = 0;
+    Index sweeps_rough = 0;
+    const auto counting = [](Index& sweeps) {
+        return Observer{.starting = [&sweeps] { return ++sweeps > 0; }};
+    };
+    const auto fine = nested_start(problem, pair, 2e-4, counting(sweeps_fine));
+    const auto rough = nested_start(problem, pair, 0.1, counting(sweeps_rough));
+    EXPECT_LT(sweeps_rough, sweeps_fine);
+    EXPECT_LT(objective(problem, fine).total(), objective(problem, rough).total());
+}
+
 } // namespace
 } // namespace pnmf
