@@ -1,9 +1,12 @@
 #include "fit_options.hpp"
+#include "fit_summary.hpp"
 #include "input_options.hpp"
 #include "interrupt.hpp"
+#include "memory_plan.hpp"
 #include "output_folder.hpp"
 #include "progress.hpp"
 #include "report_page.hpp"
+#include "stages.hpp"
 #include "trace.hpp"
 #include "verbs.hpp"
 
@@ -29,12 +32,12 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <numeric>
 
 namespace pnmf::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 struct Options {
     InputOptions input;
@@ -47,6 +50,7 @@ struct Options {
     Index clusters = 0;
     int threads = 0;
     double checkpoint_every = 300.0;
+    std::string memory; ///< a size; empty: no limit
     bool save_basis = false;
     bool no_report = false;
     bool choose_rank = false;
@@ -94,85 +98,6 @@ Factors<Real> read_start(const fs::path& path, Index scales) {
         factors.H.push_back(read_slab(path, "uns/pnmf/H", t).cast<Real>());
     }
     return factors;
-}
-
-Json objective_json(const Objective& objective) {
-    return {{"total", objective.total()},
-            {"fit", objective.fit},
-            {"graph", objective.graph},
-            {"smoothness", objective.smoothness},
-            {"anchor", objective.anchor}};
-}
-
-template <class Real>
-Json summary_json(const Options& options, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
-                  const Assessment& assessment, double seconds) {
-    const KktResidual total = sum(result.residuals);
-    Json json;
-    json["program"] = std::string("pnmf ") + PNMF_VERSION;
-    json["input"] = options.input.path;
-    json["features"] = prepared.X->features();
-    json["cells"] = prepared.X->cells();
-    json["rank"] = prepared.rank;
-    json["scales"] = result.scales.size();
-    json["epsilon_finest"] = result.scales.epsilon.front();
-    json["epsilon_coarsest"] = result.scales.epsilon.back();
-    json["stop"] = name_of_stop(result.stop);
-    json["sweeps"] = result.trace.size() - 1;
-    json["objective_start"] = objective_json(result.trace.front());
-    json["objective"] = objective_json(result.trace.back());
-    json["kkt"] = total.certificate();
-    json["kkt_H"] = total.H.ratio();
-    json["kkt_W"] = total.W.ratio();
-    json["effective_rank_finest"] = result.effective_rank.front();
-    json["effective_rank_coarsest"] = result.effective_rank.back();
-    json["recommended_scale"] = result.recommended + 1;
-    json["clusters"] = assessment.cluster_count;
-    json["warnings"] = result.warnings;
-    json["notices"] = prepared.notices;
-    for (const std::string& notice : assessment.notices) {
-        json["notices"].push_back(notice);
-    }
-    json["options"] = Json::parse(options_json(prepared.options));
-    json["precision"] = options.precision;
-    json["threads"] = thread_count();
-    json["seconds"] = seconds;
-    return json;
-}
-
-/// How far apart the cells are in an embedding: √(Σ‖h_j − mean‖² / Σ‖h_j‖²), 0 for a single point.
-double spread(const Matrix& H) {
-    const double size = H.squaredNorm();
-    return size > 0.0 ? std::sqrt((H.colwise() - H.rowwise().mean()).squaredNorm() / size) : 0.0;
-}
-
-/// At most nine scales, evenly spaced, finest and coarsest among them.
-template <class Real>
-void print_scales(const FitResult<Real>& result) {
-    const Index scales = result.scales.size();
-    const Index rows = std::min<Index>(9, scales);
-    fmt::print("\n scale    epsilon  components  effective rank  spread\n");
-    for (Index i = 0; i < rows; ++i) {
-        const Index t = rows == 1 ? 0 : i * (scales - 1) / (rows - 1);
-        fmt::print("{:>6} {:>10.4g}  {:>10}  {:>14.2f}  {:>6.3f}\n", t + 1, result.scales.epsilon[t],
-                   result.scales.betti0[t], result.effective_rank[t],
-                   spread(result.factors.H[t].template cast<double>()));
-    }
-}
-
-template <class Real>
-void print_summary(const Json& json, const FitResult<Real>& result, const std::string& files) {
-    const Objective& first = result.trace.front();
-    const Objective& last = result.trace.back();
-    fmt::print("{} cells x {} features, rank {}, {} scales\n", json["cells"].get<Index>(),
-               json["features"].get<Index>(), json["rank"].get<Index>(), result.scales.size());
-    fmt::print("objective {:.5g} -> {:.5g} = fit {:.4g} + graph {:.4g} + smoothness {:.4g} + anchor {:.4g}\n",
-               first.total(), last.total(), last.fit, last.graph, last.smoothness, last.anchor);
-    fmt::print("{} after {} sweeps, KKT residual {:.0e}\n", json["stop"].get<std::string>(),
-               json["sweeps"].get<Index>(), json["kkt"].get<double>());
-    print_scales(result);
-    fmt::print("\nrecommended scale {}, {} clusters; wrote {}\n", result.recommended + 1,
-               json["clusters"].get<Index>(), files);
 }
 
 /// A disk that is full for a while need not end a run: the checkpoint before stays.
@@ -279,13 +204,37 @@ AssessOptions assess_options(const Options& options) {
     return result;
 }
 
+/// Makes the run fit into `--memory`, and says how; the bytes that it will hold at most.
 template <class Real>
-void fit_with(const Options& options, const Input& input) {
+double keep_to_memory(const Options& options, PreparedFit<Real>& prepared) {
+    const Index n = prepared.X->cells();
+    const Index pairs = n * (n - 1) / 2;
+    const Index edges =
+        prepared.options.neighbors ? std::min(pairs, n * (*prepared.options.neighbors + 1)) : pairs;
+    const auto& betti0 = prepared.scales.betti0;
+    const FitSize size{.features = prepared.X->features(),
+                       .cells = n,
+                       .scales = prepared.scales.size(),
+                       .rank = prepared.rank,
+                       .edges = edges,
+                       .components = std::accumulate(betti0.begin(), betti0.end(), Index{0})};
+    const MemoryPlan plan = plan_memory(parse_size(options.memory), resident_bytes(), size,
+                                        prepared.options.solver, sizeof(Real), thread_count());
+    fmt::print(stderr, "{}\n", plan.text);
+    if (!plan.keep_momentum) {
+        prepared.options.solver.extrapolate = false;
+    }
+    return plan.bytes;
+}
+
+template <class Real>
+void fit_with(const Options& options, const Input& input, Stages& stages) {
     const fs::path folder = options.folder;
     require(options.clusters <= input.data.cells(),
             "--clusters must be at most the number of cells, {}, got {}", input.data.cells(),
             options.clusters);
-    const PreparedFit<Real> prepared = prepare_fit<Real>(view_of(input.data.X), options.fit);
+    stages.begin("preparing");
+    PreparedFit<Real> prepared = prepare_fit<Real>(view_of(input.data.X), options.fit);
     print_notices(prepared.notices);
     fmt::print(stderr, "{} scale{}, finest {:.6g}, coarsest {:.6g}\n", prepared.scales.size(),
                prepared.scales.size() == 1 ? "" : "s", prepared.scales.epsilon.front(),
@@ -293,6 +242,7 @@ void fit_with(const Options& options, const Input& input) {
     if (!options.start_from.empty()) {
         check_start(options.start_from, prepared.scales.size(), prepared.rank);
     }
+    const double planned = options.memory.empty() ? 0.0 : keep_to_memory(options, prepared);
     make_output_folder(folder, bytes_needed(prepared, options.save_basis));
     const SolverOptions& solver = prepared.options.solver;
     Progress progress(solver.tolerance.value_or(default_tolerance(solver)),
@@ -303,7 +253,9 @@ void fit_with(const Options& options, const Input& input) {
     const std::string fingerprint = run_fingerprint(prepared.options, input.data.X);
 
     catch_interrupts();
+    stages.begin("start");
     SolverState<Real> state = first_state(options, prepared, fingerprint, progress);
+    stages.begin("sweeps");
     const Stop stop = run_watched(options, prepared, state, fingerprint, progress, trace);
     if (stop == Stop::interrupted) {
         progress.end_line();
@@ -314,10 +266,19 @@ void fit_with(const Options& options, const Input& input) {
         throw Exit{1};
     }
     progress.end_line();
+    stages.begin("assessing");
     FitResult<Real> result = finish_fit(prepared, std::move(state), stop);
     const Assessment assessment = assess_fit(prepared, result, assess_options(options));
     print_notices(assessment.notices);
-    const Json summary = summary_json(options, prepared, result, assessment, progress.seconds());
+    Json summary = summary_json(prepared, result, assessment);
+    summary["input"] = options.input.path;
+    summary["precision"] = options.precision;
+    summary["seconds"] = progress.seconds();
+    summary["seconds_of"] = stages.seconds();
+    summary["peak_bytes"] = peak_bytes();
+    if (planned > 0.0) {
+        summary["planned_bytes"] = planned;
+    }
     write_files(options, input, prepared, result, assessment, summary);
     std::error_code ignored;
     fs::remove(folder / "checkpoint.bin", ignored);
@@ -381,7 +342,12 @@ void run(Options options) {
     if (options.threads > 0) {
         set_thread_count(options.threads);
     }
+    if (!options.memory.empty()) {
+        parse_size(options.memory); // before anything is read
+    }
     check_output(options);
+    Stages stages;
+    stages.begin("reading");
     Input input = read_input(options.input);
     if (!input.labels.empty()) {
         std::erase_if(input.data.cell_table,
@@ -392,9 +358,9 @@ void run(Options options) {
         options.fit.rank = rank_by_held_out_entries(input.data.X, options.fit.seed);
     }
     if (options.precision == "float") {
-        fit_with<float>(options, input);
+        fit_with<float>(options, input, stages);
     } else {
-        fit_with<double>(options, input);
+        fit_with<double>(options, input, stages);
     }
 }
 
@@ -432,6 +398,9 @@ void add_fit(CLI::App& app, const std::string& command) {
     verb->add_option("--checkpoint-every", options->checkpoint_every, "Seconds between checkpoints")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
+    verb->add_option("--memory", options->memory,
+                     "Most memory to use, as 16G or 800M: says what is kept and what is not [no limit]")
+        ->type_name("SIZE");
     verb->add_flag("--resume", options->resume, "Go on from the checkpoint in the output folder");
     verb->add_flag("--strict", options->strict, "Exit with code 3 when the run did not converge");
     verb->add_flag("--json", options->json, "Print the summary as JSON");

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""NMF without penalties by pnmf, scikit-learn and RcppML, at equal loss: nmf.py PROGRAM FOLDER [REPEATS]
+"""NMF without penalties by pnmf, scikit-learn and RcppML, at equal loss: nmf.py PROGRAM FOLDER [REPEATS [THREADS [RANK ...]]]
 
-FOLDER holds PBMC3k (matrix.mtx.gz, genes × cells). The data are log10(1 + x) with cells of unit length. For each
+FOLDER holds matrix.mtx.gz, genes × cells, counts. The data are log10(1 + x) with cells of unit length. For each
 rank and number of threads the target is the loss ‖X − WH‖² that scikit-learn reaches with its defaults (cd,
 nndsvda, tol 1e-4, at most 200 iterations). pnmf and RcppML are given more and more iterations until they are at
 or below it; the loss is computed by this script from W and H, for every contestant, before a time is printed.
@@ -15,8 +15,8 @@ import subprocess
 import sys
 import tempfile
 
-THREADS = sys.argv[4] if len(sys.argv) > 4 else None
-if THREADS:
+THREADS = sys.argv[4] if len(sys.argv) > 4 else "1"
+if THREADS:  # before NumPy is loaded
     os.environ["OMP_NUM_THREADS"] = os.environ["OPENBLAS_NUM_THREADS"] = THREADS
 
 import resource
@@ -84,7 +84,7 @@ def main():
         mtx = folder / "X.mtx"
         scipy.io.mmwrite(mtx, X, precision=17)
         print("| rank | threads | contestant | iterations | loss | CPU s | wall s |\n| --- | --- | --- | --- | --- | --- | --- |")
-        for rank in [10, 30]:
+        for rank in map(int, sys.argv[5:] or [10, 30]):
             target = run_sklearn(X, rank)[0]
             steps = {"pnmf": first_below(target, lambda s: run_pnmf(program, X, mtx, rank, s, folder))[3],
                      "RcppML": first_below(target, lambda s: run_rcppml(X, mtx, rank, s, folder))[3]}

@@ -41,17 +41,23 @@ SLOW_EPOCHS, SLOW_CELLS, SLOW_FEATURES = 60, 300, 1000
 def umap(lab, values):
     """UMAP by a process of its own, and how: by the compiler, without it, or not at all (None)."""
     given, made = lab.folder / "given.npy", lab.folder / "made.npy"
+    reduced = ""
+    if values.shape[1] > SLOW_FEATURES and lab.umap_way:
+        from sklearn.decomposition import PCA
+        values, reduced = PCA(50, random_state=0).fit_transform(values), "; X by its first 50 principal components"
     np.save(given, values)
     made.unlink(missing_ok=True)
     ways = [("", {}, 0)]
-    if len(values) <= SLOW_CELLS and values.shape[1] <= SLOW_FEATURES:
+    if len(values) <= SLOW_CELLS:
         ways.append((f"without numba's compiler, {SLOW_EPOCHS} epochs", {"NUMBA_DISABLE_JIT": "1"}, SLOW_EPOCHS))
     for how, environment, epochs in ways[lab.umap_way:]:
         done = subprocess.run([sys.executable, "-B", HERE / "umap_map.py", given, made, str(epochs)],
                               capture_output=True, text=True, env={**os.environ, **environment})
         if done.returncode == 0:
-            return np.load(made), how
+            return np.load(made), how + reduced
         lab.umap_way = 1  # a processor that numba does not suit will not suit it the next time
+        if not reduced and values.shape[1] > SLOW_FEATURES:
+            return umap(lab, values)
     return None, "umap-learn does not run on this machine, and without its compiler it is too slow for this set"
 
 
@@ -83,7 +89,7 @@ def run(lab):
         note = {}
         for column, (name, values) in enumerate(found):
             for row, (kind, places, how) in enumerate(maps(lab, values)):
-                note[kind] = how
+                note[kind] = max(note.get(kind, ""), how, key=len)
                 if places is None:
                     axes[row, column].axis("off")
                     continue

@@ -104,12 +104,13 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
     return prepared;
 }
 
-/// The levels of the nested start are solved a little better than all scales will be, but a rough fit does not
-/// wait for a fine start.
-double level_tolerance(const SolverOptions& solver) {
+/// The levels of the nested start are solved a little better than all scales will be, but a rough fit does
+/// not wait for a fine start.
+LevelOptions level_options(const SolverOptions& solver) {
     constexpr double finest = 2e-4;
     const bool by_certificate = solver.stop == StopRule::certificate;
-    return by_certificate ? std::max(finest, 2.0 / 3.0 * solver.tolerance.value_or(0.0)) : finest;
+    return {by_certificate ? std::max(finest, 2.0 / 3.0 * solver.tolerance.value_or(0.0)) : finest,
+            solver.extrapolate};
 }
 
 } // namespace
@@ -136,7 +137,7 @@ Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& obse
     Pair<Real> pair = seed_pair(*prepared.X, prepared.rank, options.seeding, options.seed);
     switch (options.start.value_or(stationary ? Start::nested : Start::chained)) {
     case Start::nested:
-        return nested_start(problem, std::move(pair), level_tolerance(options.solver), observer);
+        return nested_start(problem, std::move(pair), level_options(options.solver), observer);
     case Start::chained:
         return chained_start(problem, std::move(pair), 1e-3, observer);
     case Start::broadcast:

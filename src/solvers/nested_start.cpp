@@ -63,7 +63,7 @@ Problem<Real> at_level(const Problem<Real>& problem, const std::vector<Index>& p
 } // namespace
 
 template <class Real>
-Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, double tolerance,
+Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const LevelOptions& options,
                            const Observer& observer) {
     const Index T = problem.scales();
     Index count = T;
@@ -73,7 +73,8 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, double
     std::vector<Index> positions = spread(count, T);
     Factors<Real> factors = chained_start(at_level(problem, positions), std::move(pair), 1e-3, observer);
     while (count < T) {
-        const SolverOptions rough{.tolerance = tolerance,
+        const SolverOptions rough{.extrapolate = options.extrapolate,
+                                  .tolerance = options.tolerance,
                                   .max_sweeps = std::min(most_sweeps, work_per_level * T / count)};
         const Problem<Real> level = at_level(problem, positions);
         auto state = start_solver(level, rough, std::move(factors));
@@ -81,6 +82,7 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, double
         if (run_solver(level, rough, state, {.sweep = go_on}) == Stop::interrupted) {
             throw Interrupted();
         }
+        state.previous = {}; // room for what is drawn out
         count = std::min(T, count * growth);
         const std::vector<Index> next = spread(count, T);
         factors = draw_out(state.current, positions, next);
@@ -89,7 +91,9 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, double
     return factors;
 }
 
-template Factors<float> nested_start(const Problem<float>&, Pair<float>, double, const Observer&);
-template Factors<double> nested_start(const Problem<double>&, Pair<double>, double, const Observer&);
+template Factors<float> nested_start(const Problem<float>&, Pair<float>, const LevelOptions&,
+                                     const Observer&);
+template Factors<double> nested_start(const Problem<double>&, Pair<double>, const LevelOptions&,
+                                      const Observer&);
 
 } // namespace pnmf

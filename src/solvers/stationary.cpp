@@ -32,9 +32,16 @@ class Stationary : public Method<Real> {
           residual_W_(problem.epsilon.size()) {}
 
     SweepReport sweep(SolverState<Real>& state, const std::function<void(const StepReport&)>& step) override {
+        if (!options_.extrapolate) { // in place: the point before is not kept, and no part of a sweep need be
+                                     // undone
+            SweepReport report;
+            report.objective = sweep_from(state.current, step, state.trace.size());
+            report.residual = residual(state.current);
+            return report;
+        }
         const Objective before = state.trace.back();
         const double next_momentum = 0.5 * (1.0 + std::sqrt(1.0 + 4.0 * state.momentum * state.momentum));
-        const double weight = options_.extrapolate ? (state.momentum - 1.0) / next_momentum : 0.0;
+        const double weight = (state.momentum - 1.0) / next_momentum;
         const bool extrapolated = weight > 0.0;
         if (extrapolated) {
             extrapolate(state, weight);

@@ -142,8 +142,8 @@ TEST(NestedStart, IsRougherWhereTheToleranceIs) {
     const auto counting = [](Index& sweeps) {
         return Observer{.starting = [&sweeps] { return ++sweeps > 0; }};
     };
-    const auto fine = nested_start(problem, pair, 2e-4, counting(sweeps_fine));
-    const auto rough = nested_start(problem, pair, 0.1, counting(sweeps_rough));
+    const auto fine = nested_start(problem, pair, {}, counting(sweeps_fine));
+    const auto rough = nested_start(problem, pair, {.tolerance = 0.1}, counting(sweeps_rough));
     EXPECT_LT(sweeps_rough, sweeps_fine);
     EXPECT_LT(objective(problem, fine).total(), objective(problem, rough).total());
 }

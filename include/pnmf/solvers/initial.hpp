@@ -44,16 +44,21 @@ template <class Real>
 Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, double tolerance = 1e-3,
                             const Observer& observer = {});
 
+/// How the levels of `nested_start` are solved.
+struct LevelOptions {
+    double tolerance = 2e-4; ///< a level ends when its KKT certificate is at most this
+    bool extrapolate = true; ///< momentum between sweeps, for which the point before is kept
+};
+
 /// A start from few scales to many. The problem is first solved, roughly, on about a dozen of its scales
 /// (from the chained start), then on four times as many, each time from the solution before, drawn out
-/// linearly along the scales; the factors returned are for all scales. A level ends when its KKT certificate
-/// is at most `tolerance`. The observer's `starting` is asked after each sweep of each level; Interrupted when
-/// it says stop.
+/// linearly along the scales; the factors returned are for all scales. The observer's `starting` is asked
+/// after each sweep of each level; Interrupted when it says stop.
 ///
 /// Where g scales stand for one, the smoothness between neighbours is λ₂/g²: then the few scales have the
 /// objective of the many, for embeddings that change linearly between them, divided by g.
 template <class Real>
-Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, double tolerance = 2e-4,
+Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const LevelOptions& options = {},
                            const Observer& observer = {});
 
 } // namespace pnmf

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <pnmf/metrics/assess.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/solvers/fit.hpp>
+#include <pnmf/solvers/option_list.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <string>
+
+/// What `pnmf fit` says at its end: as JSON, and as text.
+namespace pnmf::cli {
+
+using Json = nlohmann::ordered_json;
+
+inline Json objective_json(const Objective& objective) {
+    return {{"total", objective.total()},
+            {"fit", objective.fit},
+            {"graph", objective.graph},
+            {"smoothness", objective.smoothness},
+            {"anchor", objective.anchor}};
+}
+
+template <class Real>
+Json summary_json(const PreparedFit<Real>& prepared, const FitResult<Real>& result,
+                  const Assessment& assessment) {
+    const KktResidual total = sum(result.residuals);
+    Json json;
+    json["program"] = std::string("pnmf ") + PNMF_VERSION;
+    json["features"] = prepared.X->features();
+    json["cells"] = prepared.X->cells();
+    json["rank"] = prepared.rank;
+    json["scales"] = result.scales.size();
+    json["epsilon_finest"] = result.scales.epsilon.front();
+    json["epsilon_coarsest"] = result.scales.epsilon.back();
+    json["stop"] = name_of_stop(result.stop);
+    json["sweeps"] = result.trace.size() - 1;
+    json["objective_start"] = objective_json(result.trace.front());
+    json["objective"] = objective_json(result.trace.back());
+    json["kkt"] = total.certificate();
+    json["kkt_H"] = total.H.ratio();
+    json["kkt_W"] = total.W.ratio();
+    json["effective_rank_finest"] = result.effective_rank.front();
+    json["effective_rank_coarsest"] = result.effective_rank.back();
+    json["recommended_scale"] = result.recommended + 1;
+    json["clusters"] = assessment.cluster_count;
+    json["warnings"] = result.warnings;
+    json["notices"] = prepared.notices;
+    for (const std::string& notice : assessment.notices) {
+        json["notices"].push_back(notice);
+    }
+    json["options"] = Json::parse(options_json(prepared.options));
+    json["threads"] = thread_count();
+    return json;
+}
+
+/// How far apart the cells are in an embedding: √(Σ‖h_j − mean‖² / Σ‖h_j‖²), 0 for a single point.
+inline double spread(const Matrix& H) {
+    const double size = H.squaredNorm();
+    return size > 0.0 ? std::sqrt((H.colwise() - H.rowwise().mean()).squaredNorm() / size) : 0.0;
+}
+
+/// At most nine scales, evenly spaced, finest and coarsest among them.
+template <class Real>
+void print_scales(const FitResult<Real>& result) {
+    const Index scales = result.scales.size();
+    const Index rows = std::min<Index>(9, scales);
+    fmt::print("\n scale    epsilon  components  effective rank  spread\n");
+    for (Index i = 0; i < rows; ++i) {
+        const Index t = rows == 1 ? 0 : i * (scales - 1) / (rows - 1);
+        fmt::print("{:>6} {:>10.4g}  {:>10}  {:>14.2f}  {:>6.3f}\n", t + 1, result.scales.epsilon[t],
+                   result.scales.betti0[t], result.effective_rank[t],
+                   spread(result.factors.H[t].template cast<double>()));
+    }
+}
+
+template <class Real>
+void print_summary(const Json& json, const FitResult<Real>& result, const std::string& files) {
+    const Objective& first = result.trace.front();
+    const Objective& last = result.trace.back();
+    fmt::print("{} cells x {} features, rank {}, {} scales\n", json["cells"].get<Index>(),
+               json["features"].get<Index>(), json["rank"].get<Index>(), result.scales.size());
+    fmt::print("objective {:.5g} -> {:.5g} = fit {:.4g} + graph {:.4g} + smoothness {:.4g} + anchor {:.4g}\n",
+               first.total(), last.total(), last.fit, last.graph, last.smoothness, last.anchor);
+    fmt::print("{} after {} sweeps, KKT residual {:.0e}\n", json["stop"].get<std::string>(),
+               json["sweeps"].get<Index>(), json["kkt"].get<double>());
+    print_scales(result);
+    fmt::print("\nrecommended scale {}, {} clusters; wrote {}\n", result.recommended + 1,
+               json["clusters"].get<Index>(), files);
+}
+
+} // namespace pnmf::cli

@@ -1,0 +1,91 @@
+#include "memory_plan.hpp"
+
+#include <pnmf/error.hpp>
+
+#include <cctype>
+#include <cmath>
+#include <fmt/format.h>
+#include <fstream>
+#include <malloc.h>
+#include <string>
+
+namespace pnmf::cli {
+namespace {
+
+/// A line of /proc/self/status, in bytes; 0 where there is none.
+double status_bytes(const std::string& field) {
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);) {
+        if (line.starts_with(field)) {
+            return 1024.0 * std::stod(line.substr(field.size() + 1));
+        }
+    }
+    return 0.0;
+}
+
+std::string size_text(double bytes) {
+    return bytes >= 1e9 ? fmt::format("{:.2f} GB", bytes / 1e9) : fmt::format("{:.0f} MB", bytes / 1e6);
+}
+
+} // namespace
+
+double parse_size(const std::string& text) {
+    std::size_t end = 0;
+    double number = 0.0;
+    try {
+        number = std::stod(text, &end);
+    } catch (const std::exception&) {
+        end = 0;
+    }
+    std::string unit = text.substr(end);
+    if (!unit.empty() && std::toupper(static_cast<unsigned char>(unit.back())) == 'B') {
+        unit.pop_back();
+    }
+    const bool binary = unit.size() == 2 && unit[1] == 'i';
+    const std::string letters = "KMGT";
+    const std::size_t power =
+        unit.empty() ? 0
+                     : letters.find(static_cast<char>(std::toupper(static_cast<unsigned char>(unit[0])))) + 1;
+    const bool known = unit.empty() || ((unit.size() == 1 || binary) && power > 0);
+    require(end > 0 && known && std::isfinite(number) && number > 0.0,
+            "--memory must be a size such as 16G or 800M, got {}", text);
+    return number * std::pow(binary ? 1024.0 : 1000.0, static_cast<double>(power));
+}
+
+double resident_bytes() {
+    malloc_trim(0);
+    return status_bytes("VmRSS");
+}
+
+double peak_bytes() {
+    return status_bytes("VmHWM");
+}
+
+MemoryPlan plan_memory(double limit, double held, const FitSize& size, const SolverOptions& options,
+                       Index bytes_of_number, int threads) {
+    SolverMemory memory = solver_memory(size, options, bytes_of_number, threads);
+    MemoryPlan plan;
+    if (held + memory.total() > limit && memory.before > 0.0) {
+        plan.keep_momentum = false;
+        memory.before = 0.0;
+    }
+    plan.bytes = held + memory.total();
+    require(plan.bytes <= limit,
+            "--memory: this run needs {} ({} data and graph, {} factors, {} products and sums, {} for {} "
+            "threads), "
+            "more than {}. Fewer scales (--max-scales){}{}, or a lower --rank needs less",
+            size_text(plan.bytes), size_text(held), size_text(memory.factors),
+            size_text(memory.products + memory.shifts), size_text(memory.work), threads, size_text(limit),
+            bytes_of_number > 4 ? ", --precision float" : "", threads > 1 ? ", fewer --threads" : "");
+    plan.text = fmt::format(
+        "memory: {} of {} planned: {} data and graph, {} factors, {}{} products and sums, {} for {} threads",
+        size_text(plan.bytes), size_text(limit), size_text(held), size_text(memory.factors),
+        memory.before > 0.0 ? size_text(memory.before) + " the point before, " : "",
+        size_text(memory.products + memory.shifts), size_text(memory.work), threads);
+    if (!plan.keep_momentum) {
+        plan.text += "; the point before is not kept, so sweeps have no momentum and more of them are needed";
+    }
+    return plan;
+}
+
+} // namespace pnmf::cli

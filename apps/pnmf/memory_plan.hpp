@@ -1,0 +1,30 @@
+#pragma once
+
+#include <pnmf/solvers/memory.hpp>
+
+#include <string>
+
+namespace pnmf::cli {
+
+/// Bytes from a text such as 16G, 1.5G, 800M or 2GiB; a letter stands for a power of 1000, with `i` of 1024.
+/// InputError when it is none.
+double parse_size(const std::string& text);
+
+/// Bytes this process holds now, what it has freed given back first.
+double resident_bytes();
+/// The most it has held.
+double peak_bytes();
+
+/// What `--memory` decided, and why.
+struct MemoryPlan {
+    double bytes = 0;          ///< the most the run will hold
+    bool keep_momentum = true; ///< false: the point before is not kept, so sweeps are plain descent
+    std::string text;          ///< for the user, one line
+};
+
+/// Fits a run into `limit` bytes, of which `held` are in use. InputError when it cannot: it names what would
+/// help.
+MemoryPlan plan_memory(double limit, double held, const FitSize& size, const SolverOptions& options,
+                       Index bytes_of_number, int threads);
+
+} // namespace pnmf::cli

@@ -1,0 +1,73 @@
+#!/usr/bin/python3
+"""How time and memory grow with cells, scales and genes: growth.py PROGRAM [--largest 131072]
+
+Simulated cells, 5 % of the entries not zero, 15 neighbours, rank 10, float, five sweeps of `stationary` from the same
+start at every size: the work of a sweep, not how many it takes. Prints a table for each of the three and the exponent b
+of cost = a x^b, fitted over the upper half of the sizes. Stages are timed by the program itself (summary.json).
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+SWEEPS = 5
+
+
+def simulate(program, folder, cells, genes):
+    path = folder / f"{cells}x{genes}.h5ad"
+    if not path.exists():
+        # The counts of a cell grow with the genes, so that the share of entries that are not zero stays.
+        command = [program, "simulate", "cells", "--cells", cells, "--genes", genes, "--types", 12, "--depth", 145 * genes / 2000]
+        subprocess.run([str(word) for word in [*command, "-o", path]], check=True, stdout=subprocess.DEVNULL)
+    return path
+
+
+def measure(program, folder, cells=2048, genes=2000, scales=16):
+    out = folder / "run"
+    command = [program, "fit", simulate(program, folder, cells, genes), "--neighbors", 15, "--max-scales", scales, "--rank", 10,
+               "--precision", "float", "--start", "broadcast", "--tolerance", 0, "--max-sweeps", SWEEPS, "--clusters", 12,
+               "--no-report", "-o", out]
+    child = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    if status:
+        sys.exit(f"{command} failed")
+    summary = json.loads((out / "summary.json").read_text())
+    if summary["sweeps"] != SWEEPS or not np.isfinite(summary["objective"]["total"]):
+        sys.exit(f"{command}: {summary['sweeps']} sweeps, objective {summary['objective']}")
+    stages = summary["seconds_of"]
+    return [stages["preparing"], stages["sweeps"] / SWEEPS, stages["assessing"], usage.ru_maxrss / 1024]
+
+
+def table(what, sizes, run):
+    print(f"\n| {what} | preparing, s | a sweep, s | assessing, s | peak MB |\n| --- | --- | --- | --- | --- |", flush=True)
+    rows = []
+    for size in sizes:
+        rows.append(run(size))
+        print(f"| {size:,} | " + " | ".join(f"{value:.3g}" for value in rows[-1]) + " |", flush=True)
+    half = len(sizes) // 2
+    exponents = [np.polyfit(np.log(sizes[half:]), np.log([row[i] for row in rows[half:]]), 1)[0] for i in range(4)]
+    print("| exponent | " + " | ".join(f"**{b:.2f}**" for b in exponents) + " |", flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", type=pathlib.Path)
+    parser.add_argument("--largest", type=int, default=2**17)
+    options = parser.parse_args()
+    program = options.program.resolve()
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        table("scales (2,048 cells, 2,000 genes)", [8, 16, 32, 64, 128, 256], lambda T: measure(program, folder, scales=T))
+        table("genes (2,048 cells, 16 scales)", [500, 1000, 2000, 4000, 8000, 16000], lambda p: measure(program, folder, genes=p))
+        sizes = [n for n in (2**e for e in range(10, 18)) if n <= options.largest]
+        table("cells (2,000 genes, 16 scales)", sizes, lambda n: measure(program, folder, cells=n))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+#!/usr/bin/python3
+"""The benchmarks that take a few minutes together, as one table: run.py BUILD DATA  (`make bench`)
+
+Each row comes from a script or program that compares answers before it prints a time, and stands on its own with more
+detail; longer ones and their results are in benchmarks/results. A ratio above 1 says that pnmf is ahead. What needs
+data, packages or the oracle that are not there is left out, with a line that says so.
+"""
+
+import pathlib
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+CONTESTANTS = HERE / "contestants"
+
+
+def tables(command):
+    """The Markdown tables that a command prints, as lists of {column: cell}."""
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError((done.stderr.strip().splitlines() or ["failed"])[-1])
+    found, head = [], None
+    for line in done.stdout.splitlines():
+        if not line.startswith("|"):
+            head = None
+            continue
+        cells = [cell.strip().strip("*") for cell in line.strip().strip("|").split("|")]
+        if head is None:
+            head = cells
+            found.append([])
+        elif not set(line) <= set("|- :"):
+            found[-1].append(dict(zip(head, cells)))
+    return found
+
+
+def persistence(build, data):
+    ours, theirs = tables([sys.executable, CONTESTANTS / "persistence.py", build / "pnmf"])[0]
+    yield "H0 persistence, 10,000 cells x 50", "SciPy, full matrix", f"{ours['median s']} s, {ours['MB']} MB", f"{theirs['median s']} s, {theirs['MB']} MB", theirs["ratio"]
+
+
+def reading(build, data):
+    reader = build / "benchmarks" / "end_to_end" / "bench_read"
+    for row in tables([sys.executable, CONTESTANTS / "read_matrix_market.py", reader, data / "PBMC3k" / "matrix.mtx.gz", 3])[0]:
+        yield f"reading PBMC3k, {row['file']}", "SciPy", row["pnmf, ms: median (range)"] + " ms", row["mmread, ms"] + " ms", row["mmread / pnmf"]
+    for row in tables([sys.executable, CONTESTANTS / "read_h5ad.py", reader, data / "PBMC3k", 5])[0]:
+        yield (f"reading PBMC3k, .h5ad, {row['stored as']}", "AnnData", row["pnmf, ms: median (range)"] + " ms",
+               row["AnnData, ms: median (range)"] + " ms", row["AnnData / pnmf"])
+
+
+def protocol(build, data):
+    oracle = data.parent / "oracle" / "reference_protocol.py"
+    if not oracle.exists():
+        raise RuntimeError(f"{oracle.name} is not there")
+    for row in tables([sys.executable, CONTESTANTS / "protocol.py", build / "pnmf", oracle, "stationary", data / "Dendritic_batch1_HVG859"])[0]:
+        yield f"`stationary`, Dendritic, {row['pnmf']}", "published protocol in NumPy", row["total"], "to its last objective", row["ratio"]
+
+
+def sweeps(build, data):
+    for row in tables([build / "benchmarks" / "end_to_end" / "bench_sweep_rate"])[0]:
+        yield (f"a sweep, {row['data']}, {row['numbers']}", "its matrix products alone", f"{row['GF/s of a sweep']} GF/s",
+               f"{row['of its products alone']} GF/s, stacked {row['of 32 scales stacked']}", f"{row['share']}, of stacked {row['share of stacked']}")
+
+
+def nmf(build, data):
+    rows = tables([sys.executable, CONTESTANTS / "nmf.py", build / "pnmf", data / "PBMC3k", 1, 2, 10])[0]
+    ours = next(row for row in rows if row["contestant"] == "pnmf")
+    for row in rows:
+        if row is not ours:
+            ratio = float(row["wall s"].split()[0]) / float(ours["wall s"].split()[0])
+            yield f"NMF, PBMC3k, rank {row['rank']}, equal loss, two threads", row["contestant"], ours["wall s"] + " s", row["wall s"] + " s", f"{ratio:.1f}"
+
+
+def main():
+    build, data = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
+    print("| work | against | pnmf | other | ratio |\n| --- | --- | --- | --- | --- |", flush=True)
+    left = []
+    for part in [persistence, reading, sweeps, nmf, protocol]:
+        try:
+            for row in part(build, data):
+                print("| " + " | ".join(row) + " |", flush=True)
+        except (RuntimeError, OSError) as error:
+            left.append(f"{part.__name__}: not run: {error}")
+    print("\n".join(["", *left]) if left else "")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <pnmf/solvers/solver.hpp>
+#include <pnmf/types.hpp>
+
+namespace pnmf {
+
+/// Sizes of a fit that its memory depends on.
+struct FitSize {
+    Index features = 0;
+    Index cells = 0;
+    Index scales = 0;
+    Index rank = 0;
+    Index edges = 0;      ///< of the largest graph of one scale; n(n − 1)/2 for all pairs
+    Index components = 0; ///< Σ_t β₀(t)
+};
+
+/// Bytes that a solver holds at most, beside the data and what the graphs of all scales share.
+struct SolverMemory {
+    double factors = 0;  ///< W_t and H_t
+    double before = 0;   ///< the point before, for the momentum of `stationary`
+    double products = 0; ///< WᵀX, WᵀW, HA and degrees of every scale
+    double shifts = 0;   ///< sums over the components of every scale
+    double work = 0;     ///< of the threads: XHᵀ, and the graph of one scale
+
+    double total() const { return factors + before + products + shifts + work; }
+};
+
+SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, Index bytes_of_number,
+                           int threads);
+
+} // namespace pnmf

@@ -1,0 +1,54 @@
+#include "fit_fixture.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace pnmf::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::string few_sweeps = " --max-sweeps 3 --tolerance 0 --no-report --json";
+
+TEST_F(Fit, WithMemoryToSpareSaysWhatItPlansAndChangesNothing) {
+    expect_done(circles() + few_sweeps, out("free"));
+    const auto limited = expect_done(circles() + few_sweeps + " --memory 64G", out("limited"));
+    EXPECT_THAT(limited.err, HasSubstr("of 64.00 GB planned"));
+    EXPECT_THAT(limited.err, HasSubstr("the point before"));
+    expect_same_numbers(result(out("free")), result(out("limited")), "--memory 64G");
+}
+
+/// A fit whose factors, 25 MB, are large beside what the program needs anyway.
+TEST_F(Fit, KeepsToThePlannedMemory) {
+    const std::string data =
+        circles(150, 1000) + " --max-scales 100 --neighbors 15 --start broadcast --rank 20" + few_sweeps;
+    const Json all = Json::parse(expect_done(data + " --memory 64G", out("all")).out);
+    const double planned = all["planned_bytes"];
+    EXPECT_NEAR(all["peak_bytes"].get<double>() / planned, 1.0, 0.1);
+    const auto tight_run =
+        expect_done(data + " --memory " + std::to_string(static_cast<long>(planned - 1e6)), out("tight"));
+    EXPECT_THAT(tight_run.err, HasSubstr("no momentum"));
+    const Json tight = Json::parse(tight_run.out);
+    EXPECT_LT(tight["planned_bytes"].get<double>(), planned - 20e6);
+    EXPECT_NEAR(tight["peak_bytes"].get<double>() / tight["planned_bytes"].get<double>(), 1.0, 0.1);
+    EXPECT_FALSE(tight["options"]["extrapolate"].get<bool>());
+}
+
+TEST_F(Fit, RefusesWhatDoesNotFitAndSizesThatAreNone) {
+    const auto small = fit(circles() + few_sweeps + " --memory 1M", out());
+    EXPECT_EQ(small.exit_code, 2);
+    EXPECT_THAT(small.err, HasSubstr("--memory: this run needs"));
+    EXPECT_THAT(small.err, HasSubstr("--max-scales"));
+    for (const char* size : {"x", "-3G", "3Q", "0", "12GG", "inf"}) {
+        const auto wrong = fit(circles() + few_sweeps + " --memory=" + size, out());
+        EXPECT_EQ(wrong.exit_code, 2) << size;
+        EXPECT_THAT(wrong.err,
+                    HasSubstr(std::string("--memory must be a size such as 16G or 800M, got ") + size));
+    }
+    for (const char* size : {"1.5G", "2GiB", "900mb", "3000000000"}) {
+        EXPECT_EQ(fit(circles() + few_sweeps + " --memory " + size, out()).exit_code, 0) << size;
+    }
+}
+
+} // namespace
+} // namespace pnmf::test
