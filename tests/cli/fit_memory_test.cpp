@@ -30,7 +30,7 @@ TEST_F(Fit, KeepsToThePlannedMemory) {
     const double planned = all["planned_bytes"];
     EXPECT_NEAR(all["peak_bytes"].get<double>() / planned, 1.0, 0.1);
     const auto tight_run =
-        expect_done(data + " --memory " + std::to_string(static_cast<long>(planned - 1e6)), out("tight"));
+        expect_done(data + " --memory " + std::to_string(static_cast<long>(planned - 13e6)), out("tight"));
     EXPECT_THAT(tight_run.err, HasSubstr("no momentum"));
     const Json tight = Json::parse(tight_run.out);
     EXPECT_LT(tight["planned_bytes"].get<double>(), planned - 20e6);
