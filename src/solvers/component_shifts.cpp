@@ -81,12 +81,12 @@ class RowShift {
         }
         // What the move of row k does to the sums of the rows still to come.
         const Index rank = products_.front().WtW.rows();
-        for (Index t = 0; t < forest_.scales(); ++t) {
+        parallel_for(forest_.scales(), [&](Index t) {
             const Vector moved = sums_[t].shift.col(k).cwiseProduct(sizes(t));
             for (Index l = k + 1; l < rank; ++l) {
                 sums_[t].gradient.col(l) += static_cast<double>(products_[t].WtW(l, k)) * moved;
             }
-        }
+        });
     }
 
   private:
@@ -101,11 +101,11 @@ class RowShift {
     }
 
     void eliminate(Index k) {
-        for (Index t = 0; t < forest_.scales(); ++t) {
+        parallel_for(forest_.scales(), [&](Index t) {
             const bool has_parent = t + 1 < forest_.scales();
             pivot_[t] = (own_curvature(t, k) + (has_parent ? smoothness_ : 0.0)) * sizes(t);
             right_[t] = -sums_[t].gradient.col(k);
-        }
+        });
         for (Index t = 0; t + 1 < forest_.scales(); ++t) {
             const auto& level = forest_[t];
             for (Index c = 0; c < level.count(); ++c) {
