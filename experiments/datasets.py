@@ -14,6 +14,7 @@ class Set:
     scales: int = 10     # of the canonical ones, evenly spaced in rank
     extra: tuple = ()    # further options of pnmf fit
     reference: bool = False
+    rank: int = 0        # of every method; 0: the square root of the cells
 
 
 # Thousands of cells: a sparse graph, and the objective within about a thousandth of where the certificate would end.
@@ -25,7 +26,7 @@ SETS = [
     Set("GSE75748time_TF100", 758, "GSE75748time", "all 758 cells, 100 of 19,189 genes", 24, reference=True),
     Set("Yan", 90), Set("Goolam", 124), Set("Pollen", 299), Set("img_ORL32", 400), Set("PBMC68k_reduced700", 700),
     Set("PBMC3k", 2638, scales=6, extra=LARGE), Set("Baron_human_2000g", 2812, scales=6, extra=LARGE),
-    Set("Kang_PBMC_12261", 12261, scales=4, extra=LARGE),
+    Set("Kang_PBMC_12261", 12261, scales=4, extra=LARGE, rank=30),
 ]
 QUICK = ("Dendritic_batch1_HVG859", "Yan")
 BASELINES = ["nmf", "gnmf", "tnmf", "ktnmf"]
@@ -63,10 +64,14 @@ def input_of(lab, one):
     return [lab.dataset(one.name), "--labels", "label"]
 
 
+def rank_of(one):
+    return ["--rank", one.rank] if one.rank else []
+
+
 def fit(lab, one, algorithm, scales=None, lambdas=None):
     """pNMF by `stationary` (λ = 1, 1, 0.1) or by `reference` (λ = 1, 1, 1, the paper's)."""
     count = scales or (min(one.scales, 6) if lab.quick else one.scales)
-    options = ["--max-scales", count, *one.extra]
+    options = ["--max-scales", count, *one.extra, *rank_of(one)]
     weights = lambdas or ((1, 1, 1) if algorithm == "reference" else (1, 1, 0.1))
     for name, value in zip(("--lambda1", "--lambda2", "--lambda3"), weights):
         options += [name, value]
@@ -74,7 +79,7 @@ def fit(lab, one, algorithm, scales=None, lambdas=None):
 
 
 def baseline(lab, one, method):
-    return lab.fit(*input_of(lab, one), verb=("baseline", method))
+    return lab.fit(*input_of(lab, one), *rank_of(one), verb=("baseline", method))
 
 
 def score(lab, fitted, *more):

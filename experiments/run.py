@@ -147,7 +147,7 @@ def main():
     parser.add_argument("--data", default=laboratory.ROOT.parent / "shared" / "data",
                         help="folder of the data sets, one folder each")
     parser.add_argument("--out", default=HERE / "out")
-    parser.add_argument("--limit-cells", type=int, default=5000, help="leave out data sets with more cells")
+    parser.add_argument("--limit-cells", type=int, default=20000, help="leave out data sets with more cells")
     parser.add_argument("--only", action="append", choices=EXPERIMENTS)
     parser.add_argument("--note", default="", help="a sentence about this run for the page")
     parser.add_argument("--write-docs", action="store_true", help="write docs/reproduction.md")
