@@ -3,6 +3,7 @@
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/neighbors.hpp>
+#include <pnmf/persistence/spanning_tree.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -12,21 +13,10 @@
 namespace pnmf {
 namespace {
 
-double largest_distance(const Points& points) {
-    Vector largest(points.count());
-    parallel_blocks(points.count(), 16, [&](Index begin, Index end) {
-        Vector row(points.count());
-        for (Index i = begin; i < end; ++i) {
-            points.distances_from(i, row);
-            largest(i) = row.maxCoeff();
-        }
-    });
-    return largest.maxCoeff();
-}
-
 /// K at the neighbours, k × n: exp(−d² / s^α).
 Matrix heat_weights(const Points& points, const Neighbors& near, double alpha) {
-    const double width = std::pow(largest_distance(points), alpha);
+    // The tree's search knows the largest distance without measuring all pairs.
+    const double width = std::pow(minimum_spanning_tree(points).largest_distance, alpha);
     if (width == 0.0) {
         return Matrix::Ones(near.distance.rows(), near.distance.cols()); // all cells are equal
     }
