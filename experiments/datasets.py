@@ -17,7 +17,7 @@ class Set:
     rank: int = 0        # of every method; 0: the square root of the cells
 
 
-# Thousands of cells: a sparse graph, and the objective within about a thousandth of where the certificate would end.
+# Thousands of cells: a sparse graph, and an end by decrease: the certificate takes hundreds of sweeps more.
 LARGE = ("--neighbors", 15, "--precision", "float", "--stop-rule", "relative-decrease", "--tolerance", "1e-5")
 
 SETS = [
