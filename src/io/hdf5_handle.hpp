@@ -165,6 +165,10 @@ class Object {
     bool stored_as(hid_t native_type) const;
     template <class Stored, class Value>
     void read_converted(Value* out) const; ///< blocks of Stored, converted by all threads
+    template <class Stored, class Value>
+    bool read_large_as(Value* out) const; ///< false when HDF5 does it as well
+    template <class Value>
+    bool read_large(Value* out) const;
     Object create(const std::string& name, hid_t type, hid_t space, const Storage& storage,
                   const std::vector<Index>& shape);
     void write_attribute(const std::string& name, hid_t type, hid_t space, const void* values);

@@ -1,4 +1,5 @@
 #include "io/hdf5_native.hpp"
+#include "io/hdf5_stored.hpp"
 #include "io/hdf5_text.hpp"
 
 #include <pnmf/error.hpp>
@@ -241,6 +242,41 @@ void Object::read_converted(Value* out) const {
     }
 }
 
+template <class Stored, class Value>
+bool Object::read_large_as(Value* out) const {
+    if (!stored_as(native<Stored>())) {
+        return false;
+    }
+    if (read_contiguous<Stored>(handle_.get(), file_->name, out) == StoredRead::done) {
+        return true;
+    }
+    switch (read_compressed_chunks<Stored>(handle_.get(), out)) {
+    case StoredRead::done:
+        return true;
+    case StoredRead::damaged:
+        reject("cannot be read: its compressed bytes are damaged");
+    case StoredRead::not_possible:
+        break;
+    }
+    if constexpr (std::is_same_v<Stored, Value>) {
+        return false;
+    } else { // HDF5 converts numbers one by one
+        read_converted<Stored>(out);
+        return true;
+    }
+}
+
+template <class Value>
+bool Object::read_large(Value* out) const {
+    if constexpr (std::is_same_v<Value, double>) {
+        return read_large_as<float>(out) || read_large_as<std::int32_t>(out) || read_large_as<double>(out);
+    } else if constexpr (std::is_same_v<Value, std::int32_t>) {
+        return read_large_as<std::int32_t>(out);
+    } else {
+        return false;
+    }
+}
+
 template <class Value>
 void Object::read_into(Value* out) const {
     const Session session;
@@ -249,17 +285,9 @@ void Object::read_into(Value* out) const {
         reject("must hold numbers");
     }
     check_fits_file();
-    // HDF5 converts numbers one by one; large arrays are read as they are stored and converted here.
     constexpr Index large = Index{1} << 16;
-    if constexpr (std::is_same_v<Value, double>) {
-        if (size() > large && !shape().empty() && stored_as(H5T_NATIVE_FLOAT)) {
-            read_converted<float>(out);
-            return;
-        }
-        if (size() > large && !shape().empty() && stored_as(H5T_NATIVE_INT32)) {
-            read_converted<std::int32_t>(out);
-            return;
-        }
+    if (size() > large && !shape().empty() && read_large(out)) {
+        return;
     }
     if (size() > 0 && H5Dread(handle_.get(), native<Value>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, out) < 0) {
         reject("cannot be read: " + last_error());

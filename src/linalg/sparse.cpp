@@ -1,11 +1,32 @@
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/sparse.hpp>
 #include <pnmf/linalg/views.hpp>
+#include <pnmf/parallel.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 namespace pnmf {
+namespace {
+
+/// Bounds of at most eight runs of columns with about as many entries each; one run when there are few.
+template <class Real>
+std::vector<Index> parts_of_columns(const SparseView<Real>& matrix) {
+    constexpr std::int64_t few = 1 << 17; // and counting every row for each part should cost less than moving
+    const std::int64_t entries = matrix.start[matrix.cols];
+    const std::int64_t parts = std::clamp<std::int64_t>(entries / (few + matrix.rows), 1, 8);
+    std::vector<Index> bounds{0};
+    for (std::int64_t k = 1; k < parts; ++k) {
+        const auto at = std::lower_bound(matrix.start.begin(), matrix.start.end(), k * entries / parts);
+        bounds.push_back(std::max(bounds.back(), Index{at - matrix.start.begin()}));
+    }
+    bounds.push_back(matrix.cols);
+    return bounds;
+}
+
+} // namespace
 
 template <class Real>
 SparseMatrix<Real> transpose(const SparseView<Real>& matrix) {
@@ -17,18 +38,34 @@ SparseMatrix<Real> transpose(const SparseView<Real>& matrix) {
     result.start.assign(static_cast<std::size_t>(matrix.rows) + 1, 0);
     result.row.resize(matrix.row.size());
     result.value.resize(matrix.value.size());
-    for (const std::int32_t i : matrix.row) {
-        ++result.start[static_cast<std::size_t>(i) + 1];
-    }
-    std::partial_sum(result.start.begin(), result.start.end(), result.start.begin());
-    std::vector<std::int64_t> next(result.start.begin(), result.start.end() - 1);
-    for (Index j = 0; j < matrix.cols; ++j) {
-        for (auto e = matrix.start[j]; e < matrix.start[j + 1]; ++e) {
-            const auto place = next[matrix.row[e]]++;
-            result.row[place] = static_cast<std::int32_t>(j);
-            result.value[place] = matrix.value[e];
+
+    // Each part of the columns counts its entries of every row, learns where in each row they begin, and
+    // moves them there: a counting sort on every thread, with one result.
+    const std::vector<Index> part = parts_of_columns(matrix);
+    const auto parts = static_cast<Index>(part.size()) - 1;
+    std::vector<std::vector<std::int64_t>> next(static_cast<std::size_t>(parts));
+    parallel_for(parts, [&](Index k) {
+        next[k].assign(static_cast<std::size_t>(matrix.rows), 0);
+        for (auto e = matrix.start[part[k]]; e < matrix.start[part[k + 1]]; ++e) {
+            ++next[k][matrix.row[e]];
         }
+    });
+    std::int64_t place = 0;
+    for (Index i = 0; i < matrix.rows; ++i) {
+        for (std::vector<std::int64_t>& begin : next) {
+            place += std::exchange(begin[i], place);
+        }
+        result.start[i + 1] = place;
     }
+    parallel_for(parts, [&](Index k) {
+        for (Index j = part[k]; j < part[k + 1]; ++j) {
+            for (auto e = matrix.start[j]; e < matrix.start[j + 1]; ++e) {
+                const auto to = next[k][matrix.row[e]]++;
+                result.row[to] = static_cast<std::int32_t>(j);
+                result.value[to] = matrix.value[e];
+            }
+        }
+    });
     return result;
 }
 

@@ -39,6 +39,8 @@ const std::vector<Damaged>& files() {
     static const std::vector<Damaged> list{{"csr.h5ad", {}},
                                            {"csr_gzip.h5ad", {}},
                                            {"dense.h5ad", {}},
+                                           {"large_shuffled.h5ad", {}},
+                                           {"large_piece_int.h5ad", {}},
                                            {"plain.h5ad", {}},
                                            {"old_csr.h5ad", {}},
                                            {"tenx_v3.h5", {}},

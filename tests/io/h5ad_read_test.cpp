@@ -6,6 +6,9 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <fmt/format.h>
+#include <fstream>
+#include <iterator>
 
 namespace pnmf {
 namespace {
@@ -34,13 +37,44 @@ TEST_F(H5ad, EveryStorageOfXGivesTheSameMatrix) {
     EXPECT_EQ(dense(read_dataset(h5_file("dense_bool.h5ad"))), truth);
 }
 
-TEST_F(H5ad, ALargeMatrixReadInBlocksIsWhole) {
-    for (const char* name : {"large_float.h5ad", "large_int.h5ad"}) {
-        const Dataset data = read_dataset(h5_file(name));
-        ASSERT_EQ(data.cells(), 700);
-        const Matrix expected = Matrix::NullaryExpr(
-            301, 700, [](Index j, Index i) { return static_cast<double>((3 * i + 5 * j) % 1000); });
-        EXPECT_EQ(std::get<Matrix>(data.X), expected) << name;
+TEST_F(H5ad, ALargeMatrixIsWholeHoweverItIsStored) {
+    const Matrix large = Matrix::NullaryExpr(
+        301, 700, [](Index j, Index i) { return static_cast<double>((3 * i + 5 * j) % 1000); });
+    for (const char* name : {"float", "int", "double", "shuffled", "shuffled_double", "checked", "swapped",
+                             "int64", "tiles", "piece", "piece_int", "piece_double"}) {
+        const Dataset data = read_dataset(h5_file(fmt::format("large_{}.h5ad", name)));
+        EXPECT_EQ(std::get<Matrix>(data.X), large) << name;
+    }
+    Matrix gaps = Matrix::Zero(301, 700);
+    gaps.topLeftCorner(280, 330) = large.topLeftCorner(280, 330);
+    EXPECT_EQ(std::get<Matrix>(read_dataset(h5_file("large_gaps.h5ad")).X), gaps);
+
+    const Matrix sparse = large.unaryExpr([](double x) { return std::fmod(x, 3.0) == 0.0 ? 0.0 : x; });
+    for (const char* name : {"csr", "csc", "csr_gzip", "csc_gzip"}) {
+        const Dataset data = read_dataset(h5_file(fmt::format("large_{}.h5ad", name)));
+        check_structure(std::get<SparseMatrix<double>>(data.X));
+        EXPECT_EQ(dense(data), sparse) << name;
+    }
+}
+
+TEST_F(H5ad, ALargeMatrixWithADamagedChunkIsRejected) {
+    const TemporaryFolder folder;
+    std::string bytes;
+    {
+        std::ifstream in(h5_file("large_float.h5ad"), std::ios::binary);
+        bytes.assign(std::istreambuf_iterator<char>(in), {});
+    }
+    const std::size_t place = bytes.find("\x78\x5e"); // where a chunk of gzip level 4 begins
+    ASSERT_NE(place, std::string::npos);
+    for (std::size_t k = 0; k < 40; ++k) {
+        bytes[place + 100 + k] = '\x55';
+    }
+    std::ofstream(folder / "damaged.h5ad", std::ios::binary) << bytes;
+    try {
+        read_dataset(folder / "damaged.h5ad");
+        FAIL() << "a damaged chunk was read";
+    } catch (const InputError& error) {
+        EXPECT_THAT(error.what(), HasSubstr("damaged.h5ad:/X"));
     }
 }
 

@@ -5,6 +5,7 @@ it needs, it writes the reason to FOLDER/missing.txt, and the tests skip.
 """
 
 import os
+import shutil
 import sys
 import warnings
 
@@ -72,12 +73,31 @@ def make_h5ad():
     both.write_h5ad(path("layers.h5ad"))
     # Large enough to be read in blocks; chunks that fit neither the blocks nor the matrix.
     large = np.add.outer(3 * np.arange(700), 5 * np.arange(301)) % 1000
-    for name, kind in (("float", np.float32), ("int", np.int32)):
-        anndata.AnnData(large.astype(kind), dtype=kind).write_h5ad(path(f"large_{name}.h5ad"))
+    tiles = {"chunks": (33, 40), "compression": "gzip"}
+    for name, kind, stored in (("float", np.float32, tiles), ("int", np.int32, tiles), ("double", np.float64, tiles),
+                               ("shuffled", np.float32, {**tiles, "shuffle": True}),
+                               ("shuffled_double", np.float64, {**tiles, "shuffle": True}),
+                               ("checked", np.float32, {**tiles, "fletcher32": True}),
+                               ("swapped", ">f4", tiles), ("int64", np.int64, tiles), ("tiles", np.float32, {"chunks": (33, 40)}),
+                               ("piece", np.float32, {}), ("piece_int", np.int32, {}), ("piece_double", np.float64, {})):
+        anndata.AnnData(large.astype(np.float32), dtype=np.float32).write_h5ad(path(f"large_{name}.h5ad"))
         with h5py.File(path(f"large_{name}.h5ad"), "a") as root:
             del root["X"]
-            root.create_dataset("X", data=large.astype(kind), chunks=(33, 40), compression="gzip")
+            root.create_dataset("X", data=large.astype(kind), **stored)
             root["X"].attrs["encoding-type"], root["X"].attrs["encoding-version"] = "array", "0.2.0"
+    # Chunks that were never written hold the fill value.
+    shutil.copy(path("large_float.h5ad"), path("large_gaps.h5ad"))
+    with h5py.File(path("large_gaps.h5ad"), "a") as root:
+        del root["X"]
+        X = root.create_dataset("X", shape=large.shape, dtype=np.float32, fillvalue=0, **tiles)
+        X[:330, :280] = large[:330, :280]
+        X.attrs["encoding-type"], X.attrs["encoding-version"] = "array", "0.2.0"
+    # Sparse arrays of one axis, large enough as well; every entry that is not a multiple of 3.
+    sparse = np.where(large % 3 == 0, 0, large).astype(np.float32)
+    for name, matrix, stored in (("csr", sp.csr_matrix(sparse), {}), ("csc", sp.csc_matrix(sparse), {}),
+                                 ("csr_gzip", sp.csr_matrix(sparse), {"compression": "gzip"}),
+                                 ("csc_gzip", sp.csc_matrix(sparse), {"compression": "gzip"})):
+        anndata.AnnData(matrix, dtype=matrix.dtype).write_h5ad(path(f"large_{name}.h5ad"), **stored)
     plain = anndata.AnnData(sp.csr_matrix(full.astype(float)), dtype=float)
     plain.write_h5ad(path("plain.h5ad"))
 

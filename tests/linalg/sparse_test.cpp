@@ -46,6 +46,20 @@ TEST(Sparse, TransposeTwiceIsTheMatrix) {
     EXPECT_EQ(twice.value, sparse.value);
 }
 
+TEST(Sparse, TransposeInPartsIsTheTranspose) {
+    // Enough entries for as many parts as there can be.
+    Triplets<double> triplets = random_triplets(2000, 1500, 1500000, 4);
+    const Triplets<double> more = random_triplets(2000, 3, 300000, 5);
+    triplets.row.insert(triplets.row.end(), more.row.begin(), more.row.end());
+    triplets.col.insert(triplets.col.end(), more.col.begin(), more.col.end());
+    triplets.value.insert(triplets.value.end(), more.value.begin(), more.value.end());
+    SparseMatrix<double> sparse = to_columns(2000, 1500, triplets);
+    const auto once = transpose(sparse);
+    check_structure(once);
+    EXPECT_EQ(to_dense(once), to_dense(sparse).transpose());
+    EXPECT_GT(sparse.nonzeros(), 8 * (131072 + 2000));
+}
+
 TEST(Sparse, StructureThatBreaksTheInvariantIsRejected) {
     const auto good = to_columns(4, 3, random_triplets(4, 3, 10, 2));
     auto row_too_large = good;
