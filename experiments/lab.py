@@ -109,7 +109,7 @@ class Lab:
             (folder / "done").write_text(f"{time.monotonic() - begin:.1f} s\n")
         fit = Fit(folder)
         fit.command = self.last_command = "pnmf " + " ".join(
-            shlex.quote(self.shown(word)) for word in [*words, *basis, *extra, "-o", "DIR"])
+            shlex.quote(self.shown(word).replace(f"OUT/runs/{key}", "DIR")) for word in [*words, *basis, *extra, "-o", "DIR"])
         return fit
 
     def score(self, fit, *arguments):

@@ -97,6 +97,6 @@ def draw(lab, table):
             panel.bar(np.arange(len(rows)) + 0.2 * k, means, 0.2, yerr=deviations, label=metric, error_kw={"lw": 0.7})
         panel.set_xticks(np.arange(len(rows)) + 0.3, [row[1].split(" chosen")[0].replace(", ", "\n") for row in rows], fontsize=6)
         panel.set_title(name, fontsize=9), panel.set_ylim(0, 1)
-    axes[0, 0].legend(fontsize=7, ncol=4, loc="lower right")
+    axes[0, 0].legend(fontsize=7, ncol=4, loc="lower right", bbox_to_anchor=(1.0, 1.0))
     figure.tight_layout()
     lab.figure(figure, "table.png")
