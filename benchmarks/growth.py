@@ -3,7 +3,8 @@
 
 Simulated cells, 5 % of the entries not zero, 15 neighbours, rank 10, float, five sweeps of `stationary` from the same
 start at every size: the work of a sweep, not how many it takes. Prints a table for each of the three and the exponent b
-of cost = a x^b, fitted over the upper half of the sizes. Stages are timed by the program itself (summary.json).
+of cost = a x^b, fitted over the upper half of the sizes. Cells are searched for neighbours in two ways: the automatic one
+looks at all pairs for the spanning tree, the clustered one does not. Stages are timed by the program itself (summary.json).
 """
 
 import argparse
@@ -28,9 +29,9 @@ def simulate(program, folder, cells, genes):
     return path
 
 
-def measure(program, folder, cells=2048, genes=2000, scales=16):
+def measure(program, folder, cells=2048, genes=2000, scales=16, search="automatic"):
     out = folder / "run"
-    command = [program, "fit", simulate(program, folder, cells, genes), "--neighbors", 15, "--max-scales", scales, "--rank", 10,
+    command = [program, "fit", simulate(program, folder, cells, genes), "--neighbors", 15, "--search", search, "--max-scales", scales, "--rank", 10,
                "--precision", "float", "--start", "broadcast", "--tolerance", 0, "--max-sweeps", SWEEPS, "--clusters", 12,
                "--no-report", "-o", out]
     child = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -41,17 +42,18 @@ def measure(program, folder, cells=2048, genes=2000, scales=16):
     if summary["sweeps"] != SWEEPS or not np.isfinite(summary["objective"]["total"]):
         sys.exit(f"{command}: {summary['sweeps']} sweeps, objective {summary['objective']}")
     stages = summary["seconds_of"]
-    return [stages["preparing"], stages["sweeps"] / SWEEPS, stages["assessing"], usage.ru_maxrss / 1024]
+    whole = sum(stages[name] for name in ["preparing", "sweeps", "assessing"])
+    return [stages["preparing"], stages["sweeps"] / SWEEPS, stages["assessing"], whole, usage.ru_maxrss / 1024]
 
 
 def table(what, sizes, run):
-    print(f"\n| {what} | preparing, s | a sweep, s | assessing, s | peak MB |\n| --- | --- | --- | --- | --- |", flush=True)
+    print(f"\n| {what} | preparing, s | a sweep, s | assessing, s | these with five sweeps, s | peak MB |\n| --- | --- | --- | --- | --- | --- |", flush=True)
     rows = []
     for size in sizes:
         rows.append(run(size))
         print(f"| {size:,} | " + " | ".join(f"{value:.3g}" for value in rows[-1]) + " |", flush=True)
     half = len(sizes) // 2
-    exponents = [np.polyfit(np.log(sizes[half:]), np.log([row[i] for row in rows[half:]]), 1)[0] for i in range(4)]
+    exponents = [np.polyfit(np.log(sizes[half:]), np.log([row[i] for row in rows[half:]]), 1)[0] for i in range(len(rows[0]))]
     print("| exponent | " + " | ".join(f"**{b:.2f}**" for b in exponents) + " |", flush=True)
 
 
@@ -66,7 +68,8 @@ def main():
         table("scales (2,048 cells, 2,000 genes)", [8, 16, 32, 64, 128, 256], lambda T: measure(program, folder, scales=T))
         table("genes (2,048 cells, 16 scales)", [500, 1000, 2000, 4000, 8000, 16000], lambda p: measure(program, folder, genes=p))
         sizes = [n for n in (2**e for e in range(10, 18)) if n <= options.largest]
-        table("cells (2,000 genes, 16 scales)", sizes, lambda n: measure(program, folder, cells=n))
+        for search in ["automatic", "clustered"]:
+            table(f"cells (2,000 genes, 16 scales, search {search})", sizes, lambda n: measure(program, folder, cells=n, search=search))
 
 
 if __name__ == "__main__":

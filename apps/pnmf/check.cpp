@@ -4,7 +4,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
-#include <pnmf/graphs/neighbor_edges.hpp>
+#include <pnmf/graphs/neighbor_tree.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/write_text.hpp>
 #include <pnmf/parallel.hpp>
@@ -29,6 +29,7 @@ struct Construction {
     double alpha = 1.5;
     Metric metric = Metric::euclidean;
     std::optional<Index> neighbors;
+    NeighborSearch search = NeighborSearch::automatic;
     ScaleOptions scales;
 };
 
@@ -120,6 +121,8 @@ void read_options(StoredResult& result) {
         if (!json.at("neighbors").is_null()) {
             result.construction.neighbors = json.at("neighbors").get<Index>();
         }
+        result.construction.search = named<NeighborSearch>(json.value("search", "automatic"));
+        result.construction.scales.seed = json.value("seed", result.construction.scales.seed);
         SolverOptions solver;
         solver.algorithm = result.algorithm = named<Algorithm>(json.at("algorithm").get<std::string>());
         solver.stop = named<StopRule>(json.at("stop-rule").get<std::string>());
@@ -180,11 +183,13 @@ Cloud make_cloud(Dataset data, const Construction& construction) {
         construction.neighbors || cloud.data.cells() <= largest_complete_filtration,
         "all pairs of {} cells do not fit (at most {}): --neighbors K takes a graph of nearest neighbours",
         cloud.data.cells(), largest_complete_filtration);
-    cloud.tree = minimum_spanning_tree(*cloud.points);
+    TreeAndNeighbors found = tree_and_neighbors(*cloud.points, construction.neighbors, construction.search,
+                                                construction.scales.seed);
+    cloud.tree = std::move(found.tree);
     cloud.scales = choose_scales(*cloud.points, cloud.tree, construction.scales);
-    if (construction.neighbors) {
-        const auto found = neighbor_edges(*cloud.points, {.neighbors = *construction.neighbors});
-        auto graph = std::make_unique<SparseMultiscaleGraph>(cloud.tree, found.edges, construction.alpha);
+    if (found.neighbors) {
+        auto graph =
+            std::make_unique<SparseMultiscaleGraph>(cloud.tree, found.neighbors->edges, construction.alpha);
         cloud.filtration = edges_of(*graph);
         cloud.graph = std::move(graph);
     } else {

@@ -50,6 +50,8 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Keep at most this many scales, finest and coarsest among them.
     neighbors : int, optional
         A graph of so many nearest neighbours and the spanning tree; default all pairs.
+    search : {"automatic", "exact", "screened", "clustered"}
+        How they are found; clustered does not look at all pairs, and takes the spanning tree of what it finds.
     algorithm : {"stationary", "reference", "paper"}
         Descent to a certificate; the published protocol; the paper's Algorithm 1.
     order : {"chain", "sequential", "red-black"}
@@ -121,6 +123,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         scales: str = "canonical",
         max_scales: int | None = None,
         neighbors: int | None = None,
+        search: str = "automatic",
         algorithm: str = "stationary",
         order: str = "chain",
         start: str | None = None,
@@ -150,6 +153,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.scales = scales
         self.max_scales = max_scales
         self.neighbors = neighbors
+        self.search = search
         self.algorithm = algorithm
         self.order = order
         self.start = start

@@ -10,7 +10,7 @@
 #include <pnmf/diagnostics/spectrum.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
-#include <pnmf/graphs/neighbor_edges.hpp>
+#include <pnmf/graphs/neighbor_tree.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/scales/scale_set.hpp>
 
@@ -34,11 +34,12 @@ Cloud make_cloud(const DataView& X, const FitOptions& options) {
             "all pairs of {} cells do not fit (at most {}): neighbors takes a graph of nearest neighbours",
             points.count(), largest_complete_filtration);
     Cloud cloud;
-    cloud.tree = minimum_spanning_tree(points);
+    TreeAndNeighbors found = tree_and_neighbors(points, options.neighbors, options.search, options.seed);
+    cloud.tree = std::move(found.tree);
     cloud.epsilon = choose_scales(points, cloud.tree, options.scales).epsilon;
-    if (options.neighbors) {
-        const auto found = neighbor_edges(points, {.neighbors = *options.neighbors});
-        auto graph = std::make_unique<SparseMultiscaleGraph>(cloud.tree, found.edges, options.alpha);
+    if (found.neighbors) {
+        auto graph =
+            std::make_unique<SparseMultiscaleGraph>(cloud.tree, found.neighbors->edges, options.alpha);
         cloud.filtration = edges_of(*graph);
         cloud.graph = std::move(graph);
     } else {

@@ -18,12 +18,12 @@ struct SearchSettings {
     Index dimension = 0;      // of the search space
     Index candidates = 0;     // ranked by true distances
     Index for_a_neighbor = 0; // and no fewer than so many for each neighbour asked for,
-    Index among = 0;          // and one for so many cells, as the nearest of more cells are nearer together
+    Index among = 0; // and one for so many cells (0: none), as the nearest of more cells are nearer together
 };
 constexpr SearchSettings screened_search{
     .dimension = 200, .candidates = 240, .for_a_neighbor = 8, .among = 100};
-constexpr SearchSettings indexed_search{
-    .dimension = 100, .candidates = 600, .for_a_neighbor = 20, .among = 100};
+constexpr SearchSettings clustered_search{
+    .dimension = 200, .candidates = 600, .for_a_neighbor = 20, .among = 0};
 constexpr Index basis_sample = 4096; // cells that the basis of the search space is computed from
 constexpr Index recall_sample = 200;
 
@@ -107,10 +107,11 @@ std::vector<std::vector<Candidate>> approximate_neighbors(const Points& points, 
                                                           Index k, std::uint64_t seed) {
     const Index n = points.count();
     const bool screened = search == NeighborSearch::screened;
-    const SearchSettings settings = screened ? screened_search : indexed_search;
+    const SearchSettings settings = screened ? screened_search : clustered_search;
     const SearchSpace space = search_space(points, settings.dimension, basis_sample, seed);
+    const Index by_size = settings.among > 0 ? n / settings.among : 0;
     const Index candidates =
-        std::min(n - 1, std::max({settings.candidates, settings.for_a_neighbor * k, n / settings.among}));
+        std::min(n - 1, std::max({settings.candidates, settings.for_a_neighbor * k, by_size}));
     const Ranking ranking(points);
     std::vector<std::vector<Candidate>> nearest(static_cast<std::size_t>(n));
     const auto rank = [&](Index cell, std::span<const std::int32_t> found) {
@@ -119,7 +120,7 @@ std::vector<std::vector<Candidate>> approximate_neighbors(const Points& points, 
     if (screened) {
         visit_screened_candidates(space, candidates, rank);
     } else {
-        visit_indexed_candidates(space, candidates, seed, rank);
+        visit_clustered_candidates(space, candidates, ClusterSettings{}, seed, rank);
     }
     return nearest;
 }
@@ -198,7 +199,7 @@ NeighborEdges neighbor_edges(const Points& points, const NeighborOptions& option
     if (search == NeighborSearch::automatic) {
         search = !have_coordinates || n <= largest_exact_search ? NeighborSearch::exact
                  : n <= largest_screened_search                 ? NeighborSearch::screened
-                                                                : NeighborSearch::indexed;
+                                                                : NeighborSearch::clustered;
     }
     if (search == NeighborSearch::exact) {
         return exact_edges(points, k);

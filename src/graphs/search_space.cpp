@@ -16,22 +16,21 @@ namespace {
 
 constexpr int power_steps = 2; // of the iteration for the basis: it need not be exact
 
-SparseMatrix<double> columns_of(const SparseView<double>& X, const std::vector<Index>& cells) {
-    SparseMatrix<double> result;
-    result.rows = X.rows;
-    result.cols = static_cast<Index>(cells.size());
-    for (const Index j : cells) {
-        result.row.insert(result.row.end(), X.row.begin() + X.start[j], X.row.begin() + X.start[j + 1]);
-        result.value.insert(result.value.end(), X.value.begin() + X.start[j],
-                            X.value.begin() + X.start[j + 1]);
-        result.start.push_back(static_cast<std::int64_t>(result.row.size()));
-    }
-    return result;
+DataMatrix<double> data_of(const Points& points) {
+    return points.is_sparse() ? DataMatrix<double>(points.columns()) : DataMatrix<double>(points.dense());
 }
 
-DataMatrix<double> cells_of(const Points& points, const std::vector<Index>& cells) {
-    return points.is_sparse() ? DataMatrix<double>(columns_of(points.columns(), cells))
-                              : DataMatrix<double>(Matrix(points.dense()(Eigen::all, cells)));
+/// The mean of all cells.
+Vector mean_cell(const Points& points) {
+    if (!points.is_sparse()) {
+        return points.dense().rowwise().mean();
+    }
+    const SparseView<double> X = points.columns();
+    Vector sum = Vector::Zero(X.rows);
+    for (std::int64_t e = 0; e < X.start[X.cols]; ++e) {
+        sum[X.row[e]] += X.value[e];
+    }
+    return sum / static_cast<double>(X.cols);
 }
 
 Matrix orthonormal(const Matrix& Y) {
@@ -74,13 +73,6 @@ double squared_norm(const Points& points, Index cell) {
         .squaredNorm();
 }
 
-/// Subtracts the mean of all columns, which moves no distance and keeps the digits of a float for what
-/// differs.
-void centre(Matrix& projected) {
-    const Vector mean = projected.rowwise().mean();
-    projected.colwise() -= mean;
-}
-
 } // namespace
 
 std::vector<Index> sample_of_cells(Index n, Index count, std::uint64_t seed) {
@@ -99,32 +91,26 @@ SearchSpace search_space(const Points& points, Index largest_dimension, Index sa
     const Index p = points.dimensions();
     const Index m = std::min(n, sample);
     const Index q = std::min({p, largest_dimension, std::max(m, Index{1})});
+    const Points some = points.subset(sample_of_cells(n, m, seed));
     const Matrix Qt =
-        q == p ? Matrix(Matrix::Identity(p, p))
-               : Matrix(leading_basis(cells_of(points, sample_of_cells(n, m, seed)), q, seed).transpose());
-    Matrix projected(q, n);
-    Vector remainder(n);
-    parallel_blocks(n, 64, [&](Index begin, Index end) {
-        Matrix block(q, end - begin);
-        project(points, Qt, begin, block);
-        projected.middleCols(begin, end - begin) = block;
-        for (Index j = begin; j < end; ++j) {
-            remainder[j] =
-                q == p ? 0.0 : std::max(0.0, squared_norm(points, j) - block.col(j - begin).squaredNorm());
-        }
-    });
-    centre(projected);
+        q == p ? Matrix(Matrix::Identity(p, p)) : Matrix(leading_basis(data_of(some), q, seed).transpose());
+    const Vector centre =
+        Qt * mean_cell(points); // moves no distance, and leaves a float the digits that differ
     SearchSpace space;
     space.dimension = q;
     space.vectors.resize(q + 1, n);
-    space.vectors.topRows(q) = projected.cast<float>();
-    space.vectors.row(q) = remainder.transpose().cast<float>();
+    parallel_blocks(n, 64, [&](Index begin, Index end) {
+        Matrix block(q, end - begin);
+        project(points, Qt, begin, block);
+        for (Index j = begin; j < end; ++j) {
+            const auto projected = block.col(j - begin);
+            const double left =
+                q == p ? 0.0 : std::max(0.0, squared_norm(points, j) - projected.squaredNorm());
+            space.vectors.col(j).head(q) = (projected - centre).cast<float>();
+            space.vectors(q, j) = static_cast<float>(left);
+        }
+    });
     return space;
-}
-
-float approximate_squared_distance(const float* a, const float* b, Index dimension) {
-    using Row = Eigen::Map<const Eigen::ArrayXf>;
-    return (Row(a, dimension) - Row(b, dimension)).square().sum() + a[dimension] + b[dimension];
 }
 
 } // namespace pnmf

@@ -29,7 +29,4 @@ SearchSpace search_space(const Points& points, Index largest_dimension, Index sa
 /// `count` of n cells, drawn without repetition.
 std::vector<Index> sample_of_cells(Index n, Index count, std::uint64_t seed);
 
-/// ‖Qᵀa − Qᵀb‖² + ‖r_a‖² + ‖r_b‖² for two columns of `vectors`.
-float approximate_squared_distance(const float* a, const float* b, Index dimension);
-
 } // namespace pnmf

@@ -71,6 +71,18 @@ SparseMatrix<double> copy_of(const SparseView<double>& view) {
     return copy;
 }
 
+SparseMatrix<double> columns_of(const SparseView<double>& X, const std::vector<Index>& cells) {
+    SparseMatrix<double> some;
+    some.rows = X.rows;
+    some.cols = static_cast<Index>(cells.size());
+    for (const Index j : cells) {
+        some.row.insert(some.row.end(), X.row.begin() + X.start[j], X.row.begin() + X.start[j + 1]);
+        some.value.insert(some.value.end(), X.value.begin() + X.start[j], X.value.begin() + X.start[j + 1]);
+        some.start.push_back(static_cast<std::int64_t>(some.row.size()));
+    }
+    return some;
+}
+
 void check_value(double value, Index row, Index col) {
     require(std::isfinite(value) && std::abs(value) <= largest_value,
             "coordinates must be finite and at most {} in size, got {} at row {}, column {}", largest_value,
@@ -115,6 +127,21 @@ Points::Points(const DataView& X, Metric metric)
     }
     check();
     scale_to_unit_length();
+}
+
+Points Points::subset(const std::vector<Index>& cells) const {
+    Points some;
+    some.kind_ = kind_;
+    some.count_ = static_cast<Index>(cells.size());
+    some.is_sparse_ = is_sparse_;
+    if (kind_ == Kind::table) {
+        some.dense_ = dense_(cells, cells);
+    } else if (is_sparse_) {
+        some.sparse_ = columns_of(columns(), cells);
+    } else {
+        some.dense_ = dense()(Eigen::all, cells);
+    }
+    return some;
 }
 
 DenseView<double> Points::dense() const {

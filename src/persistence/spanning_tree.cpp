@@ -4,6 +4,7 @@
 
 #include "persistence/bottlenecks.hpp"
 #include "persistence/distinct_cells.hpp"
+#include "persistence/kruskal.hpp"
 #include "persistence/pair_bounds.hpp"
 #include "persistence/union_find.hpp"
 
@@ -30,18 +31,6 @@ using Panel = PairBounds::Panel;
 
 Edge make_edge(const Points& points, Index a, Index b) {
     return {points.distance(a, b), std::min(a, b), std::max(a, b)};
-}
-
-/// Kruskal's algorithm on ascending edges: those that join two components.
-std::vector<Edge> kruskal(Index cells, const std::vector<Edge>& ascending) {
-    UnionFind sets(cells);
-    std::vector<Edge> forest;
-    for (const Edge& edge : ascending) {
-        if (sets.join(edge.i, edge.j)) {
-            forest.push_back(edge);
-        }
-    }
-    return forest;
 }
 
 /// Kruskal's algorithm on few edges, at a cost that does not depend on the number of all cells.

@@ -1,9 +1,8 @@
 #include "report/cells.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/neighbor_edges.hpp>
+#include <pnmf/graphs/neighbor_tree.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
-#include <pnmf/persistence/spanning_tree.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -222,9 +221,14 @@ void add_graph(Payload& payload, const StoredResult& result, const Dataset& data
     const Points points = std::visit([&](const auto& X) { return Points(X, metric); }, data.X);
     std::vector<Edge> edges;
     if (option("neighbors").is_number_integer()) {
-        edges = neighbor_edges(points, {.neighbors = option("neighbors").get<Index>()}).edges;
-        const std::vector<Edge> tree = minimum_spanning_tree(points).edges;
-        edges.insert(edges.end(), tree.begin(), tree.end());
+        const Index k = option("neighbors").get<Index>();
+        const bool clustered = option("search") == "clustered"; // the others find the same in so few cells
+        const auto search = clustered ? NeighborSearch::clustered : NeighborSearch::exact;
+        const Json seed = option("seed");
+        TreeAndNeighbors found =
+            tree_and_neighbors(points, k, search, seed.is_number_unsigned() ? seed.get<std::uint64_t>() : 0);
+        edges = std::move(found.neighbors->edges);
+        edges.insert(edges.end(), found.tree.edges.begin(), found.tree.edges.end());
     } else {
         for (Index j = 1; j < points.count(); ++j) {
             for (Index i = 0; i < j; ++i) {

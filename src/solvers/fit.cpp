@@ -2,7 +2,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
-#include <pnmf/graphs/neighbor_edges.hpp>
+#include <pnmf/graphs/neighbor_tree.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/fit.hpp>
@@ -14,21 +14,21 @@ namespace pnmf {
 namespace {
 
 template <class Real>
-void make_graph(PreparedFit<Real>& prepared, const Points& points) {
+void make_graph(PreparedFit<Real>& prepared, const Points& points,
+                const std::optional<NeighborEdges>& found) {
     const FitOptions& options = prepared.options;
-    if (!options.neighbors) {
+    if (!found) {
         prepared.graph = std::make_unique<DenseMultiscaleGraph>(points, prepared.tree, options.alpha);
         return;
     }
-    const auto found = neighbor_edges(points, {.neighbors = *options.neighbors, .seed = options.seed});
-    prepared.graph = std::make_unique<SparseMultiscaleGraph>(prepared.tree, found.edges, options.alpha);
+    prepared.graph = std::make_unique<SparseMultiscaleGraph>(prepared.tree, found->edges, options.alpha);
     prepared.notices.push_back(
         fmt::format("graph: {} nearest neighbours and the minimum spanning tree", *options.neighbors));
-    if (found.search != NeighborSearch::exact) {
+    if (found->search != NeighborSearch::exact) {
         prepared.notices.push_back(
             fmt::format("neighbours searched approximately: {:.1f} % of the true ones found "
                         "for {} cells tried",
-                        100.0 * found.recall, found.sampled));
+                        100.0 * found->recall, found->sampled));
     }
 }
 
@@ -96,9 +96,14 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
     prepared.X = data_of<Real>(X, keep);
     prepared.rank = chosen_rank(options.rank, *prepared.X, prepared.notices);
     const Points points(X, options.metric);
-    prepared.tree = minimum_spanning_tree(points);
+    TreeAndNeighbors found = tree_and_neighbors(points, options.neighbors, options.search, options.seed);
+    prepared.tree = std::move(found.tree);
     prepared.scales = choose_scales(points, prepared.tree, options.scales);
-    make_graph(prepared, points);
+    make_graph(prepared, points, found.neighbors);
+    if (!found.tree_is_exact()) {
+        prepared.notices.emplace_back("the spanning tree is that of the neighbours found, not of all pairs: "
+                                      "scales are no smaller than the exact ones");
+    }
     set_penalty(prepared);
     check_problem(prepared.problem());
     return prepared;

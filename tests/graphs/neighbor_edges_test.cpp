@@ -46,7 +46,7 @@ std::vector<Edge> nearest_by_sorting(const Points& points, Index cell, Index k) 
     return edges;
 }
 
-constexpr NeighborSearch approximate_searches[] = {NeighborSearch::screened, NeighborSearch::indexed};
+constexpr NeighborSearch approximate_searches[] = {NeighborSearch::screened, NeighborSearch::clustered};
 
 std::vector<std::pair<NeighborSearch, Index>> approximate_searches_by_features() {
     std::vector<std::pair<NeighborSearch, Index>> all;

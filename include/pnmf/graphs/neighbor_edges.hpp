@@ -15,10 +15,10 @@ enum class NeighborSearch {
     automatic, ///< by size, see below; exact where the distances were given
     exact,     ///< all pairs, by blocked products
     screened, ///< approximate: all pairs in about 200 principal components and the length of what these leave
-    indexed,  ///< approximate: a hierarchical navigable small world (hnswlib) over about 100
+    clustered, ///< approximate: cells about the nearest of many centres, and central cells
 };
 
-/// Cells up to which the automatic choice is exact, and screened; above, it is indexed
+/// Cells up to which the automatic choice is exact, and screened; above, it is clustered
 /// (docs/decisions/0080-approximate-neighbours.md).
 inline constexpr Index largest_exact_search = 20000;
 inline constexpr Index largest_screened_search = 300000;
@@ -37,7 +37,7 @@ struct NeighborEdges {
     Index sampled = 0;                             ///< cells in the sample; 0 after an exact search
 };
 
-/// The same for any number of threads; the index of an indexed search is built on one.
+/// The same for any number of threads.
 NeighborEdges neighbor_edges(const Points& points, const NeighborOptions& options = {});
 
 } // namespace pnmf

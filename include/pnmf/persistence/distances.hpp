@@ -36,6 +36,9 @@ class Points {
     /// The user's own distances, n × n: symmetric, nonnegative, zero diagonal, or InputError names the entry.
     static Points from_distances(Matrix distances);
 
+    /// A copy of some cells, with the same distances.
+    Points subset(const std::vector<Index>& cells) const;
+
     Index count() const { return count_; }
     double distance(Index i, Index j) const;
     /// The distances from cell i to all cells, canonical, length count().

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pnmf/graphs/multiscale_graph.hpp>
+#include <pnmf/graphs/neighbor_edges.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/persistence/distances.hpp>
@@ -33,6 +34,7 @@ struct FitOptions {
     ScaleOptions scales{};
     std::optional<Index>
         neighbors{}; ///< k of the k-NN ∪ spanning-tree graph; default: all pairs at distance < ε
+    NeighborSearch search = NeighborSearch::automatic; ///< of these neighbours, and of the tree with them
     SolverOptions solver{};
     std::optional<Start> start{}; ///< default nested for stationary, chained for reference and paper
     Seeding seeding = Seeding::nndsvda;

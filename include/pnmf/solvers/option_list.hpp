@@ -56,6 +56,14 @@ struct EnumNames<ScaleStrategy> {
                                        std::pair{std::string_view("sufficient"), ScaleStrategy::sufficient}};
 };
 
+template <>
+struct EnumNames<NeighborSearch> {
+    static constexpr std::array values{std::pair{std::string_view("automatic"), NeighborSearch::automatic},
+                                       std::pair{std::string_view("exact"), NeighborSearch::exact},
+                                       std::pair{std::string_view("screened"), NeighborSearch::screened},
+                                       std::pair{std::string_view("clustered"), NeighborSearch::clustered}};
+};
+
 template <class Enum>
 std::string_view name_of(Enum value) {
     for (const auto& [name, known] : EnumNames<Enum>::values) {
@@ -83,6 +91,10 @@ void visit_options(Options& o, const Visitor& visit) {
           "keep at most this many scales, finest and coarsest among them; stationary divides lambda2 by the "
           "square of the step between them [all]");
     visit("neighbors", o.neighbors, "graph of k nearest neighbours and the spanning tree [all pairs]");
+    visit(
+        "search", o.search,
+        "how neighbours are found: exact, screened in few coordinates, or clustered, with a spanning tree of "
+        "what is found; automatic: by the number of cells, up to 20,000, up to 300,000, above");
     visit("algorithm", o.solver.algorithm,
           "stationary: descent to a certificate; reference: the published protocol; "
           "paper: Algorithm 1");
