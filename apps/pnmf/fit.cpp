@@ -224,6 +224,9 @@ double keep_to_memory(const Options& options, PreparedFit<Real>& prepared) {
     if (!plan.keep_momentum) {
         prepared.options.solver.extrapolate = false;
     }
+    if (!plan.keep_shifts) {
+        prepared.options.solver.shift_components = false;
+    }
     return plan.bytes;
 }
 

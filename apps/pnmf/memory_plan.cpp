@@ -69,6 +69,10 @@ MemoryPlan plan_memory(double limit, double held, const FitSize& size, const Sol
         plan.keep_momentum = false;
         memory.before = 0.0;
     }
+    if (held + memory.total() > limit && memory.shifts > 0.0) {
+        plan.keep_shifts = false;
+        memory.shifts = 0.0;
+    }
     plan.bytes = held + memory.total();
     require(plan.bytes <= limit,
             "--memory: this run needs {} ({} data and graph, {} factors, {} products and sums, {} for {} "
@@ -82,8 +86,11 @@ MemoryPlan plan_memory(double limit, double held, const FitSize& size, const Sol
         size_text(plan.bytes), size_text(limit), size_text(held), size_text(memory.factors),
         memory.before > 0.0 ? size_text(memory.before) + " the point before, " : "",
         size_text(memory.products + memory.shifts), size_text(memory.work), threads);
-    if (!plan.keep_momentum) {
+    if (!plan.keep_momentum && plan.keep_shifts) {
         plan.text += "; the point before is not kept, so sweeps have no momentum and more of them are needed";
+    } else if (!plan.keep_shifts) {
+        plan.text += plan.keep_momentum ? "; sums" : "; the point before and sums";
+        plan.text += " over components are not kept, so more sweeps are needed";
     }
     return plan;
 }

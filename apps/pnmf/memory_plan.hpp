@@ -19,6 +19,7 @@ double peak_bytes();
 struct MemoryPlan {
     double bytes = 0;          ///< the most the run will hold
     bool keep_momentum = true; ///< false: the point before is not kept, so sweeps are plain descent
+    bool keep_shifts = true;   ///< false: no sums over components either, so sweeps move single entries only
     std::string text;          ///< for the user, one line
 };
 

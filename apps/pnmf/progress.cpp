@@ -10,6 +10,8 @@
 namespace pnmf::cli {
 namespace {
 
+constexpr double between_lines = 60.0; // seconds, in a log
+
 std::string duration(double seconds) {
     if (seconds < 60.0) {
         return fmt::format("{:.0f} s", seconds);
@@ -46,9 +48,6 @@ void Progress::starting() {
 }
 
 void Progress::sweep(const SweepReport& report) {
-    if (!terminal_) {
-        return;
-    }
     const double left = seconds_left(report);
     std::string line =
         fmt::format("sweep {}/{} · objective {:.6g}", report.sweep, limit_, report.objective.total());
@@ -86,6 +85,9 @@ void Progress::show(const std::string& line) {
         fmt::print(stderr, "\r{:<{}}", line, width_);
         std::fflush(stderr);
         width_ = std::max(width_, line.size());
+    } else if (seconds() - last_line_ >= between_lines) {
+        fmt::print(stderr, "{}\n", line);
+        last_line_ = seconds();
     }
 }
 

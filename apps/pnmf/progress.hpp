@@ -7,7 +7,8 @@
 
 namespace pnmf::cli {
 
-/// A line on stderr that is rewritten after each sweep; silent when stderr is not a terminal.
+/// A line on stderr that is rewritten after each sweep; where stderr is not a terminal, a new one each
+/// minute.
 class Progress {
   public:
     /// `tolerance` and `limit` as the solver has them: what the time left is estimated from.
@@ -35,6 +36,7 @@ class Progress {
     Index first_ = -1;        ///< number of the first sweep seen
     double first_excess_ = 0; ///< how far above its tolerance the residual was then
     std::size_t width_ = 0;
+    double last_line_ = 0; ///< when it was written to a log, in seconds
 };
 
 } // namespace pnmf::cli

@@ -28,8 +28,11 @@ class Stationary : public Method<Real> {
   public:
     Stationary(const Problem<Real>& problem, const SolverOptions& options)
         : problem_(problem), options_(options), squared_norm_X_(problem.X->squared_norm()),
-          forest_(*problem.graph, problem.epsilon), products_(problem.epsilon.size()),
-          residual_W_(problem.epsilon.size()) {}
+          products_(problem.epsilon.size()), residual_W_(problem.epsilon.size()) {
+        if (options.shift_components) {
+            forest_.emplace(*problem.graph, problem.epsilon);
+        }
+    }
 
     SweepReport sweep(SolverState<Real>& state, const std::function<void(const StepReport&)>& step) override {
         if (!options_.extrapolate) { // in place: the point before is not kept, and no part of a sweep need be
@@ -111,8 +114,8 @@ class Stationary : public Method<Real> {
             update_embeddings(point);
             refresh_graph_products(point);
             note();
-            if (options_.shift_components) {
-                shift_components(problem_.penalty, forest_, products_, point.H);
+            if (forest_) {
+                shift_components(problem_.penalty, *forest_, products_, point.H);
                 note();
             }
         }
@@ -198,7 +201,7 @@ class Stationary : public Method<Real> {
     const Problem<Real>& problem_;
     SolverOptions options_;
     double squared_norm_X_;
-    ComponentForest forest_;
+    std::optional<ComponentForest> forest_; ///< none when components are not shifted
     std::vector<ScaleProducts<Real>> products_;
     std::vector<Movement> residual_W_;
     std::optional<KktResidual> last_residual_; ///< of `current`; none before the first sweep that paid

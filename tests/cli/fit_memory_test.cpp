@@ -36,6 +36,15 @@ TEST_F(Fit, KeepsToThePlannedMemory) {
     EXPECT_LT(tight["planned_bytes"].get<double>(), planned - 20e6);
     EXPECT_NEAR(tight["peak_bytes"].get<double>() / tight["planned_bytes"].get<double>(), 1.0, 0.1);
     EXPECT_FALSE(tight["options"]["extrapolate"].get<bool>());
+    EXPECT_TRUE(tight["options"]["shift-components"].get<bool>());
+    const double less = tight["planned_bytes"].get<double>() - 3e6;
+    const auto tighter_run =
+        expect_done(data + " --memory " + std::to_string(static_cast<long>(less)), out("tighter"));
+    EXPECT_THAT(tighter_run.err, HasSubstr("the point before and sums over components are not kept"));
+    const Json tighter = Json::parse(tighter_run.out);
+    EXPECT_LT(tighter["planned_bytes"].get<double>(), less);
+    EXPECT_NEAR(tighter["peak_bytes"].get<double>() / tighter["planned_bytes"].get<double>(), 1.0, 0.1);
+    EXPECT_FALSE(tighter["options"]["shift-components"].get<bool>());
 }
 
 TEST_F(Fit, RefusesWhatDoesNotFitAndSizesThatAreNone) {

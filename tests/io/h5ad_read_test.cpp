@@ -1,4 +1,5 @@
 #include "io/h5_files.hpp"
+#include "support/paths.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/h5ad.hpp>
