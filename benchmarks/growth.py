@@ -60,15 +60,16 @@ def table(what, sizes, run):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=pathlib.Path)
-    parser.add_argument("--largest", type=int, default=2**17)
+    parser.add_argument("--largest", type=int, default=2**17, help="cells")
+    parser.add_argument("--largest-pairs", type=int, default=2**16, help="cells, where all pairs are looked at")
     options = parser.parse_args()
     program = options.program.resolve()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         table("scales (2,048 cells, 2,000 genes)", [8, 16, 32, 64, 128, 256], lambda T: measure(program, folder, scales=T))
         table("genes (2,048 cells, 16 scales)", [500, 1000, 2000, 4000, 8000, 16000], lambda p: measure(program, folder, genes=p))
-        sizes = [n for n in (2**e for e in range(10, 18)) if n <= options.largest]
-        for search in ["automatic", "clustered"]:
+        for search, largest in [("automatic", options.largest_pairs), ("clustered", options.largest)]:
+            sizes = [n for n in (2**e for e in range(10, 21)) if n <= largest]
             table(f"cells (2,000 genes, 16 scales, search {search})", sizes, lambda n: measure(program, folder, cells=n, search=search))
 
 
