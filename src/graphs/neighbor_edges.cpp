@@ -72,6 +72,7 @@ class Ranking {
             }
         }
         keep_nearest(result, k);
+        result.shrink_to_fit(); // one such list is kept for every cell
         return result;
     }
 
