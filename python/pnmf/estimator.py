@@ -133,7 +133,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         max_sweeps: int | None = None,
         inner_tolerance: float = 1e-3,
         inner_limit: int = 1000,
-        basis_passes: int = 4,
+        basis_passes: int | None = None,
         embedding_passes: int = 2,
         extrapolate: bool = True,
         shift_components: bool = True,

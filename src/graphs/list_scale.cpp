@@ -1,4 +1,5 @@
 #include "graphs/scale_forms.hpp"
+#include "linalg/gather_columns.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
@@ -19,37 +20,6 @@ void over_cells(Index cells, Index operations, const std::function<void(Index, I
         body(0, cells);
     } else {
         parallel_blocks(cells, cells_per_task, body);
-    }
-}
-
-/// Rows [row, row + Rows) of Σ_r weight[r] · H.col(cell[r]), summed in the order of the list.
-template <int Rows, class Real>
-void gather(const DenseMatrix<Real>& H, Index row, const std::int32_t* cell, const double* weight,
-            Index count, Real* out) {
-    using Segment = Eigen::Array<Real, Rows, 1>;
-    Segment sum = Segment::Zero();
-    const Index stride = H.rows();
-    const Real* const base = H.data() + row;
-    for (Index r = 0; r < count; ++r) {
-        sum += static_cast<Real>(weight[r]) * Eigen::Map<const Segment>(base + cell[r] * stride);
-    }
-    Eigen::Map<Segment>(out + row) = sum;
-}
-
-template <class Real>
-void gather_column(const DenseMatrix<Real>& H, const std::int32_t* cell, const double* weight, Index count,
-                   Real* out) {
-    constexpr int wide = 128 / sizeof(Real); // eight vector registers of 16 bytes
-    constexpr int narrow = 16 / sizeof(Real);
-    Index row = 0;
-    for (; row + wide <= H.rows(); row += wide) {
-        gather<wide>(H, row, cell, weight, count, out);
-    }
-    for (; row + narrow <= H.rows(); row += narrow) {
-        gather<narrow>(H, row, cell, weight, count, out);
-    }
-    for (; row < H.rows(); ++row) {
-        gather<1>(H, row, cell, weight, count, out);
     }
 }
 
@@ -98,12 +68,14 @@ template <class Real>
 DenseMatrix<Real> ListScale::product(const DenseMatrix<Real>& H) const {
     const Index n = lists_->cells();
     require(H.cols() == n, "H must have a column for each of the {} cells of the graph, got {}", n, H.cols());
-    DenseMatrix<Real> result(H.rows(), n);
+    DenseMatrix<Real> result = DenseMatrix<Real>::Zero(H.rows(), n);
     over_cells(n, H.rows() * weights_->first[n], [&](Index begin, Index end) {
+        std::vector<Real> weight;
         for (Index j = begin; j < end; ++j) {
-            const std::int64_t first = weights_->first[j];
-            gather_column(H, lists_->cell.data() + lists_->start[j], weights_->weight.data() + first,
-                          weights_->first[j + 1] - first, result.data() + j * H.rows());
+            weight.assign(weights_->weight.begin() + weights_->first[j],
+                          weights_->weight.begin() + weights_->first[j + 1]);
+            gather_columns(H.data(), H.rows(), n, lists_->cell.data() + lists_->start[j], weight.data(),
+                           static_cast<Index>(weight.size()), result.col(j).data());
         }
     });
     return result;

@@ -5,6 +5,7 @@
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <utility>
 
@@ -16,16 +17,31 @@ namespace {
 constexpr Index feature_block = 2048;
 constexpr Index cell_block = 256;
 
-/// Column e of the result is the sum of value·column over the entries of column e of `sparse`: M·S, for M
-/// d × rows(S). Every column is a sum in the order of the entries.
+constexpr Index cache_bytes = Index{1} << 19U; // of M, that stay in a core's own cache
+
+/// M·S for M d × rows(S): each column of the result is a sum of columns of M in the order of the entries.
+/// Where M is larger than a cache, a block of columns of S takes its entries from a part of M before any of
+/// them goes on to the next part; the order of the sums stays.
 template <class Real>
 DenseMatrix<Real> times_sparse(const DenseMatrix<Real>& M, const SparseView<Real>& sparse) {
-    DenseMatrix<Real> result(M.rows(), sparse.cols);
+    const Index part =
+        std::max<Index>(1, cache_bytes / std::max<Index>(1, M.rows() * static_cast<Index>(sizeof(Real))));
+    DenseMatrix<Real> result = DenseMatrix<Real>::Zero(M.rows(), sparse.cols);
     parallel_blocks(sparse.cols, cell_block, [&](Index begin, Index end) {
-        for (Index j = begin; j < end; ++j) {
-            const auto first = sparse.start[j];
-            gather_columns(M.data(), M.rows(), M.cols(), sparse.row.data() + first,
-                           sparse.value.data() + first, sparse.start[j + 1] - first, result.col(j).data());
+        std::array<std::int64_t, cell_block> next{};
+        std::copy(sparse.start.begin() + begin, sparse.start.begin() + end, next.begin());
+        for (Index past = part; past - part < M.cols(); past += part) {
+            for (Index j = begin; j < end; ++j) {
+                const auto first = next[j - begin];
+                auto last = sparse.start[j + 1];
+                if (past < M.cols()) {
+                    const auto* const rows = sparse.row.data();
+                    last = std::lower_bound(rows + first, rows + last, past) - rows;
+                }
+                gather_columns(M.data(), M.rows(), M.cols(), sparse.row.data() + first,
+                               sparse.value.data() + first, last - first, result.col(j).data());
+                next[j - begin] = last;
+            }
         }
     });
     return result;

@@ -16,54 +16,76 @@ struct Entries {
     Real* result;
 };
 
-/// `rows` of the result, their number known to the compiler, from row `first` on.
-template <int rows, bool fetch, class Real>
-[[gnu::always_inline]] inline void gather_rows(const Entries<Real>& of, Index first) {
-    Real sum[rows] = {};
-    const Real* const M = of.M + first;
+/// Rows [first, first + head) and [last, last + tail) of the result in one pass over the entries; both
+/// numbers are known to the compiler. Rows in both are computed twice, to the same bits.
+template <int head, int tail, bool fetch, class Real>
+[[gnu::always_inline]] inline void gather_rows(const Entries<Real>& of, Index first, Index last) {
+    constexpr int line = 64 / sizeof(Real);
+    Real sum[head + tail];
+    for (int r = 0; r < head; ++r) {
+        sum[r] = of.result[first + r];
+    }
+    for (int r = 0; r < tail; ++r) {
+        sum[head + r] = of.result[last + r];
+    }
     for (Index e = 0; e < of.count; ++e) {
         if constexpr (fetch) {
             const Index later = of.row[e + ahead < of.count ? e + ahead : of.count - 1];
-            __builtin_prefetch(M + later * of.d);
-            __builtin_prefetch(M + later * of.d + (rows - 1));
+            const Real* const column = of.M + later * of.d;
+            for (int r = 0; r < head; r += line) {
+                __builtin_prefetch(column + first + r);
+            }
+            __builtin_prefetch(column + last + tail - 1);
         }
-        const Real* column = M + static_cast<Index>(of.row[e]) * of.d;
+        const Real* const column = of.M + static_cast<Index>(of.row[e]) * of.d;
         const Real factor = of.value[e];
-        for (int r = 0; r < rows; ++r) {
-            sum[r] += factor * column[r];
+        for (int r = 0; r < head; ++r) {
+            sum[r] += factor * column[first + r];
+        }
+        for (int r = 0; r < tail; ++r) {
+            sum[head + r] += factor * column[last + r];
         }
     }
-    for (int r = 0; r < rows; ++r) {
+    for (int r = 0; r < head; ++r) {
         of.result[first + r] = sum[r];
+    }
+    for (int r = 0; r < tail; ++r) {
+        of.result[last + r] = sum[head + r];
     }
 }
 
-/// Blocks of sixteen rows; what is left in one block of 4, 8 or 16 that ends at row d. The rows it shares
-/// with the block before are computed twice, to the same bits.
+/// Blocks of sixteen rows while more than 32 are left; then all that is left in one pass, its last four rows
+/// those that end at row d.
 template <bool fetch, class Real>
 [[gnu::always_inline]] inline void gather(const Entries<Real>& of) {
-    const Index d = of.d;
     Index first = 0;
-    for (; first + 16 <= d; first += 16) {
-        gather_rows<16, fetch>(of, first);
+    for (; of.d - first > 32; first += 16) {
+        gather_rows<12, 4, fetch>(of, first, first + 12);
     }
-    if (d < 16) { // no block before to share rows with
-        if (first + 8 <= d) {
-            gather_rows<8, fetch>(of, first);
-            first += 8;
-        }
-        for (; first + 4 <= d; first += 4) {
-            gather_rows<4, fetch>(of, first);
-        }
-        for (; first < d; ++first) {
-            gather_rows<1, fetch>(of, first);
-        }
-    } else if (d - first > 8) {
-        gather_rows<16, fetch>(of, d - 16);
-    } else if (d - first > 4) {
-        gather_rows<8, fetch>(of, d - 8);
-    } else if (d - first > 0) {
-        gather_rows<4, fetch>(of, d - 4);
+    const Index last = of.d - 4;
+    switch ((of.d - first) <= 4 ? of.d - first : 4 + (of.d - first - 1) / 4) {
+    case 1:
+        return gather_rows<0, 1, fetch>(of, 0, 0);
+    case 2:
+        return gather_rows<0, 2, fetch>(of, 0, 0);
+    case 3:
+        return gather_rows<0, 3, fetch>(of, 0, 0);
+    case 4:
+        return gather_rows<0, 4, fetch>(of, 0, 0);
+    case 5:
+        return gather_rows<4, 4, fetch>(of, first, last);
+    case 6:
+        return gather_rows<8, 4, fetch>(of, first, last);
+    case 7:
+        return gather_rows<12, 4, fetch>(of, first, last);
+    case 8:
+        return gather_rows<16, 4, fetch>(of, first, last);
+    case 9:
+        return gather_rows<20, 4, fetch>(of, first, last);
+    case 10:
+        return gather_rows<24, 4, fetch>(of, first, last);
+    default:
+        return gather_rows<28, 4, fetch>(of, first, last);
     }
 }
 

@@ -6,9 +6,9 @@
 
 namespace pnmf {
 
-/// result ← Σ_e value[e]·M(:, row[e]), e = 0 … count − 1, each entry summed in this order.
+/// result ← result + Σ_e value[e]·M(:, row[e]), e = 0 … count − 1, added one after the other.
 ///
-/// M is d × `columns`, column-major; result has d entries. The sums of up to 16 rows stay in registers, in
+/// M is d × `columns`, column-major; result has d entries. The sums of up to 32 rows stay in registers, in
 /// the widest vectors the processor has, and columns are fetched ahead where M is larger than the nearest
 /// cache; the bits are those of one row at a time. Cost 2·d·count.
 void gather_columns(const float* M, Index d, Index columns, const std::int32_t* row, const float* value,

@@ -17,7 +17,7 @@ namespace {
 
 // Layout: magic, size of a number, fingerprint, momentum, trace, inner steps, current factors, previous
 // factors, CRC-32 of all before it. Counts and lengths are 64-bit, in the machine's byte order.
-constexpr std::array<char, 8> magic{'p', 'n', 'm', 'f', 'c', 'k', 'p', '1'};
+constexpr std::array<char, 8> magic{'p', 'n', 'm', 'f', 'c', 'k', 'p', '2'};
 
 class Writer {
   public:
@@ -153,7 +153,8 @@ void save_checkpoint(const std::filesystem::path& path, const SolverState<Real>&
     writer.value(static_cast<std::int64_t>(sizeof(Real)));
     writer.value(static_cast<std::int64_t>(fingerprint.size()));
     writer.bytes(fingerprint.data(), fingerprint.size());
-    writer.value(state.momentum);
+    writer.value(static_cast<std::int64_t>(state.momentum.size()));
+    writer.bytes(state.momentum.data(), state.momentum.size() * sizeof(ScaleMomentum));
     writer.value(static_cast<std::int64_t>(state.trace.size()));
     writer.bytes(state.trace.data(), state.trace.size() * sizeof(Objective));
     writer.value(static_cast<std::int64_t>(state.inner_steps.size()));
@@ -181,7 +182,8 @@ SolverState<Real> load_checkpoint(const std::filesystem::path& path, const std::
             "{}: the checkpoint belongs to another run, with other data or options\n  there: {}\n  here:  {}",
             path.string(), lines_only_in(mark, fingerprint), lines_only_in(fingerprint, mark));
     SolverState<Real> state;
-    state.momentum = reader.value<double>();
+    state.momentum.resize(static_cast<std::size_t>(reader.count(sizeof(ScaleMomentum))));
+    reader.bytes(state.momentum.data(), state.momentum.size() * sizeof(ScaleMomentum));
     state.trace.resize(static_cast<std::size_t>(reader.count(sizeof(Objective))));
     reader.bytes(state.trace.data(), state.trace.size() * sizeof(Objective));
     state.inner_steps.resize(static_cast<std::size_t>(reader.count(sizeof(Index))));

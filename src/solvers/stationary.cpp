@@ -20,15 +20,17 @@ namespace {
 ///     tree
 ///                 (component_shifts.hpp); `embedding_passes` times
 ///
-/// Each part keeps the objective from rising. Between sweeps (W, H) is extrapolated with Nesterov's momentum;
-/// a sweep from the extrapolated point that ends above the last objective is undone and the momentum starts
-/// again, so the recorded objective never rises by more than rounding is allowed to (`rounding`).
+/// Each part keeps the objective from rising. Between sweeps (W, H) is extrapolated with Nesterov's momentum,
+/// which starts again at a scale whose own terms rose. A sweep from the extrapolated point that ends above
+/// the last objective is undone and the momentum starts again everywhere, so the recorded objective never
+/// rises by more than rounding is allowed to (`rounding`).
 template <class Real>
 class Stationary : public Method<Real> {
   public:
     Stationary(const Problem<Real>& problem, const SolverOptions& options)
         : problem_(problem), options_(options), squared_norm_X_(problem.X->squared_norm()),
-          products_(problem.epsilon.size()), residual_W_(problem.epsilon.size()) {
+          products_(problem.epsilon.size()), residual_W_(problem.epsilon.size()),
+          terms_(problem.epsilon.size()) {
         if (options.shift_components) {
             forest_.emplace(*problem.graph, problem.epsilon);
         }
@@ -43,11 +45,11 @@ class Stationary : public Method<Real> {
             return report;
         }
         const Objective before = state.trace.back();
-        const double next_momentum = 0.5 * (1.0 + std::sqrt(1.0 + 4.0 * state.momentum * state.momentum));
-        const double weight = (state.momentum - 1.0) / next_momentum;
-        const bool extrapolated = weight > 0.0;
+        state.momentum.resize(products_.size());
+        const bool extrapolated = std::any_of(state.momentum.begin(), state.momentum.end(),
+                                              [](const auto& m) { return m.t > 1.0; });
         if (extrapolated) {
-            extrapolate(state, weight);
+            extrapolate(state);
         } else {
             state.previous = state.current;
         }
@@ -56,7 +58,9 @@ class Stationary : public Method<Real> {
         report.objective = sweep_from(state.previous, step, state.trace.size());
         const double slack = rounding() * before.total();
         if (extrapolated && !(report.objective.total() <= before.total() + slack)) {
-            state.momentum = 1.0;
+            for (ScaleMomentum& momentum : state.momentum) {
+                momentum.t = 1.0;
+            }
             report.objective = before;
             report.restarted = true;
             report.residual =
@@ -64,7 +68,7 @@ class Stationary : public Method<Real> {
             return report;
         }
         std::swap(state.current, state.previous);
-        state.momentum = next_momentum;
+        renew(state.momentum);
         report.residual = residual(state.current);
         last_residual_ = report.residual;
         return report;
@@ -76,10 +80,22 @@ class Stationary : public Method<Real> {
     /// How much of the objective rounding alone may add.
     static constexpr double rounding() { return std::is_same_v<Real, float> ? 1e-7 : 1e-13; }
 
-    /// previous ← [current + weight·(current − previous)]₊, columns of W unit again.
-    void extrapolate(SolverState<Real>& state, double weight) const {
-        const auto beta = static_cast<Real>(weight);
+    static double next(double t) { return 0.5 * (1.0 + std::sqrt(1.0 + 4.0 * t * t)); }
+
+    /// After a sweep that paid: momentum grows, but starts again at scales whose terms rose.
+    void renew(std::vector<ScaleMomentum>& momentum) const {
+        for (std::size_t t = 0; t < momentum.size(); ++t) {
+            const double now = terms_[t].total();
+            momentum[t].t = now > momentum[t].objective ? 1.0 : next(momentum[t].t);
+            momentum[t].objective = now;
+        }
+    }
+
+    /// previous ← [current + β·(current − previous)]₊, β = (t − 1) / next(t), columns of W unit again.
+    void extrapolate(SolverState<Real>& state) const {
         parallel_for(problem_.scales(), [&](Index t) {
+            const double momentum = state.momentum[t].t;
+            const auto beta = static_cast<Real>((momentum - 1.0) / next(momentum));
             auto& W = state.previous.W[t];
             auto& H = state.previous.H[t];
             const auto& W_now = state.current.W[t];
@@ -123,13 +139,15 @@ class Stationary : public Method<Real> {
     }
 
     void update_bases(Factors<Real>& point) {
+        const Index passes =
+            options_.basis_passes.value_or(default_basis_passes(problem_.X->cells(), point.W.front().cols()));
         parallel_for(problem_.scales(), [&](Index t) {
             auto& W = point.W[t];
             const auto& H = point.H[t];
             const DenseMatrix<Real> XHt = problem_.X->times_transposed(H);
             const DenseMatrix<Real> HHt = gram_of_rows(H);
             residual_W_[t] = movement_W(BasisForm::unit_columns, W, XHt, HHt);
-            for (int pass = 0; pass < options_.basis_passes; ++pass) {
+            for (Index pass = 0; pass < passes; ++pass) {
                 update_basis(W, XHt, HHt);
             }
             products_[t].WtX = problem_.X->transposed_times(W);
@@ -172,14 +190,13 @@ class Stationary : public Method<Real> {
         }
     }
 
-    Objective total_objective(const Factors<Real>& point) const {
-        std::vector<Objective> terms(products_.size());
+    Objective total_objective(const Factors<Real>& point) {
         parallel_for(problem_.scales(), [&](Index t) {
-            terms[t] = scale_objective(problem_.penalty, squared_norm_X_, products_[t], point.H[t],
-                                       t > 0 ? &point.H[t - 1] : nullptr);
+            terms_[t] = scale_objective(problem_.penalty, squared_norm_X_, products_[t], point.H[t],
+                                        t > 0 ? &point.H[t - 1] : nullptr);
         });
         Objective total;
-        for (const Objective& term : terms) {
+        for (const Objective& term : terms_) {
             total = total + term;
         }
         return total;
@@ -204,6 +221,7 @@ class Stationary : public Method<Real> {
     std::optional<ComponentForest> forest_; ///< none when components are not shifted
     std::vector<ScaleProducts<Real>> products_;
     std::vector<Movement> residual_W_;
+    std::vector<Objective> terms_;             ///< of each scale, as `total_objective` found them last
     std::optional<KktResidual> last_residual_; ///< of `current`; none before the first sweep that paid
 };
 

@@ -52,6 +52,25 @@ TYPED_TEST(DataMatrixOf, DenseAndSparseGiveTheProductsOfTheDefinition) {
     }
 }
 
+TYPED_TEST(DataMatrixOf, SparseProductsInPartsHaveTheBitsOfSumsInOrder) {
+    // H and W larger than a part of 2¹⁹ bytes, and a last part that is not full.
+    const auto X = random_matrix<TypeParam>(300, 9000, 0.02, 4);
+    const auto H = random_matrix<TypeParam>(21, 9000, 1.0, 5);
+    const DataMatrix<TypeParam> data(sparsify(X));
+    const DataMatrix<TypeParam> turned(sparsify(DenseMatrix<TypeParam>(X.transpose())));
+    DenseMatrix<TypeParam> plain = DenseMatrix<TypeParam>::Zero(300, 21);
+    for (Index i = 0; i < X.rows(); ++i) {
+        for (Index j = 0; j < X.cols(); ++j) {
+            for (Index k = 0; k < H.rows(); ++k) {
+                const TypeParam product = X(i, j) * H(k, j);
+                plain(i, k) = plain(i, k) + product;
+            }
+        }
+    }
+    EXPECT_EQ(data.times_transposed(H), plain);
+    EXPECT_EQ(turned.transposed_times(DenseMatrix<TypeParam>(H.transpose())).transpose(), plain);
+}
+
 TYPED_TEST(DataMatrixOf, DataInSomeoneElsesMemoryStayThereAndGiveTheBitsOfACopy) {
     const auto X = random_matrix<TypeParam>(301, 203, 0.3, 7);
     const auto sparse = sparsify(X);

@@ -43,7 +43,7 @@ SolverState<Real> random_state(std::uint64_t seed, bool with_previous = true) {
         state.previous.W = random_matrices<Real>(random, 2, 3, 1);
         state.previous.H = random_matrices<Real>(random, 2, 1, 2);
     }
-    state.momentum = random.uniform();
+    state.momentum = {{random.uniform(), random.uniform()}, {random.uniform(), random.uniform()}};
     for (int sweep = 0; sweep < 3; ++sweep) {
         state.trace.push_back({.fit = random.uniform(),
                                .graph = random.uniform(),
@@ -60,7 +60,11 @@ void expect_same(const SolverState<Real>& a, const SolverState<Real>& b) {
     EXPECT_EQ(a.current.H, b.current.H);
     EXPECT_EQ(a.previous.W, b.previous.W);
     EXPECT_EQ(a.previous.H, b.previous.H);
-    EXPECT_EQ(a.momentum, b.momentum);
+    ASSERT_EQ(a.momentum.size(), b.momentum.size());
+    for (std::size_t t = 0; t < a.momentum.size(); ++t) {
+        EXPECT_EQ(a.momentum[t].t, b.momentum[t].t);
+        EXPECT_EQ(a.momentum[t].objective, b.momentum[t].objective);
+    }
     EXPECT_EQ(a.inner_steps, b.inner_steps);
     ASSERT_EQ(a.trace.size(), b.trace.size());
     for (std::size_t i = 0; i < a.trace.size(); ++i) {

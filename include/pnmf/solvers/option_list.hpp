@@ -109,7 +109,8 @@ void visit_options(Options& o, const Visitor& visit) {
     visit("inner-tolerance", o.solver.inner_tolerance,
           "reference, paper: relative change that ends a scale's steps");
     visit("inner-limit", o.solver.inner_limit, "reference, paper: most steps on a scale in a sweep");
-    visit("basis-passes", o.solver.basis_passes, "stationary: passes over the columns of W in a sweep");
+    visit("basis-passes", o.solver.basis_passes,
+          "stationary: passes over the columns of W in a sweep [4 to 16, by their cost]");
     visit("embedding-passes", o.solver.embedding_passes, "stationary: passes over the rows of H in a sweep");
     visit("extrapolate", o.solver.extrapolate, "stationary: momentum between sweeps");
     visit("shift-components", o.solver.shift_components, "stationary: exact steps along the merge tree");

@@ -6,6 +6,7 @@
 #include <pnmf/types.hpp>
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <vector>
@@ -37,8 +38,9 @@ struct SolverOptions {
     SweepOrder order = SweepOrder::chain;
     bool extrapolate = true;      ///< stationary: momentum between sweeps, restarted when it does not pay
     bool shift_components = true; ///< stationary: exact steps along the merge tree's components
-    int basis_passes = 4;         ///< stationary: passes over the columns of W in a sweep; XHᵀ serves all
-    int embedding_passes = 2;     ///< stationary: passes over the rows of H in a sweep; WᵀX serves all
+    std::optional<Index> basis_passes{}; ///< stationary: passes over the columns of W in a sweep; XHᵀ serves
+                                         ///< all. Default: `default_basis_passes()`
+    int embedding_passes = 2; ///< stationary: passes over the rows of H in a sweep; WᵀX serves all
     StopRule stop = StopRule::certificate; ///< paper: relative_decrease is its own rule
     std::optional<double> tolerance{};     ///< default: `default_tolerance()`
     std::optional<Index> max_sweeps{};     ///< default: `default_max_sweeps()`
@@ -51,6 +53,10 @@ void check_options(const SolverOptions& options);
 
 double default_tolerance(const SolverOptions& options);
 Index default_max_sweeps(const SolverOptions& options);
+
+/// As many passes over W as take about half as long as the products with X were it dense, 4 to 16
+/// (docs/decisions/0070-stationary-solver.md).
+Index default_basis_passes(Index cells, Index rank);
 
 /// What is known after a sweep.
 struct SweepReport {
@@ -85,14 +91,20 @@ class Interrupted : public std::runtime_error {
 
 enum class Stop { converged, sweep_limit, interrupted };
 
+/// Momentum of one scale between the sweeps of `stationary`.
+struct ScaleMomentum {
+    double t = 1.0;                                             ///< Nesterov's; 1 is none
+    double objective = std::numeric_limits<double>::infinity(); ///< the scale's terms after the last sweep
+};
+
 /// Everything a run needs to go on: save it, load it, continue, and the bits are those of one run.
 template <class Real>
 struct SolverState {
     Factors<Real> current;
-    Factors<Real> previous;         ///< before the last sweep; empty unless `stationary` extrapolates
-    double momentum = 1.0;          ///< Nesterov's t
-    std::vector<Objective> trace;   ///< after each sweep, start first
-    std::vector<Index> inner_steps; ///< reference, paper: sweeps × T, in order
+    Factors<Real> previous;              ///< before the last sweep; empty unless `stationary` extrapolates
+    std::vector<ScaleMomentum> momentum; ///< of each scale; empty before the first sweep
+    std::vector<Objective> trace;        ///< after each sweep, start first
+    std::vector<Index> inner_steps;      ///< reference, paper: sweeps × T, in order
 };
 
 /// A state at the start of a run. Checks shapes and values; for `stationary` makes the columns of W unit.
