@@ -15,6 +15,8 @@ namespace {
 
 /// Sides up to this are decomposed whole: a fraction of a second, and no iteration to fail.
 constexpr Index whole_side = 256;
+/// Sides up to this have XᵀX or XXᵀ formed: fewer operations than the hundred or more products with a vector.
+constexpr Index formed_side = 512;
 
 template <class Real>
 Matrix dense_values(const DataMatrix<Real>& X) {
@@ -46,21 +48,37 @@ class Operator {
     std::function<void(const double*, double*)> apply_;
 };
 
-/// y ↦ XᵀX·y (cells) or XXᵀ·y (features).
+/// XᵀX·Y (cells) or XXᵀ·Y (features).
+template <class Real>
+Matrix normal_times(const DataMatrix<Real>& X, bool over_cells, const Matrix& Y) {
+    const DenseMatrix<Real> y = Y.cast<Real>();
+    if (over_cells) {
+        return X.transposed_times(X.times_transposed(y.transpose())).transpose().template cast<double>();
+    }
+    return X.times_transposed(X.transposed_times(y)).template cast<double>();
+}
+
+/// y ↦ XᵀX·y (cells) or XXᵀ·y (features). A small matrix is formed once, some columns of it at a time.
 template <class Real>
 Operator normal_operator(const DataMatrix<Real>& X, bool over_cells) {
     const Index side = over_cells ? X.cells() : X.features();
-    return {
-        side, [&X, over_cells, side](const double* in, double* out) {
-            const DenseMatrix<Real> y = Eigen::Map<const Vector>(in, side).cast<Real>();
-            Eigen::Map<Vector> result(out, side);
-            if (over_cells) {
-                result =
-                    X.transposed_times(X.times_transposed(y.transpose())).transpose().template cast<double>();
-            } else {
-                result = X.times_transposed(X.transposed_times(y)).template cast<double>();
-            }
-        }};
+    if (side > formed_side) {
+        return {side, [&X, over_cells, side](const double* in, double* out) {
+                    Eigen::Map<Vector>(out, side) =
+                        normal_times(X, over_cells, Eigen::Map<const Vector>(in, side));
+                }};
+    }
+    constexpr Index columns = 32;
+    Matrix normal(side, side);
+    for (Index begin = 0; begin < side; begin += columns) {
+        const Index count = std::min(columns, side - begin);
+        normal.middleCols(begin, count) =
+            normal_times(X, over_cells, Matrix::Identity(side, side).middleCols(begin, count));
+    }
+    return {side, [normal = std::move(normal), side](const double* in, double* out) {
+                Eigen::Map<Vector>(out, side).noalias() =
+                    normal.selfadjointView<Eigen::Lower>() * Eigen::Map<const Vector>(in, side);
+            }};
 }
 
 /// An orthonormal basis of the leading eigenspace of the operator.

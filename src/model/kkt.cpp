@@ -102,19 +102,31 @@ Movement movement_W(BasisForm form, const DenseMatrix<Real>& W, const DenseMatri
 }
 
 template <class Real>
-std::vector<KktResidual> kkt_residuals(const Problem<Real>& problem, const Factors<Real>& factors,
-                                       BasisForm form) {
+Evaluation evaluate(const Problem<Real>& problem, const Factors<Real>& factors, BasisForm form) {
     const Index scales = problem.scales();
-    std::vector<KktResidual> result(static_cast<std::size_t>(scales));
+    const double squared_norm_X = problem.X->squared_norm();
+    std::vector<Objective> terms(static_cast<std::size_t>(scales));
+    Evaluation result{{}, std::vector<KktResidual>(terms.size())};
     parallel_for(scales, [&](Index t) {
         const auto& W = factors.W[t];
         const auto& H = factors.H[t];
-        result[t].H =
-            movement_H(problem.penalty, scale_products(problem, t, W, H), H,
-                       t > 0 ? &factors.H[t - 1] : nullptr, t + 1 < scales ? &factors.H[t + 1] : nullptr);
-        result[t].W = movement_W(form, W, problem.X->times_transposed(H), gram_of_rows(H));
+        const DenseMatrix<Real>* const before = t > 0 ? &factors.H[t - 1] : nullptr;
+        const DenseMatrix<Real>* const after = t + 1 < scales ? &factors.H[t + 1] : nullptr;
+        const ScaleProducts<Real> products = scale_products(problem, t, W, H);
+        terms[t] = scale_objective(problem.penalty, squared_norm_X, products, H, before);
+        result.residuals[t].H = movement_H(problem.penalty, products, H, before, after);
+        result.residuals[t].W = movement_W(form, W, problem.X->times_transposed(H), gram_of_rows(H));
     });
+    for (const Objective& term : terms) {
+        result.objective = result.objective + term;
+    }
     return result;
+}
+
+template <class Real>
+std::vector<KktResidual> kkt_residuals(const Problem<Real>& problem, const Factors<Real>& factors,
+                                       BasisForm form) {
+    return evaluate(problem, factors, form).residuals;
 }
 
 template <class Real>
@@ -148,6 +160,7 @@ double effective_rank(const DenseMatrix<Real>& H) {
                                  const DenseMatrix<Real>*, const DenseMatrix<Real>*);                        \
     template Movement movement_W(BasisForm, const DenseMatrix<Real>&, const DenseMatrix<Real>&,              \
                                  const DenseMatrix<Real>&);                                                  \
+    template Evaluation evaluate(const Problem<Real>&, const Factors<Real>&, BasisForm);                     \
     template std::vector<KktResidual> kkt_residuals(const Problem<Real>&, const Factors<Real>&, BasisForm);  \
     template double effective_rank(const DenseMatrix<Real>&);
 PNMF_INSTANTIATE(float)

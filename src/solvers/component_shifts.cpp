@@ -5,8 +5,27 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 namespace pnmf {
+
+namespace {
+
+/// By counting: first_child ends as the sums of the numbers of children before each component.
+void list_children(const std::vector<std::int32_t>& parent, ComponentForest::Level& level) {
+    level.first_child.assign(level.size.size() + 1, 0);
+    for (const std::int32_t c : parent) {
+        ++level.first_child[c + 1];
+    }
+    std::partial_sum(level.first_child.begin(), level.first_child.end(), level.first_child.begin());
+    level.children.resize(parent.size());
+    std::vector<std::int32_t> next(level.first_child.begin(), level.first_child.end() - 1);
+    for (std::size_t c = 0; c < parent.size(); ++c) {
+        level.children[next[parent[c]]++] = static_cast<std::int32_t>(c);
+    }
+}
+
+} // namespace
 
 ComponentForest::ComponentForest(const MultiscaleGraph& graph, const std::vector<double>& epsilon)
     : levels_(epsilon.size()) {
@@ -24,6 +43,10 @@ ComponentForest::ComponentForest(const MultiscaleGraph& graph, const std::vector
         for (std::size_t j = 0; j < levels_[t].component.size(); ++j) {
             levels_[t].parent[levels_[t].component[j]] = levels_[t + 1].component[j];
         }
+        list_children(levels_[t].parent, levels_[t + 1]);
+    }
+    if (!levels_.empty()) {
+        levels_.front().first_child.assign(levels_.front().size.size() + 1, 0);
     }
 }
 
@@ -70,7 +93,7 @@ class RowShift {
     RowShift(const Penalty& penalty, const ComponentForest& forest,
              const std::vector<ScaleProducts<Real>>& products, std::vector<LevelSums>& sums)
         : smoothness_(penalty.smoothness), anchor_(penalty.anchor), forest_(forest), products_(products),
-          sums_(sums), pivot_(sums.size()), right_(sums.size()) {}
+          sums_(sums), pivot_(sums.size()), right_(sums.size()), along_(sums.size()) {}
 
     void solve(Index k) {
         eliminate(k);
@@ -79,41 +102,49 @@ class RowShift {
         for (LevelSums& level : sums_) {
             level.shift.col(k) *= length;
         }
-        // What the move of row k does to the sums of the rows still to come.
-        const Index rank = products_.front().WtW.rows();
-        parallel_for(forest_.scales(), [&](Index t) {
-            const Vector moved = sums_[t].shift.col(k).cwiseProduct(sizes(t));
-            for (Index l = k + 1; l < rank; ++l) {
-                sums_[t].gradient.col(l) += static_cast<double>(products_[t].WtW(l, k)) * moved;
-            }
-        });
     }
 
   private:
-    Vector sizes(Index t) const {
-        return Eigen::Map<const Eigen::Matrix<std::int32_t, Eigen::Dynamic, 1>>(forest_[t].size.data(),
-                                                                                forest_[t].count())
-            .cast<double>();
-    }
-
     double own_curvature(Index t, Index k) const {
         return static_cast<double>(products_[t].WtW(k, k)) + anchor_;
     }
 
+    /// S of row k after the rows before it have moved: S + |C| Σ_{l<k} (WᵀW)_kl a_l.
+    void add_earlier_moves(Index t, Index k) {
+        Vector moved = Vector::Zero(forest_[t].count());
+        for (Index l = 0; l < k; ++l) {
+            moved += static_cast<double>(products_[t].WtW(l, k)) * sums_[t].shift.col(l);
+        }
+        for (Index c = 0; c < forest_[t].count(); ++c) {
+            sums_[t].gradient(c, k) += forest_[t].size[c] * moved[c];
+        }
+    }
+
+    /// Finest scale first: each component is left with its own curvature and pull and what its children,
+    /// their shifts eliminated, hand on.
     void eliminate(Index k) {
-        parallel_for(forest_.scales(), [&](Index t) {
-            const bool has_parent = t + 1 < forest_.scales();
-            pivot_[t] = (own_curvature(t, k) + (has_parent ? smoothness_ : 0.0)) * sizes(t);
-            right_[t] = -sums_[t].gradient.col(k);
-        });
-        for (Index t = 0; t + 1 < forest_.scales(); ++t) {
+        parallel_for(forest_.scales(), [&](Index t) { add_earlier_moves(t, k); });
+        for (Index t = 0; t < forest_.scales(); ++t) {
             const auto& level = forest_[t];
-            for (Index c = 0; c < level.count(); ++c) {
-                const double coupling = smoothness_ * level.size[c];
-                const double ratio = pivot_[t][c] > 0.0 ? coupling / pivot_[t][c] : 0.0;
-                pivot_[t + 1][level.parent[c]] += coupling - coupling * ratio;
-                right_[t + 1][level.parent[c]] += right_[t][c] * ratio;
-            }
+            const double own = own_curvature(t, k) + (t + 1 < forest_.scales() ? smoothness_ : 0.0);
+            pivot_[t].resize(level.count());
+            right_[t].resize(level.count());
+            parallel_blocks(level.count(), block, [&](Index begin, Index end) {
+                for (Index c = begin; c < end; ++c) {
+                    double pivot = own * level.size[c];
+                    double right = -sums_[t].gradient(c, k);
+                    for (auto e = level.first_child[c]; e < level.first_child[c + 1]; ++e) {
+                        const std::int32_t child = level.children[e];
+                        const double coupling = smoothness_ * forest_[t - 1].size[child];
+                        const double below = pivot_[t - 1][child];
+                        const double ratio = below > 0.0 ? coupling / below : 0.0;
+                        pivot += coupling - coupling * ratio;
+                        right += right_[t - 1][child] * ratio;
+                    }
+                    pivot_[t][c] = pivot;
+                    right_[t][c] = right;
+                }
+            });
         }
     }
 
@@ -121,37 +152,54 @@ class RowShift {
         for (Index t = forest_.scales() - 1; t >= 0; --t) {
             const auto& level = forest_[t];
             const bool has_parent = t + 1 < forest_.scales();
-            for (Index c = 0; c < level.count(); ++c) {
-                double pull = right_[t][c];
-                if (has_parent) {
-                    pull += smoothness_ * level.size[c] * sums_[t + 1].shift(level.parent[c], k);
+            parallel_blocks(level.count(), block, [&](Index begin, Index end) {
+                for (Index c = begin; c < end; ++c) {
+                    double pull = right_[t][c];
+                    if (has_parent) {
+                        pull += smoothness_ * level.size[c] * sums_[t + 1].shift(level.parent[c], k);
+                    }
+                    const double shift = pivot_[t][c] > 0.0 ? pull / pivot_[t][c] : 0.0;
+                    sums_[t].shift(c, k) = std::max(shift, -sums_[t].least(c, k));
                 }
-                const double shift = pivot_[t][c] > 0.0 ? pull / pivot_[t][c] : 0.0;
-                sums_[t].shift(c, k) = std::max(shift, -sums_[t].least(c, k));
-            }
+            });
         }
     }
 
     /// The minimiser θ in [0, 1] of the quadratic along the shift.
-    double best_length(Index k) const {
+    double best_length(Index k) {
+        parallel_for(forest_.scales(), [&](Index t) { along_[t] = along_shift(t, k); });
+        Quadratic total;
+        for (const Quadratic& level : along_) {
+            total.linear += level.linear;
+            total.curvature += level.curvature;
+        }
+        return total.curvature > 0.0 ? std::clamp(-total.linear / total.curvature, 0.0, 1.0) : 0.0;
+    }
+
+    /// linear·θ + ½·curvature·θ².
+    struct Quadratic {
         double linear = 0.0;
         double curvature = 0.0;
-        for (Index t = 0; t < forest_.scales(); ++t) {
-            const auto& level = forest_[t];
-            const bool has_parent = t + 1 < forest_.scales();
-            const double own = own_curvature(t, k);
-            for (Index c = 0; c < level.count(); ++c) {
-                const double a = sums_[t].shift(c, k);
-                linear += sums_[t].gradient(c, k) * a;
-                curvature += own * level.size[c] * a * a;
-                if (has_parent) {
-                    const double difference = a - sums_[t + 1].shift(level.parent[c], k);
-                    curvature += smoothness_ * level.size[c] * difference * difference;
-                }
+    };
+
+    Quadratic along_shift(Index t, Index k) const {
+        const auto& level = forest_[t];
+        const bool has_parent = t + 1 < forest_.scales();
+        const double own = own_curvature(t, k);
+        Quadratic result;
+        for (Index c = 0; c < level.count(); ++c) {
+            const double a = sums_[t].shift(c, k);
+            result.linear += sums_[t].gradient(c, k) * a;
+            result.curvature += own * level.size[c] * a * a;
+            if (has_parent) {
+                const double difference = a - sums_[t + 1].shift(level.parent[c], k);
+                result.curvature += smoothness_ * level.size[c] * difference * difference;
             }
         }
-        return curvature > 0.0 ? std::clamp(-linear / curvature, 0.0, 1.0) : 0.0;
+        return result;
     }
+
+    static constexpr Index block = 4096; ///< components that one thread treats at a time
 
     double smoothness_;
     double anchor_;
@@ -160,6 +208,7 @@ class RowShift {
     std::vector<LevelSums>& sums_;
     std::vector<Vector> pivot_;
     std::vector<Vector> right_;
+    std::vector<Quadratic> along_;
 };
 
 } // namespace

@@ -17,6 +17,10 @@ class ComponentForest {
         std::vector<std::int32_t> component; ///< of each cell
         std::vector<std::int32_t> parent; ///< of each component, at the next coarser scale; empty at the last
         std::vector<std::int32_t> size;   ///< cells of each component
+        /// The components inside component c, at the next finer scale, ascending: children[e] for
+        /// first_child[c] ≤ e < first_child[c + 1]; none at the finest.
+        std::vector<std::int32_t> first_child;
+        std::vector<std::int32_t> children;
 
         Index count() const { return static_cast<Index>(size.size()); }
     };

@@ -154,15 +154,15 @@ Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& obse
 template <class Real>
 FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> state, Stop stop) {
     const SolverOptions& solver = prepared.options.solver;
-    const bool free = solver.algorithm == Algorithm::paper;
+    const BasisForm form = form_of(solver.algorithm);
     FitResult<Real> result;
     result.scales = prepared.scales;
     result.stop = stop;
     result.trace = std::move(state.trace);
-    result.residuals =
-        kkt_residuals(prepared.problem(), state.current, free ? BasisForm::free : BasisForm::unit_columns);
+    result.residuals = state.residuals.empty() ? kkt_residuals(prepared.problem(), state.current, form)
+                                               : std::move(state.residuals);
     result.factors = std::move(state.current);
-    if (free) {
+    if (form == BasisForm::free) {
         normalize_column_sums(result.factors);
     }
     result.effective_rank.resize(static_cast<std::size_t>(result.scales.size()));

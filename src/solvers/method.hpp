@@ -16,9 +16,6 @@ class Method {
     /// the objective, the residuals as far as they come for free, and the inner steps. `step` may be empty.
     virtual SweepReport sweep(SolverState<Real>& state,
                               const std::function<void(const StepReport&)>& step) = 0;
-
-    /// Which form the certificate has for this algorithm.
-    virtual BasisForm form() const = 0;
 };
 
 template <class Real>

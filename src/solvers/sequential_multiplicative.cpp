@@ -55,10 +55,6 @@ class SequentialMultiplicative : public Method<Real> {
         return report;
     }
 
-    BasisForm form() const override {
-        return options_.algorithm == Algorithm::paper ? BasisForm::free : BasisForm::unit_columns;
-    }
-
   private:
     void update(ScalePair<Real>& scale) const {
         if (options_.algorithm == Algorithm::paper) {

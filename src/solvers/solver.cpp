@@ -19,12 +19,16 @@ std::unique_ptr<Method<Real>> make_method(const Problem<Real>& problem, const So
     return make_multiplicative(problem, options);
 }
 
+Index sweep_limit(const SolverOptions& options) {
+    return options.max_sweeps.value_or(default_max_sweeps(options));
+}
+
 /// Whether the run is done after this sweep. The certificate is confirmed from W and H alone. A sweep that
 /// still lowers the objective is not the last one: the residual sees single variables, the decrease sees what
 /// they do together.
 template <class Real>
-bool is_done(const Problem<Real>& problem, const SolverOptions& options, const Method<Real>& method,
-             const SolverState<Real>& state, SweepReport& report) {
+bool is_done(const Problem<Real>& problem, const SolverOptions& options, SolverState<Real>& state,
+             SweepReport& report) {
     const double tolerance = options.tolerance.value_or(default_tolerance(options));
     if (options.algorithm == Algorithm::reference) {
         return false; // the published protocol makes a fixed number of sweeps
@@ -38,7 +42,8 @@ bool is_done(const Problem<Real>& problem, const SolverOptions& options, const M
         decrease > tolerance / 3.0 * before) {
         return false;
     }
-    report.residual = sum(kkt_residuals(problem, state.current, method.form()));
+    state.residuals = kkt_residuals(problem, state.current, form_of(options.algorithm));
+    report.residual = sum(state.residuals);
     return report.residual.certificate() <= tolerance;
 }
 
@@ -70,6 +75,10 @@ Index default_max_sweeps(const SolverOptions& options) {
     return options.algorithm == Algorithm::reference ? 10 : 1000;
 }
 
+BasisForm form_of(Algorithm algorithm) {
+    return algorithm == Algorithm::paper ? BasisForm::free : BasisForm::unit_columns;
+}
+
 Index default_basis_passes(Index cells, Index rank) {
     // A pass is 2pd² operations in products with a vector, XHᵀ and WᵀX are 4pnd in products of matrices, some
     // five times as fast an operation.
@@ -89,7 +98,13 @@ SolverState<Real> start_solver(const Problem<Real>& problem, const SolverOptions
         parallel_for(problem.scales(),
                      [&](Index t) { make_columns_unit(state.current.W[t], state.current.H[t]); });
     }
-    state.trace.push_back(objective(problem, state.current));
+    if (sweep_limit(options) > 0) {
+        state.trace.push_back(objective(problem, state.current));
+    } else { // the start is the end
+        Evaluation found = evaluate(problem, state.current, form_of(options.algorithm));
+        state.trace.push_back(found.objective);
+        state.residuals = std::move(found.residuals);
+    }
     return state;
 }
 
@@ -99,12 +114,13 @@ Stop run_solver(const Problem<Real>& problem, const SolverOptions& options, Solv
     check_problem(problem);
     check_options(options);
     const auto method = make_method(problem, options);
-    const Index limit = options.max_sweeps.value_or(default_max_sweeps(options));
+    const Index limit = sweep_limit(options);
     while (static_cast<Index>(state.trace.size()) <= limit) {
+        state.residuals.clear();
         SweepReport report = method->sweep(state, observer.step);
         report.sweep = static_cast<Index>(state.trace.size());
         state.trace.push_back(report.objective);
-        report.converged = is_done(problem, options, *method, state, report);
+        report.converged = is_done(problem, options, state, report);
         const bool go_on = !observer.sweep || observer.sweep(report);
         if (report.converged) {
             return Stop::converged;

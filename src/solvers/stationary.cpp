@@ -63,8 +63,9 @@ class Stationary : public Method<Real> {
             }
             report.objective = before;
             report.restarted = true;
-            report.residual =
-                last_residual_ ? *last_residual_ : sum(kkt_residuals(problem_, state.current, form()));
+            report.residual = last_residual_
+                                  ? *last_residual_
+                                  : sum(kkt_residuals(problem_, state.current, form_of(options_.algorithm)));
             return report;
         }
         std::swap(state.current, state.previous);
@@ -73,8 +74,6 @@ class Stationary : public Method<Real> {
         last_residual_ = report.residual;
         return report;
     }
-
-    BasisForm form() const override { return BasisForm::unit_columns; }
 
   private:
     /// How much of the objective rounding alone may add.

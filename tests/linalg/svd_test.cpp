@@ -52,14 +52,15 @@ void expect_leading(const DataMatrix<Real>& X, const Matrix& values, Index rank,
 
 TEST(TruncatedSvd, AgreesWithTheWholeDecompositionOfDenseData) {
     for (const auto& [features, cells] :
-         {std::pair<Index, Index>{40, 25}, {25, 40}, {420, 290}, {290, 420}}) {
+         {std::pair<Index, Index>{40, 25}, {25, 40}, {420, 290}, {290, 420}, {560, 530}}) {
         const Matrix X = fading(features, cells, 1);
         expect_leading(DataMatrix<double>(X), X, 6, 1e-10);
     }
 }
 
 TEST(TruncatedSvd, AgreesWithTheWholeDecompositionOfSparseData) {
-    for (const auto& [features, cells] : {std::pair<Index, Index>{40, 25}, {420, 290}, {290, 420}}) {
+    for (const auto& [features, cells] :
+         {std::pair<Index, Index>{40, 25}, {420, 290}, {290, 420}, {560, 530}}) {
         // Blocks of different density, so that the leading values stand apart.
         Matrix X = to_dense(test::sparse_cloud(features, cells, 0.1, 2));
         X.topLeftCorner(features / 2, cells / 2) *= 4.0;
@@ -69,14 +70,16 @@ TEST(TruncatedSvd, AgreesWithTheWholeDecompositionOfSparseData) {
 }
 
 TEST(TruncatedSvd, AgreesInSinglePrecision) {
-    for (const auto& [features, cells] : {std::pair<Index, Index>{40, 25}, {420, 290}, {290, 420}}) {
+    for (const auto& [features, cells] :
+         {std::pair<Index, Index>{40, 25}, {420, 290}, {290, 420}, {560, 530}}) {
         const Matrix X = fading(features, cells, 3);
         expect_leading(DataMatrix<float>(DenseMatrix<float>(X.cast<float>())), X, 4, 1e-4);
     }
 }
 
 TEST(TruncatedSvd, OfDataOfLowerRankGivesThemBack) {
-    for (const auto& [features, cells] : {std::pair<Index, Index>{40, 25}, {420, 290}, {290, 420}}) {
+    for (const auto& [features, cells] :
+         {std::pair<Index, Index>{40, 25}, {420, 290}, {290, 420}, {560, 530}}) {
         const Matrix X = test::uniform_cloud(features, 3, 4) * test::uniform_cloud(3, cells, 5);
         const TruncatedSvd found = truncated_svd(DataMatrix<double>(X), 7);
         EXPECT_LT((leading_part(found) - X).norm(), 1e-10 * X.norm()) << features;

@@ -54,6 +54,9 @@ void check_options(const SolverOptions& options);
 double default_tolerance(const SolverOptions& options);
 Index default_max_sweeps(const SolverOptions& options);
 
+/// The form of W in which an algorithm's residuals are judged.
+BasisForm form_of(Algorithm algorithm);
+
 /// As many passes over W as take about half as long as the products with X were it dense, 4 to 16
 /// (docs/decisions/0070-stationary-solver.md).
 Index default_basis_passes(Index cells, Index rank);
@@ -103,8 +106,9 @@ struct SolverState {
     Factors<Real> current;
     Factors<Real> previous;              ///< before the last sweep; empty unless `stationary` extrapolates
     std::vector<ScaleMomentum> momentum; ///< of each scale; empty before the first sweep
-    std::vector<Objective> trace;        ///< after each sweep, start first
-    std::vector<Index> inner_steps;      ///< reference, paper: sweeps × T, in order
+    std::vector<KktResidual> residuals; ///< of each scale at `current`, where they were evaluated; else empty
+    std::vector<Objective> trace;       ///< after each sweep, start first
+    std::vector<Index> inner_steps;     ///< reference, paper: sweeps × T, in order
 };
 
 /// A state at the start of a run. Checks shapes and values; for `stationary` makes the columns of W unit.
