@@ -1,9 +1,10 @@
 """H0 deaths of a point cloud: pnmf against SciPy's spanning tree, on the same points, in one run.
 
-    /usr/bin/python3 benchmarks/contestants/persistence.py build/release/pnmf [--cells 10000] [--features 50]
+    /usr/bin/python3 benchmarks/contestants/persistence.py build/release/pnmf [--cells 10000] [--features 50] [--gudhi]
 
 Deaths are compared first (1e-9 relative); a wrong answer is not timed. Each contestant runs in a process of its own,
 which reports its time and its largest resident memory; reading the file is part of pnmf's time and of no other's.
+`--gudhi` adds GUDHI's Rips complex of dimension 1 (Debian's python3-gudhi), which keeps all pairs as edges.
 Ripser is not timed: asked for dimension 0 alone, Debian's 1.2.1 ends in a failed assertion.
 """
 import argparse
@@ -31,6 +32,20 @@ np.save(sys.argv[2], deaths)
 print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
 """
 
+GUDHI = """
+import json, resource, sys, time
+import gudhi
+import numpy as np
+X = np.load(sys.argv[1])
+start = time.perf_counter()
+tree = gudhi.RipsComplex(points=X).create_simplex_tree(max_dimension=1)
+tree.compute_persistence(homology_coeff_field=2, min_persistence=-1)
+deaths = tree.persistence_intervals_in_dimension(0)[:, 1]
+seconds = time.perf_counter() - start
+np.save(sys.argv[2], np.sort(deaths[np.isfinite(deaths)]))
+print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+"""
+
 
 def run_pnmf(program, points, out):
     start = time.perf_counter()
@@ -44,8 +59,8 @@ def run_pnmf(program, points, out):
     return seconds, usage.ru_maxrss / 1024, np.array(deaths)
 
 
-def run_scipy(points, out):
-    result = subprocess.run([sys.executable, "-c", SCIPY, points, str(out)], check=True, capture_output=True, text=True)
+def run_python(code, points, out):
+    result = subprocess.run([sys.executable, "-c", code, points, str(out)], check=True, capture_output=True, text=True)
     seconds, memory = json.loads(result.stdout)
     return seconds, memory, np.load(out)
 
@@ -56,6 +71,7 @@ def main():
     parser.add_argument("--cells", type=int, default=10000)
     parser.add_argument("--features", type=int, default=50)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--gudhi", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         points = f"{folder}/points.npy"
@@ -63,11 +79,13 @@ def main():
         contestants = {
             "pnmf scales (reads the file, counts edges too)":
                 lambda: run_pnmf(options.program, points, f"{folder}/pnmf.json"),
-            "SciPy cdist + minimum_spanning_tree": lambda: run_scipy(points, f"{folder}/scipy.npy"),
+            "SciPy cdist + minimum_spanning_tree": lambda: run_python(SCIPY, points, f"{folder}/scipy.npy"),
         }
+        if options.gudhi:
+            contestants["GUDHI, Rips complex of dimension 1"] = lambda: run_python(GUDHI, points, f"{folder}/gudhi.npy")
         first = {name: run() for name, run in contestants.items()}
         deaths = [result[2] for result in first.values()]
-        if len(deaths[0]) != len(deaths[1]) or not np.allclose(deaths[0], deaths[1], rtol=1e-9, atol=0):
+        if any(len(deaths[0]) != len(other) or not np.allclose(deaths[0], other, rtol=1e-9, atol=0) for other in deaths[1:]):
             sys.exit("the deaths differ: nothing is timed")
         print(f"{options.cells} cells x {options.features} features, {len(deaths[0])} deaths agree\n")
         print("| contestant | median s | min to max s | MB | ratio |\n| --- | --- | --- | --- | --- |")

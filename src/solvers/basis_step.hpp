@@ -1,6 +1,9 @@
 #pragma once
 
+#include <pnmf/linalg/gemm.hpp>
 #include <pnmf/types.hpp>
+
+#include <algorithm>
 
 namespace pnmf {
 
@@ -11,16 +14,32 @@ namespace pnmf {
 /// It minimises ‖X − WH‖² over w_k ≥ 0, ‖w_k‖ = 1: on the sphere the squared norm is constant, so the
 /// minimiser is the feasible direction nearest to v. Where v₊ = 0 the column stays. W is p × d with unit
 /// columns, XHt is p × d, HHt is d × d. The objective cannot rise. Cost 2pd².
+///
+/// W(HHᵀ)_k is made for a few columns at once, by a product of matrices that reads W once, and mended by what
+/// the columns before k among them have moved.
 template <class Real>
 void update_basis(DenseMatrix<Real>& W, const DenseMatrix<Real>& XHt, const DenseMatrix<Real>& HHt) {
-    DenseVector<Real> v(W.rows());
-    for (Index k = 0; k < W.cols(); ++k) {
-        v.array() = XHt.col(k).array() + HHt(k, k) * W.col(k).array();
-        v.noalias() -= W * HHt.col(k);
-        v.array() = v.array().max(Real{0});
-        const Real norm = v.norm();
-        if (norm > 0) {
-            W.col(k) = v / norm;
+    constexpr Index most_columns = 8;
+    const Index d = W.cols();
+    DenseMatrix<Real> V(W.rows(), std::min(most_columns, d));
+    DenseMatrix<Real> moved(W.rows(), V.cols());
+    for (Index first = 0; first < d; first += most_columns) {
+        const Index count = std::min(most_columns, d - first);
+        multiply(W, HHt.middleCols(first, count), V.leftCols(count));
+        for (Index i = 0; i < count; ++i) {
+            const Index k = first + i;
+            auto v = V.col(i);
+            v.array() = XHt.col(k).array() + HHt(k, k) * W.col(k).array() - v.array();
+            v.noalias() -= moved.leftCols(i) * HHt.col(k).segment(first, i);
+            v.array() = v.array().max(Real{0});
+            const Real norm = v.norm();
+            if (norm > 0) {
+                v /= norm;
+                moved.col(i) = v - W.col(k);
+                W.col(k) = v;
+            } else {
+                moved.col(i).setZero();
+            }
         }
     }
 }

@@ -30,7 +30,8 @@ class Stationary : public Method<Real> {
     Stationary(const Problem<Real>& problem, const SolverOptions& options)
         : problem_(problem), options_(options), squared_norm_X_(problem.X->squared_norm()),
           products_(problem.epsilon.size()), residual_W_(problem.epsilon.size()),
-          terms_(problem.epsilon.size()) {
+          terms_(problem.epsilon.size()),
+          plateau_(options.tolerance.value_or(default_tolerance(options)) / 100.0) {
         if (options.shift_components) {
             forest_.emplace(*problem.graph, problem.epsilon);
         }
@@ -58,9 +59,7 @@ class Stationary : public Method<Real> {
         report.objective = sweep_from(state.previous, step, state.trace.size());
         const double slack = rounding() * before.total();
         if (extrapolated && !(report.objective.total() <= before.total() + slack)) {
-            for (ScaleMomentum& momentum : state.momentum) {
-                momentum.t = 1.0;
-            }
+            stop(state.momentum);
             report.objective = before;
             report.restarted = true;
             report.residual = last_residual_
@@ -70,6 +69,9 @@ class Stationary : public Method<Real> {
         }
         std::swap(state.current, state.previous);
         renew(state.momentum);
+        if (before.total() - report.objective.total() <= plateau_ * before.total()) {
+            settle(state.momentum);
+        }
         report.residual = residual(state.current);
         last_residual_ = report.residual;
         return report;
@@ -80,6 +82,22 @@ class Stationary : public Method<Real> {
     static constexpr double rounding() { return std::is_same_v<Real, float> ? 1e-7 : 1e-13; }
 
     static double next(double t) { return 0.5 * (1.0 + std::sqrt(1.0 + 4.0 * t * t)); }
+
+    static void stop(std::vector<ScaleMomentum>& momentum) {
+        for (ScaleMomentum& scale : momentum) {
+            scale.t = 1.0;
+        }
+    }
+
+    /// Where the objective hardly falls any more, momentum built up over many sweeps is what keeps the
+    /// residual up: without it the point settles, to be certified or to gather momentum anew.
+    static void settle(std::vector<ScaleMomentum>& momentum) {
+        const double built_up = 10.0; // after some 17 sweeps
+        if (std::any_of(momentum.begin(), momentum.end(),
+                        [&](const ScaleMomentum& scale) { return scale.t > built_up; })) {
+            stop(momentum);
+        }
+    }
 
     /// After a sweep that paid: momentum grows, but starts again at scales whose terms rose.
     void renew(std::vector<ScaleMomentum>& momentum) const {
@@ -220,7 +238,8 @@ class Stationary : public Method<Real> {
     std::optional<ComponentForest> forest_; ///< none when components are not shifted
     std::vector<ScaleProducts<Real>> products_;
     std::vector<Movement> residual_W_;
-    std::vector<Objective> terms_;             ///< of each scale, as `total_objective` found them last
+    std::vector<Objective> terms_; ///< of each scale, as `total_objective` found them last
+    double plateau_;               ///< relative decrease below which momentum is not worth its residual
     std::optional<KktResidual> last_residual_; ///< of `current`; none before the first sweep that paid
 };
 

@@ -105,6 +105,27 @@ TEST(UpdateBasis, IsBestAmongUnitColumnsNearby) {
     }
 }
 
+TEST(UpdateBasis, InBlocksOfColumnsIsOneColumnAfterTheOther) {
+    for (const Index rank : {1, 7, 8, 9, 20}) {
+        const Matrix X = test::noisy_product(60, 40, 5);
+        Matrix W = test::uniform_cloud(60, rank, 6).colwise().normalized();
+        Matrix H = test::uniform_cloud(rank, 40, 7);
+        H.row(rank - 1).setZero(); // its column of W stays or goes where v points
+        const Matrix XHt = X * H.transpose();
+        const Matrix HHt = H * H.transpose();
+        Matrix plain = W;
+        for (Index k = 0; k < rank; ++k) {
+            const Vector v = (XHt.col(k) - plain * HHt.col(k) + HHt(k, k) * plain.col(k)).cwiseMax(0.0);
+            if (v.norm() > 0.0) {
+                plain.col(k) = v.normalized();
+            }
+        }
+        update_basis<double>(W, XHt, HHt);
+        EXPECT_LT((W - plain).norm(), 1e-12) << "rank " << rank;
+        EXPECT_EQ(W.col(rank - 1), plain.col(rank - 1)) << "a column without cells must stay";
+    }
+}
+
 /// Row k of all H_t, scale after scale, as one vector.
 Vector row_of(const std::vector<Matrix>& H, Index k) {
     const Index n = H[0].cols();
