@@ -216,6 +216,7 @@ double keep_to_memory(const Options& options, PreparedFit<Real>& prepared) {
                        .cells = n,
                        .scales = prepared.scales.size(),
                        .rank = prepared.rank,
+                       .dense = !prepared.X->is_sparse(),
                        .edges = edges,
                        .components = std::accumulate(betti0.begin(), betti0.end(), Index{0})};
     const MemoryPlan plan = plan_memory(parse_size(options.memory), resident_bytes(), size,
@@ -276,7 +277,7 @@ void fit_with(const Options& options, const Input& input, Stages& stages) {
     Json summary = summary_json(prepared, result, assessment);
     summary["input"] = options.input.path;
     summary["precision"] = options.precision;
-    summary["seconds"] = progress.seconds();
+    summary["seconds"] = stages.total();
     summary["seconds_of"] = stages.seconds();
     summary["peak_bytes"] = peak_bytes();
     if (planned > 0.0) {

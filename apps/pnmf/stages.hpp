@@ -22,6 +22,16 @@ class Stages {
         return seconds_;
     }
 
+    /// Of all stages so far.
+    double total() {
+        end();
+        double sum = 0.0;
+        for (const auto& stage : seconds_) {
+            sum += stage.get<double>();
+        }
+        return sum;
+    }
+
   private:
     void end() {
         if (!name_.empty()) {

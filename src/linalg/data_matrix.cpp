@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <numeric>
 #include <utility>
 
 namespace pnmf {
@@ -45,6 +46,18 @@ DenseMatrix<Real> times_sparse(const DenseMatrix<Real>& M, const SparseView<Real
         }
     });
     return result;
+}
+
+template <class Real>
+Index rows_of_all(std::span<const DenseMatrix<Real>> matrices) {
+    return std::accumulate(matrices.begin(), matrices.end(), Index{0},
+                           [](Index sum, const auto& one) { return sum + one.rows(); });
+}
+
+template <class Real>
+Index cols_of_all(std::span<const DenseMatrix<Real>> matrices) {
+    return std::accumulate(matrices.begin(), matrices.end(), Index{0},
+                           [](Index sum, const auto& one) { return sum + one.cols(); });
 }
 
 /// Σ of squares, in double, in blocks of fixed size.
@@ -149,6 +162,54 @@ DenseMatrix<Real> DataMatrix<Real>::transposed_times(const DenseMatrix<Real>& W)
     parallel_blocks(cells(), cell_block, [&](Index begin, Index end) {
         multiply_transposed(W, dense().middleCols(begin, end - begin), result.middleCols(begin, end - begin));
     });
+    return result;
+}
+
+template <class Real>
+std::vector<DenseMatrix<Real>>
+DataMatrix<Real>::times_transposed(std::span<const DenseMatrix<Real>> H) const {
+    std::vector<DenseMatrix<Real>> result(H.size());
+    if (is_sparse() || H.size() == 1) {
+        std::transform(H.begin(), H.end(), result.begin(),
+                       [&](const auto& one) { return times_transposed(one); });
+        return result;
+    }
+    DenseMatrix<Real> stacked(rows_of_all(H), cells());
+    Index first = 0;
+    for (const DenseMatrix<Real>& one : H) {
+        stacked.middleRows(first, one.rows()) = one;
+        first += one.rows();
+    }
+    const DenseMatrix<Real> products = times_transposed(stacked);
+    first = 0;
+    for (std::size_t i = 0; i < H.size(); ++i) {
+        result[i] = products.middleCols(first, H[i].rows());
+        first += H[i].rows();
+    }
+    return result;
+}
+
+template <class Real>
+std::vector<DenseMatrix<Real>>
+DataMatrix<Real>::transposed_times(std::span<const DenseMatrix<Real>> W) const {
+    std::vector<DenseMatrix<Real>> result(W.size());
+    if (is_sparse() || W.size() == 1) {
+        std::transform(W.begin(), W.end(), result.begin(),
+                       [&](const auto& one) { return transposed_times(one); });
+        return result;
+    }
+    DenseMatrix<Real> stacked(features(), cols_of_all(W));
+    Index first = 0;
+    for (const DenseMatrix<Real>& one : W) {
+        stacked.middleCols(first, one.cols()) = one;
+        first += one.cols();
+    }
+    const DenseMatrix<Real> products = transposed_times(stacked);
+    first = 0;
+    for (std::size_t i = 0; i < W.size(); ++i) {
+        result[i] = products.middleRows(first, W[i].cols());
+        first += W[i].cols();
+    }
     return result;
 }
 

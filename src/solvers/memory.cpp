@@ -22,7 +22,10 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
     }
     // An edge stands in the lists of both its ends, with its weight in double precision.
     const double graph = 2.0 * static_cast<double>(size.edges) * (sizeof(double) + sizeof(std::int32_t));
-    memory.work = static_cast<double>(threads) * ((p + n) * d * bytes + graph);
+    // XHᵀ; where several scales share a product with a dense X, their H, W and products stacked and apart.
+    const double together = size.dense ? static_cast<double>(scales_at_once(size.scales)) : 1.0;
+    const double copies = together > 1.0 ? 3.0 * together : 1.0;
+    memory.work = static_cast<double>(threads) * (copies * (p + n) * d * bytes + graph);
     return memory;
 }
 

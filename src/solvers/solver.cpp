@@ -75,6 +75,10 @@ Index default_max_sweeps(const SolverOptions& options) {
     return options.algorithm == Algorithm::reference ? 10 : 1000;
 }
 
+Index scales_at_once(Index scales) {
+    return scales >= 128 ? 4 : 1;
+}
+
 BasisForm form_of(Algorithm algorithm) {
     return algorithm == Algorithm::paper ? BasisForm::free : BasisForm::unit_columns;
 }

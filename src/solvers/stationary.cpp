@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <span>
+#include <utility>
 
 namespace pnmf {
 namespace {
@@ -158,17 +160,26 @@ class Stationary : public Method<Real> {
     void update_bases(Factors<Real>& point) {
         const Index passes =
             options_.basis_passes.value_or(default_basis_passes(problem_.X->cells(), point.W.front().cols()));
-        parallel_for(problem_.scales(), [&](Index t) {
-            auto& W = point.W[t];
-            const auto& H = point.H[t];
-            const DenseMatrix<Real> XHt = problem_.X->times_transposed(H);
-            const DenseMatrix<Real> HHt = gram_of_rows(H);
-            residual_W_[t] = movement_W(BasisForm::unit_columns, W, XHt, HHt);
-            for (Index pass = 0; pass < passes; ++pass) {
-                update_basis(W, XHt, HHt);
+        const Index group = scales_at_once(problem_.scales());
+        parallel_for((problem_.scales() + group - 1) / group, [&](Index g) {
+            const Index first = g * group;
+            const auto count = static_cast<std::size_t>(std::min(group, problem_.scales() - first));
+            const std::span<DenseMatrix<Real>> W(point.W.data() + first, count);
+            const std::span<const DenseMatrix<Real>> H(point.H.data() + first, count);
+            const std::vector<DenseMatrix<Real>> XHt = problem_.X->times_transposed(H);
+            for (std::size_t i = 0; i < count; ++i) {
+                const DenseMatrix<Real> HHt = gram_of_rows(H[i]);
+                residual_W_[first + i] = movement_W(BasisForm::unit_columns, W[i], XHt[i], HHt);
+                for (Index pass = 0; pass < passes; ++pass) {
+                    update_basis(W[i], XHt[i], HHt);
+                }
+                products_[first + i].WtW = gram_of_columns(W[i]);
             }
-            products_[t].WtX = problem_.X->transposed_times(W);
-            products_[t].WtW = gram_of_columns(W);
+            std::vector<DenseMatrix<Real>> WtX =
+                problem_.X->transposed_times(std::span<const DenseMatrix<Real>>(W));
+            for (std::size_t i = 0; i < count; ++i) {
+                products_[first + i].WtX = std::move(WtX[i]);
+            }
         });
     }
 

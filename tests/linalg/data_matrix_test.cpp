@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <span>
+#include <vector>
+
 namespace pnmf {
 namespace {
 
@@ -49,6 +52,25 @@ TYPED_TEST(DataMatrixOf, DenseAndSparseGiveTheProductsOfTheDefinition) {
         EXPECT_NEAR(data.mean(), X.template cast<double>().mean(), 1e-12);
         EXPECT_TRUE(data.column_squared_norms().isApprox(
             X.template cast<double>().colwise().squaredNorm().transpose(), 1e-12));
+    }
+}
+
+TYPED_TEST(DataMatrixOf, SeveralProductsAtOnceAreTheSingleOnes) {
+    const double precision = std::is_same_v<TypeParam, float> ? 1e-6 : 1e-14;
+    const auto X = random_matrix<TypeParam>(310, 270, 0.3, 1);
+    const std::vector<DenseMatrix<TypeParam>> H{random_matrix<TypeParam>(3, 270, 1.0, 2),
+                                                random_matrix<TypeParam>(5, 270, 1.0, 3)};
+    const std::vector<DenseMatrix<TypeParam>> W{random_matrix<TypeParam>(310, 5, 1.0, 4),
+                                                random_matrix<TypeParam>(310, 3, 1.0, 5)};
+    for (const auto& data : {DataMatrix<TypeParam>(X), DataMatrix<TypeParam>(sparsify(X))}) {
+        const auto XHt = data.times_transposed(std::span(H));
+        const auto WtX = data.transposed_times(std::span(W));
+        ASSERT_EQ(XHt.size(), 2);
+        ASSERT_EQ(WtX.size(), 2);
+        for (std::size_t i = 0; i < 2; ++i) {
+            EXPECT_TRUE(XHt[i].isApprox(data.times_transposed(H[i]), precision));
+            EXPECT_TRUE(WtX[i].isApprox(data.transposed_times(W[i]), precision));
+        }
     }
 }
 

@@ -4,7 +4,9 @@
 #include <pnmf/linalg/views.hpp>
 #include <pnmf/types.hpp>
 
+#include <span>
 #include <variant>
+#include <vector>
 
 namespace pnmf {
 
@@ -33,6 +35,10 @@ class DataMatrix {
     DenseMatrix<Real> times_transposed(const DenseMatrix<Real>& H) const;
     /// Wᵀ·X, d × n. W is p × d. Same cost.
     DenseMatrix<Real> transposed_times(const DenseMatrix<Real>& W) const;
+
+    /// The same for several H or W: stacked, so that the product of matrices goes through a dense X once.
+    std::vector<DenseMatrix<Real>> times_transposed(std::span<const DenseMatrix<Real>> H) const;
+    std::vector<DenseMatrix<Real>> transposed_times(std::span<const DenseMatrix<Real>> W) const;
 
     /// ‖X‖²_F, summed in double.
     double squared_norm() const;

@@ -11,6 +11,7 @@ struct FitSize {
     Index cells = 0;
     Index scales = 0;
     Index rank = 0;
+    bool dense = false;   ///< X has every entry stored
     Index edges = 0;      ///< of the largest graph of one scale; n(n − 1)/2 for all pairs
     Index components = 0; ///< Σ_t β₀(t)
 };

@@ -54,6 +54,10 @@ void check_options(const SolverOptions& options);
 double default_tolerance(const SolverOptions& options);
 Index default_max_sweeps(const SolverOptions& options);
 
+/// Scales whose products with X `stationary` makes together: several where there are enough of them for all
+/// threads. Not by the number of threads, so that bits do not depend on it.
+Index scales_at_once(Index scales);
+
 /// The form of W in which an algorithm's residuals are judged.
 BasisForm form_of(Algorithm algorithm);
 
