@@ -37,7 +37,7 @@ TEST_F(Fit, KeepsToThePlannedMemory) {
     EXPECT_NEAR(tight["peak_bytes"].get<double>() / tight["planned_bytes"].get<double>(), 1.0, 0.1);
     EXPECT_FALSE(tight["options"]["extrapolate"].get<bool>());
     EXPECT_TRUE(tight["options"]["shift-components"].get<bool>());
-    const double less = tight["planned_bytes"].get<double>() - 3e6;
+    const double less = tight["planned_bytes"].get<double>() - 8e6;
     const auto tighter_run =
         expect_done(data + " --memory " + std::to_string(static_cast<long>(less)), out("tighter"));
     EXPECT_THAT(tighter_run.err, HasSubstr("the point before and sums over components are not kept"));
