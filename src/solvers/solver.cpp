@@ -84,8 +84,8 @@ BasisForm form_of(Algorithm algorithm) {
 }
 
 Index default_basis_passes(Index cells, Index rank) {
-    // A pass is 2pd² operations in products with a vector, XHᵀ and WᵀX are 4pnd in products of matrices, some
-    // five times as fast an operation.
+    // A pass is 2pd² operations on few columns at a time, XHᵀ and WᵀX are 4pnd in one large product; an
+    // operation there is taken to be five times as fast, a guess.
     constexpr Index faster = 5;
     return std::clamp<Index>(cells / (faster * rank), 4, 16);
 }

@@ -71,7 +71,7 @@ template <class Real>
 std::vector<KktResidual> kkt_residuals(const Problem<Real>& problem, const Factors<Real>& factors,
                                        BasisForm form);
 
-/// The objective and the residuals of every scale, from the same products: half as much again as
+/// The objective and the residuals of every scale, from the same products: about twice the work of
 /// `objective()` alone.
 struct Evaluation {
     Objective objective;
