@@ -71,18 +71,6 @@ std::optional<NeighborLists> lists_at(const Matrix& distances, const NeighborLis
     return lists;
 }
 
-Matrix distance_table(const Points& points) {
-    const Index n = points.count();
-    Matrix table(n, n);
-    parallel_for(n, [&](Index j) { // each pair once: entries (i, j) and (j, i) are written by one call
-        table(j, j) = 0.0;
-        for (Index i = 0; i < j; ++i) {
-            table(i, j) = table(j, i) = points.distance(i, j);
-        }
-    });
-    return table;
-}
-
 } // namespace
 
 DenseMultiscaleGraph::DenseMultiscaleGraph(const Points& points, SpanningTree tree, double alpha)
@@ -91,7 +79,7 @@ DenseMultiscaleGraph::DenseMultiscaleGraph(const Points& points, SpanningTree tr
     const Index n = points.count();
     require(tree_.cells == n, "the spanning tree must have the {} cells of the points, got {}", n,
             tree_.cells);
-    distances_ = distance_table(points);
+    distances_ = points.table();
     nearest_ = nearest_in_table(distances_, list_length(n));
     tables_ = std::make_shared<TablePool>();
 }

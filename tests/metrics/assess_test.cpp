@@ -2,6 +2,8 @@
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/metrics/assess.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
+#include <pnmf/metrics/kmeans.hpp>
+#include <pnmf/metrics/silhouette.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <gtest/gtest.h>
@@ -118,6 +120,26 @@ TEST(Assess, IsTheSameForAnyNumberOfThreads) {
     EXPECT_EQ(one.clusters, four.clusters);
     EXPECT_EQ(one.scores.combined, four.scores.combined);
     EXPECT_EQ(one.recommended, four.recommended);
+}
+
+TEST(Assess, WorksOnManyScalesAtOnceAsOnEachAlone) {
+    std::vector<double> noise(113);
+    for (std::size_t t = 0; t < noise.size(); ++t) {
+        noise[t] = 0.2 + 0.02 * static_cast<double>(t);
+    }
+    const Groups data = groups(40, noise);
+    const AssessOptions options{.clusters = 3, .probed_scales = 8};
+    const Assessment together = data.assess(options);
+    ASSERT_EQ(together.clusters.size(), noise.size());
+    for (std::size_t t = 0; t < noise.size(); ++t) {
+        EXPECT_EQ(together.clusters[t], kmeans(data.H[t], {.clusters = 3, .starts = 3}).labels) << t;
+        if (!std::isnan(together.scores.silhouette[t])) {
+            EXPECT_EQ(together.scores.silhouette[t], mean_silhouette(data.H[t], together.clusters[t])) << t;
+        }
+    }
+    EXPECT_EQ(std::count_if(together.scores.silhouette.begin(), together.scores.silhouette.end(),
+                            [](double value) { return !std::isnan(value); }),
+              8);
 }
 
 TEST(Assess, HasADefinedAnswerForFewCellsAndASingleScale) {

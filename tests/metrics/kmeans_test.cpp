@@ -65,6 +65,16 @@ TEST(KMeans, MoreStartsNeverGiveALargerInertia) {
     }
 }
 
+TEST(KMeans, OneClusterIsTheMeanHoweverManyStarts) {
+    const Matrix X = random_points(3, 50, 4);
+    for (const Index starts : {1, 10}) {
+        const KMeansResult result = kmeans(X, {.clusters = 1, .starts = starts, .seed = 1});
+        EXPECT_EQ(result.labels, std::vector<Index>(50, 0));
+        EXPECT_LT((result.centres.col(0) - X.rowwise().mean()).norm(), 1e-14);
+        EXPECT_NEAR(result.inertia, (X.colwise() - X.rowwise().mean()).squaredNorm(), 1e-12);
+    }
+}
+
 TEST(KMeans, FindsAllGroupsThatAreFarApart) {
     Matrix X = random_points(2, 200, 3) * 0.01;
     std::vector<Index> truth(200);

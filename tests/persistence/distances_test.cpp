@@ -100,6 +100,30 @@ TEST(Distances, OfDenseAndSparseStorageAgreeBitForBit) {
     }
 }
 
+TEST(Distances, InATableHaveTheBitsOfSinglePairs) {
+    const auto check = [](const Points& points, const std::string& name) {
+        const Matrix table = points.table();
+        ASSERT_EQ(table.rows(), points.count());
+        ASSERT_EQ(table.cols(), points.count());
+        for (Index i = 0; i < points.count(); ++i) {
+            for (Index j = 0; j < points.count(); ++j) {
+                ASSERT_EQ(table(i, j), points.distance(i, j)) << name << " " << i << " " << j;
+            }
+        }
+    };
+    for (const Index cells : {1, 2, 63, 64, 130}) {          // fewer and more than a block
+        for (const double share : {0.0, 0.01, 0.05, 0.5}) { // thin ones are merged, others written out
+            Matrix filled = to_dense(test::sparse_cloud(101, cells, share, 7));
+            check(Points(test::to_sparse(filled)), "sparse");
+            filled.row(0).array() += 0.7; // the cosine needs an entry in each cell
+            check(Points(test::to_sparse(filled), Metric::cosine), "sparse, cosine");
+            check(Points(filled), "dense");
+            check(Points::from_distances(Points(filled).table()), "the user's");
+        }
+    }
+    check(Points(test::to_sparse(to_dense(test::sparse_cloud(9000, 11, 0.2, 8)))), "blocks of four");
+}
+
 TEST(Distances, CosineIsOneMinusTheCosineOfTheAngleWhateverTheLengths) {
     Random random(33);
     Matrix X = test::uniform_cloud(5, 30, 34).array() - 0.5;

@@ -43,6 +43,8 @@ class Points {
     double distance(Index i, Index j) const;
     /// The distances from cell i to all cells, canonical, length count().
     void distances_from(Index i, Eigen::Ref<Vector> out) const;
+    /// The distances of all pairs, canonical, count() × count().
+    Matrix table() const;
 
     /// Features that distances are computed from; 0 when the distances were given.
     Index dimensions() const;
@@ -61,6 +63,8 @@ class Points {
     void check() const;
     void scale_to_unit_length();
     double squared_difference(Index i, Index j) const;
+    double distance_of(double squared_difference) const;
+    Matrix written_out(Index begin, Index end) const;
 
     enum class Kind { euclidean, cosine, table };
     Kind kind_ = Kind::euclidean;

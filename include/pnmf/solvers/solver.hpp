@@ -116,9 +116,10 @@ struct SolverState {
 };
 
 /// A state at the start of a run. Checks shapes and values; for `stationary` makes the columns of W unit.
+/// `judge`: with its residuals, at twice the work; also when no sweep is to follow.
 template <class Real>
 SolverState<Real> start_solver(const Problem<Real>& problem, const SolverOptions& options,
-                               Factors<Real> start);
+                               Factors<Real> start, bool judge = false);
 
 /// The solver loop: sweeps until the rule, the limit (counted from the start of the run) or the observer says
 /// stop.
