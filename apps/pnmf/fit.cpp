@@ -91,11 +91,16 @@ void check_start(const fs::path& path, Index scales, Index rank) {
 }
 
 template <class Real>
-Factors<Real> read_start(const fs::path& path, Index scales) {
-    Factors<Real> factors;
-    for (Index t = 0; t < scales; ++t) {
-        factors.W.push_back(read_slab(path, "uns/pnmf/W", t).cast<Real>());
-        factors.H.push_back(read_slab(path, "uns/pnmf/H", t).cast<Real>());
+Factors<Real> read_start(const fs::path& path, const PreparedFit<Real>& prepared) {
+    const Index features = prepared.X->features();
+    auto factors = empty_factors<Real>(prepared.scales.size(), features, prepared.rank, prepared.bases_in);
+    for (Index t = 0; t < prepared.scales.size(); ++t) {
+        factors.W[t] = read_slab(path, "uns/pnmf/W", t).cast<Real>();
+        require(factors.W[t].rows() == features && factors.W[t].cols() == prepared.rank,
+                "{}: a start must have bases of {} x {}, got {} x {}", path.string(), features, prepared.rank,
+                factors.W[t].rows(), factors.W[t].cols());
+        factors.H[t] = read_slab(path, "uns/pnmf/H", t).cast<Real>();
+        factors.rest(t);
     }
     return factors;
 }
@@ -145,12 +150,12 @@ template <class Real>
 SolverState<Real> first_state(const Options& options, const PreparedFit<Real>& prepared,
                               const std::string& fingerprint, Progress& progress) {
     if (options.resume) {
-        return load_checkpoint<Real>(fs::path(options.folder) / "checkpoint.bin", fingerprint);
+        return load_checkpoint<Real>(fs::path(options.folder) / "checkpoint.bin", fingerprint,
+                                     prepared.bases_in);
     }
     const Problem<Real> problem = prepared.problem();
     if (!options.start_from.empty()) {
-        return start_solver(problem, prepared.options.solver,
-                            read_start<Real>(options.start_from, problem.scales()));
+        return start_solver(problem, prepared.options.solver, read_start<Real>(options.start_from, prepared));
     }
     Observer observer;
     observer.starting = [&] {
@@ -204,9 +209,9 @@ AssessOptions assess_options(const Options& options) {
     return result;
 }
 
-/// Makes the run fit into `--memory`, and says how; the bytes that it will hold at most.
+/// Makes the run fit into `--memory`, and says how.
 template <class Real>
-double keep_to_memory(const Options& options, PreparedFit<Real>& prepared) {
+MemoryPlan keep_to_memory(const Options& options, PreparedFit<Real>& prepared) {
     const Index n = prepared.X->cells();
     const Index pairs = n * (n - 1) / 2;
     const Index edges =
@@ -228,7 +233,10 @@ double keep_to_memory(const Options& options, PreparedFit<Real>& prepared) {
     if (!plan.keep_shifts) {
         prepared.options.solver.shift_components = false;
     }
-    return plan.bytes;
+    if (plan.bases_rest) {
+        prepared.bases_in = options.folder;
+    }
+    return plan;
 }
 
 template <class Real>
@@ -246,8 +254,8 @@ void fit_with(const Options& options, const Input& input, Stages& stages) {
     if (!options.start_from.empty()) {
         check_start(options.start_from, prepared.scales.size(), prepared.rank);
     }
-    const double planned = options.memory.empty() ? 0.0 : keep_to_memory(options, prepared);
-    make_output_folder(folder, bytes_needed(prepared, options.save_basis));
+    const MemoryPlan plan = options.memory.empty() ? MemoryPlan{} : keep_to_memory(options, prepared);
+    make_output_folder(folder, plan.file_bytes + bytes_needed(prepared, options.save_basis));
     const SolverOptions& solver = prepared.options.solver;
     Progress progress(solver.tolerance.value_or(default_tolerance(solver)),
                       solver.max_sweeps.value_or(default_max_sweeps(solver)),
@@ -280,8 +288,11 @@ void fit_with(const Options& options, const Input& input, Stages& stages) {
     summary["seconds"] = stages.total();
     summary["seconds_of"] = stages.seconds();
     summary["peak_bytes"] = peak_bytes();
-    if (planned > 0.0) {
-        summary["planned_bytes"] = planned;
+    if (plan.bytes > 0.0) {
+        summary["planned_bytes"] = plan.bytes;
+    }
+    if (plan.bases_rest) {
+        summary["file_bytes"] = plan.file_bytes;
     }
     write_files(options, input, prepared, result, assessment, summary);
     std::error_code ignored;
@@ -290,7 +301,8 @@ void fit_with(const Options& options, const Input& input, Stages& stages) {
     std::string files = (folder / "result.h5ad").string();
     if (!options.no_report) {
         const auto basis = [&result](Index t) -> Matrix {
-            return result.factors.W[static_cast<std::size_t>(t)].template cast<double>();
+            DenseMatrix<Real> room;
+            return result.factors.basis(t, room).template cast<double>();
         };
         if (write_page(folder / "report.html",
                        {.result = folder / "result.h5ad", .data = &input.data, .basis = basis})) {
@@ -402,8 +414,10 @@ void add_fit(CLI::App& app, const std::string& command) {
     verb->add_option("--checkpoint-every", options->checkpoint_every, "Seconds between checkpoints")
         ->check(CLI::NonNegativeNumber)
         ->capture_default_str();
-    verb->add_option("--memory", options->memory,
-                     "Most memory to use, as 16G or 800M: says what is kept and what is not [no limit]")
+    verb->add_option(
+            "--memory", options->memory,
+            "Most memory to use, as 16G or 800M: says what is kept, what rests in a file of the output "
+            "folder and what is not kept [no limit]")
         ->type_name("SIZE");
     verb->add_flag("--resume", options->resume, "Go on from the checkpoint in the output folder");
     verb->add_flag("--strict", options->strict, "Exit with code 3 when the run did not converge");

@@ -2,6 +2,7 @@
 
 #include <pnmf/error.hpp>
 
+#include <array>
 #include <cctype>
 #include <cmath>
 #include <fmt/format.h>
@@ -25,6 +26,20 @@ double status_bytes(const std::string& field) {
 
 std::string size_text(double bytes) {
     return bytes >= 1e9 ? fmt::format("{:.2f} GB", bytes / 1e9) : fmt::format("{:.0f} MB", bytes / 1e6);
+}
+
+/// What a run does about its memory.
+struct Measures {
+    bool bases_rest;
+    bool keep_momentum;
+    bool keep_shifts;
+};
+
+SolverMemory memory_of(const Measures& way, const FitSize& size, SolverOptions options, Index bytes_of_number,
+                       int threads) {
+    options.extrapolate = options.extrapolate && way.keep_momentum;
+    options.shift_components = options.shift_components && way.keep_shifts;
+    return solver_memory(size, options, bytes_of_number, threads, way.bases_rest);
 }
 
 } // namespace
@@ -63,17 +78,31 @@ double peak_bytes() {
 
 MemoryPlan plan_memory(double limit, double held, const FitSize& size, const SolverOptions& options,
                        Index bytes_of_number, int threads) {
-    SolverMemory memory = solver_memory(size, options, bytes_of_number, threads);
+    // From what costs least to what costs most: files cost time in every sweep, what is not kept costs
+    // sweeps.
+    constexpr std::array<Measures, 6> ways{{{false, true, true},
+                                            {true, true, true},
+                                            {false, false, true},
+                                            {true, false, true},
+                                            {false, false, false},
+                                            {true, false, false}}};
     MemoryPlan plan;
-    if (held + memory.total() > limit && memory.before > 0.0) {
-        plan.keep_momentum = false;
-        memory.before = 0.0;
+    SolverMemory memory;
+    for (const Measures& way : ways) {
+        plan.bases_rest = way.bases_rest;
+        plan.keep_momentum = way.keep_momentum;
+        plan.keep_shifts = way.keep_shifts;
+        memory = memory_of(way, size, options, bytes_of_number, threads);
+        plan.bytes = held + memory.total();
+        if (plan.bytes <= limit) {
+            break;
+        }
     }
-    if (held + memory.total() > limit && memory.shifts > 0.0) {
-        plan.keep_shifts = false;
-        memory.shifts = 0.0;
+    const bool momentum = memory.before > 0.0;
+    if (plan.bases_rest) {
+        plan.file_bytes = (momentum ? 2.0 : 1.0) * static_cast<double>(size.scales * size.features) *
+                          static_cast<double>(size.rank * bytes_of_number);
     }
-    plan.bytes = held + memory.total();
     require(plan.bytes <= limit,
             "--memory: this run needs {} ({} data and graph, {} factors, {} products and sums, {} for {} "
             "threads), "
@@ -84,13 +113,16 @@ MemoryPlan plan_memory(double limit, double held, const FitSize& size, const Sol
     plan.text = fmt::format(
         "memory: {} of {} planned: {} data and graph, {} factors, {}{} products and sums, {} for {} threads",
         size_text(plan.bytes), size_text(limit), size_text(held), size_text(memory.factors),
-        memory.before > 0.0 ? size_text(memory.before) + " the point before, " : "",
+        momentum ? size_text(memory.before) + " the point before, " : "",
         size_text(memory.products + memory.shifts), size_text(memory.work), threads);
+    if (plan.bases_rest) {
+        plan.text += fmt::format("; the bases rest in a file of {}, read and written in every sweep",
+                                 size_text(plan.file_bytes));
+    }
     if (!plan.keep_momentum && plan.keep_shifts) {
         plan.text += "; the point before is not kept, so sweeps have no momentum and more of them are needed";
     } else if (!plan.keep_shifts) {
-        plan.text += plan.keep_momentum ? "; sums" : "; the point before and sums";
-        plan.text += " over components are not kept, so more sweeps are needed";
+        plan.text += "; the point before and sums over components are not kept, so more sweeps are needed";
     }
     return plan;
 }

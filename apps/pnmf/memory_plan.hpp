@@ -18,6 +18,8 @@ double peak_bytes();
 /// What `--memory` decided, and why.
 struct MemoryPlan {
     double bytes = 0;          ///< the most the run will hold
+    bool bases_rest = false;   ///< bases rest in a file, read and written once a sweep and at the end
+    double file_bytes = 0;     ///< of that file
     bool keep_momentum = true; ///< false: the point before is not kept, so sweeps are plain descent
     bool keep_shifts = true;   ///< false: no sums over components either, so sweeps move single entries only
     std::string text;          ///< for the user, one line

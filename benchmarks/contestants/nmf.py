@@ -27,7 +27,7 @@ import numpy as np
 import scipy.io
 import scipy.sparse
 
-LADDER = [5, 7, 10, 14, 20, 28, 40, 56, 80]
+LADDER = [5, 7, 10, 14, 20, 28, 40, 56, 80, 113, 160, 226, 320]
 
 
 def loss(X, W, H):

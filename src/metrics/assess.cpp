@@ -123,8 +123,7 @@ class ScaleAssessor {
     /// `finest`: the probed cells of the finest embedding, of unit length; null for a scale not probed.
     AssessedScale operator()(const Matrix& H, const Matrix* finest) const {
         AssessedScale scale;
-        scale.clusters =
-            kmeans(H, {.clusters = clusters_, .starts = starts_, .seed = options_.seed}).labels;
+        scale.clusters = kmeans(H, {.clusters = clusters_, .starts = starts_, .seed = options_.seed}).labels;
         if (finest == nullptr) {
             return scale;
         }
@@ -135,7 +134,8 @@ class ScaleAssessor {
         scale.effective_rank = effective_rank(part);
         if (std::lround(0.8 * static_cast<double>(part.cols())) >= clusters_) {
             scale.resampling = resampling_stability(
-                part, {.clusters = clusters_, .repeats = options_.resamples, .starts = 3, .seed = options_.seed});
+                part,
+                {.clusters = clusters_, .repeats = options_.resamples, .starts = 3, .seed = options_.seed});
         }
         return scale;
     }

@@ -108,7 +108,8 @@ Evaluation evaluate(const Problem<Real>& problem, const Factors<Real>& factors, 
     std::vector<Objective> terms(static_cast<std::size_t>(scales));
     Evaluation result{{}, std::vector<KktResidual>(terms.size())};
     parallel_for(scales, [&](Index t) {
-        const auto& W = factors.W[t];
+        DenseMatrix<Real> room;
+        const auto& W = factors.basis(t, room);
         const auto& H = factors.H[t];
         const DenseMatrix<Real>* const before = t > 0 ? &factors.H[t - 1] : nullptr;
         const DenseMatrix<Real>* const after = t + 1 < scales ? &factors.H[t + 1] : nullptr;

@@ -73,7 +73,8 @@ Objective objective(const Problem<Real>& problem, const Factors<Real>& factors) 
     const double squared_norm_X = problem.X->squared_norm();
     std::vector<Objective> terms(static_cast<std::size_t>(problem.scales()));
     parallel_for(problem.scales(), [&](Index t) {
-        const auto products = scale_products(problem, t, factors.W[t], factors.H[t]);
+        DenseMatrix<Real> room;
+        const auto products = scale_products(problem, t, factors.basis(t, room), factors.H[t]);
         terms[t] = scale_objective(problem.penalty, squared_norm_X, products, factors.H[t],
                                    t > 0 ? &factors.H[t - 1] : nullptr);
     });

@@ -55,8 +55,9 @@ void check_factors(const Problem<Real>& problem, const Factors<Real>& factors) {
             "there must be one W and one H for each of the {} scales, got {} and {}", problem.scales(),
             factors.W.size(), factors.H.size());
     require(factors.rank() >= 1, "the rank must be at least 1");
+    DenseMatrix<Real> room;
     for (Index t = 0; t < problem.scales(); ++t) {
-        check_factor("W", t, factors.W[t], problem.features(), factors.rank());
+        check_factor("W", t, factors.basis(t, room), problem.features(), factors.rank());
         check_factor("H", t, factors.H[t], factors.rank(), problem.cells());
     }
 }

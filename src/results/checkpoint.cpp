@@ -87,6 +87,8 @@ class Reader {
         return result;
     }
 
+    const std::filesystem::path& path() const { return path_; }
+
     void finish() {
         const std::uint64_t expected = checksum_;
         const auto found = value<std::uint64_t>();
@@ -102,25 +104,56 @@ class Reader {
 };
 
 template <class Real>
-void write_matrices(Writer& writer, const std::vector<DenseMatrix<Real>>& matrices) {
-    writer.value(static_cast<std::int64_t>(matrices.size()));
-    for (const auto& matrix : matrices) {
-        writer.value(static_cast<std::int64_t>(matrix.rows()));
-        writer.value(static_cast<std::int64_t>(matrix.cols()));
-        writer.bytes(matrix.data(), static_cast<std::size_t>(matrix.size()) * sizeof(Real));
+void write_matrix(Writer& writer, const DenseMatrix<Real>& matrix) {
+    writer.value(static_cast<std::int64_t>(matrix.rows()));
+    writer.value(static_cast<std::int64_t>(matrix.cols()));
+    writer.bytes(matrix.data(), static_cast<std::size_t>(matrix.size()) * sizeof(Real));
+}
+
+template <class Real>
+DenseMatrix<Real> read_matrix(Reader& reader) {
+    const auto rows = reader.count(1); // bounded by the file, so that the next product is exact
+    const auto cols = reader.count(static_cast<std::size_t>(rows) * sizeof(Real));
+    DenseMatrix<Real> matrix(rows, cols);
+    reader.bytes(matrix.data(), static_cast<std::size_t>(matrix.size()) * sizeof(Real));
+    return matrix;
+}
+
+template <class Real>
+void write_factors(Writer& writer, const Factors<Real>& factors) {
+    DenseMatrix<Real> room;
+    writer.value(static_cast<std::int64_t>(factors.W.size()));
+    for (Index t = 0; t < std::ssize(factors.W); ++t) {
+        write_matrix(writer, factors.basis(t, room));
+    }
+    writer.value(static_cast<std::int64_t>(factors.H.size()));
+    for (const auto& H : factors.H) {
+        write_matrix(writer, H);
     }
 }
 
 template <class Real>
-std::vector<DenseMatrix<Real>> read_matrices(Reader& reader) {
-    std::vector<DenseMatrix<Real>> matrices(static_cast<std::size_t>(reader.count(2 * sizeof(std::int64_t))));
-    for (auto& matrix : matrices) {
-        const auto rows = reader.count(1); // bounded by the file, so that the next product is exact
-        const auto cols = reader.count(static_cast<std::size_t>(rows) * sizeof(Real));
-        matrix.resize(rows, cols);
-        reader.bytes(matrix.data(), static_cast<std::size_t>(matrix.size()) * sizeof(Real));
+Factors<Real> read_factors(Reader& reader, const std::filesystem::path& bases_in) {
+    Factors<Real> factors;
+    factors.W.resize(static_cast<std::size_t>(reader.count(2 * sizeof(std::int64_t))));
+    Index rows = 0;
+    Index cols = 0;
+    for (Index t = 0; t < std::ssize(factors.W); ++t) {
+        factors.W[t] = read_matrix<Real>(reader);
+        require(t == 0 || (factors.W[t].rows() == rows && factors.W[t].cols() == cols),
+                "{}: the checkpoint is damaged", reader.path().string());
+        rows = factors.W[t].rows();
+        cols = factors.W[t].cols();
+        if (!bases_in.empty() && !factors.file) {
+            factors.file.emplace(bases_in, std::ssize(factors.W), rows, cols);
+        }
+        factors.rest(t);
     }
-    return matrices;
+    factors.H.resize(static_cast<std::size_t>(reader.count(2 * sizeof(std::int64_t))));
+    for (auto& H : factors.H) {
+        H = read_matrix<Real>(reader);
+    }
+    return factors;
 }
 
 /// The lines of one fingerprint that the other has not, in one line.
@@ -159,15 +192,14 @@ void save_checkpoint(const std::filesystem::path& path, const SolverState<Real>&
     writer.bytes(state.trace.data(), state.trace.size() * sizeof(Objective));
     writer.value(static_cast<std::int64_t>(state.inner_steps.size()));
     writer.bytes(state.inner_steps.data(), state.inner_steps.size() * sizeof(Index));
-    for (const Factors<Real>* factors : {&state.current, &state.previous}) {
-        write_matrices(writer, factors->W);
-        write_matrices(writer, factors->H);
-    }
+    write_factors(writer, state.current);
+    write_factors(writer, state.previous);
     writer.commit();
 }
 
 template <class Real>
-SolverState<Real> load_checkpoint(const std::filesystem::path& path, const std::string& fingerprint) {
+SolverState<Real> load_checkpoint(const std::filesystem::path& path, const std::string& fingerprint,
+                                  const std::filesystem::path& bases_in) {
     Reader reader(path);
     std::array<char, magic.size()> found{};
     reader.bytes(found.data(), found.size());
@@ -188,17 +220,17 @@ SolverState<Real> load_checkpoint(const std::filesystem::path& path, const std::
     reader.bytes(state.trace.data(), state.trace.size() * sizeof(Objective));
     state.inner_steps.resize(static_cast<std::size_t>(reader.count(sizeof(Index))));
     reader.bytes(state.inner_steps.data(), state.inner_steps.size() * sizeof(Index));
-    for (Factors<Real>* factors : {&state.current, &state.previous}) {
-        factors->W = read_matrices<Real>(reader);
-        factors->H = read_matrices<Real>(reader);
-    }
+    state.current = read_factors<Real>(reader, bases_in);
+    state.previous = read_factors<Real>(reader, bases_in);
     reader.finish();
     return state;
 }
 
 template void save_checkpoint(const std::filesystem::path&, const SolverState<float>&, const std::string&);
 template void save_checkpoint(const std::filesystem::path&, const SolverState<double>&, const std::string&);
-template SolverState<float> load_checkpoint(const std::filesystem::path&, const std::string&);
-template SolverState<double> load_checkpoint(const std::filesystem::path&, const std::string&);
+template SolverState<float> load_checkpoint(const std::filesystem::path&, const std::string&,
+                                            const std::filesystem::path&);
+template SolverState<double> load_checkpoint(const std::filesystem::path&, const std::string&,
+                                             const std::filesystem::path&);
 
 } // namespace pnmf

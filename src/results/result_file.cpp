@@ -59,14 +59,12 @@ Matrix linkage(const SpanningTree& tree) {
 }
 
 template <class Real>
-SlabArray slabs(const std::vector<DenseMatrix<Real>>& matrices) {
-    SlabArray array{.slabs = static_cast<Index>(matrices.size()),
-                    .rows = matrices.front().rows(),
-                    .cols = matrices.front().cols()};
+SlabArray slabs(Index count, Index rows, Index cols, std::function<DenseMatrix<Real>(Index)> slab) {
+    SlabArray array{.slabs = count, .rows = rows, .cols = cols};
     if constexpr (std::is_same_v<Real, float>) {
-        array.float_slab = [&matrices](Index t) { return matrices[static_cast<std::size_t>(t)]; };
+        array.float_slab = std::move(slab);
     } else {
-        array.slab = [&matrices](Index t) { return matrices[static_cast<std::size_t>(t)]; };
+        array.slab = std::move(slab);
     }
     return array;
 }
@@ -204,7 +202,12 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
     file.feature_table = data.feature_table;
     const auto recommended = static_cast<std::size_t>(result.recommended);
     file.obsm["X_pnmf"] = result.factors.H[recommended].transpose().template cast<double>();
-    file.varm["pnmf_W"] = result.factors.W[recommended].template cast<double>();
+    const Factors<Real>& factors = result.factors;
+    const auto basis = [&factors](Index t) {
+        DenseMatrix<Real> room;
+        return DenseMatrix<Real>(factors.basis(t, room));
+    };
+    file.varm["pnmf_W"] = basis(result.recommended).template cast<double>();
     AnnDataMap uns;
     uns["method"] = options.method;
     if (options.method == "pnmf") {
@@ -213,9 +216,10 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
         file.obsm["X_" + options.method] = file.obsm["X_pnmf"];
     }
     uns["betti0"] = numeric_array(integers(result.scales.betti0));
-    uns["H"] = slabs(result.factors.H);
+    uns["H"] = slabs<Real>(factors.scales(), factors.rank(), factors.H.front().cols(),
+                           [&factors](Index t) { return factors.H[static_cast<std::size_t>(t)]; });
     if (options.save_basis) {
-        uns["W"] = slabs(result.factors.W);
+        uns["W"] = slabs<Real>(factors.scales(), file.varm["pnmf_W"].rows(), factors.rank(), basis);
     }
     add_trace(uns, result);
     add_certificate(uns, result);

@@ -111,11 +111,14 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
 
 /// The levels of the nested start are solved a little better than all scales will be, but a rough fit does
 /// not wait for a fine start.
-LevelOptions level_options(const SolverOptions& solver) {
+LevelOptions level_options(const SolverOptions& solver, const std::filesystem::path& bases_in) {
     constexpr double finest = 2e-4;
     const bool by_certificate = solver.stop == StopRule::certificate;
-    return {by_certificate ? std::max(finest, 2.0 / 3.0 * solver.tolerance.value_or(0.0)) : finest,
-            solver.extrapolate};
+    return {.tolerance =
+                by_certificate ? std::max(finest, 2.0 / 3.0 * solver.tolerance.value_or(0.0)) : finest,
+            .extrapolate = solver.extrapolate,
+            .shift_components = solver.shift_components,
+            .bases_in = bases_in};
 }
 
 } // namespace
@@ -142,13 +145,14 @@ Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& obse
     Pair<Real> pair = seed_pair(*prepared.X, prepared.rank, options.seeding, options.seed);
     switch (options.start.value_or(stationary ? Start::nested : Start::chained)) {
     case Start::nested:
-        return nested_start(problem, std::move(pair), level_options(options.solver), observer);
+        return nested_start(problem, std::move(pair), level_options(options.solver, prepared.bases_in),
+                            observer);
     case Start::chained:
-        return chained_start(problem, std::move(pair), 1e-3, observer);
+        return chained_start(problem, std::move(pair), 1e-3, observer, prepared.bases_in);
     case Start::broadcast:
         break;
     }
-    return broadcast_start(problem, std::move(pair));
+    return broadcast_start(problem, std::move(pair), prepared.bases_in);
 }
 
 template <class Real>

@@ -106,17 +106,22 @@ void make_columns_unit(DenseMatrix<Real>& W, DenseMatrix<Real>& H) {
 }
 
 template <class Real>
-Factors<Real> broadcast_start(const Problem<Real>& problem, Pair<Real> pair) {
+Factors<Real> broadcast_start(const Problem<Real>& problem, Pair<Real> pair,
+                              const std::filesystem::path& bases_in) {
     make_columns_unit(pair.W, pair.H);
-    const auto scales = static_cast<std::size_t>(problem.scales());
-    return {std::vector<DenseMatrix<Real>>(scales, pair.W), std::vector<DenseMatrix<Real>>(scales, pair.H)};
+    auto result = empty_factors<Real>(problem.scales(), pair.W.rows(), pair.W.cols(), bases_in);
+    for (Index t = 0; t < problem.scales(); ++t) {
+        result.W[t] = pair.W;
+        result.H[t] = pair.H;
+        result.rest(t);
+    }
+    return result;
 }
 
 template <class Real>
 Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, double tolerance,
-                            const Observer& observer) {
-    Factors<Real> result{std::vector<DenseMatrix<Real>>(static_cast<std::size_t>(problem.scales())),
-                         std::vector<DenseMatrix<Real>>(static_cast<std::size_t>(problem.scales()))};
+                            const Observer& observer, const std::filesystem::path& bases_in) {
+    auto result = empty_factors<Real>(problem.scales(), pair.W.rows(), pair.W.cols(), bases_in);
     const double squared_norm_X = problem.X->squared_norm();
     for (Index t = problem.scales() - 1; t >= 0; --t) {
         const auto graph = problem.graph->at(problem.epsilon[t]);
@@ -124,6 +129,7 @@ Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, doubl
                               1000);
         result.W[t] = pair.W;
         result.H[t] = pair.H;
+        result.rest(t);
         if (observer.starting && !observer.starting()) {
             throw Interrupted();
         }
@@ -134,8 +140,9 @@ Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, doubl
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template Pair<Real> seed_pair(const DataMatrix<Real>&, Index, Seeding, std::uint64_t);                   \
     template void make_columns_unit(DenseMatrix<Real>&, DenseMatrix<Real>&);                                 \
-    template Factors<Real> broadcast_start(const Problem<Real>&, Pair<Real>);                                \
-    template Factors<Real> chained_start(const Problem<Real>&, Pair<Real>, double, const Observer&);
+    template Factors<Real> broadcast_start(const Problem<Real>&, Pair<Real>, const std::filesystem::path&);  \
+    template Factors<Real> chained_start(const Problem<Real>&, Pair<Real>, double, const Observer&,          \
+                                         const std::filesystem::path&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

@@ -25,22 +25,27 @@ std::vector<Index> spread(Index count, Index T) {
 /// The factors at `wanted` positions from those at `known` ones, linear in between, columns of W unit.
 template <class Real>
 Factors<Real> draw_out(const Factors<Real>& factors, const std::vector<Index>& known,
-                       const std::vector<Index>& wanted) {
-    Factors<Real> result{std::vector<DenseMatrix<Real>>(wanted.size()),
-                         std::vector<DenseMatrix<Real>>(wanted.size())};
+                       const std::vector<Index>& wanted, Index features,
+                       const std::filesystem::path& bases_in) {
+    auto result = empty_factors<Real>(std::ssize(wanted), features, factors.rank(), bases_in);
     parallel_for(static_cast<Index>(wanted.size()), [&](Index i) {
         const auto after = std::lower_bound(known.begin(), known.end(), wanted[i]);
-        const auto b = static_cast<std::size_t>(after - known.begin());
+        const Index b = after - known.begin();
+        DenseMatrix<Real> room_before;
+        DenseMatrix<Real> room_after;
         if (known[b] == wanted[i]) {
-            result.W[i] = factors.W[b];
+            result.W[i] = factors.basis(b, room_after);
             result.H[i] = factors.H[b];
+            result.rest(i);
             return;
         }
         const auto share =
             static_cast<Real>(wanted[i] - known[b - 1]) / static_cast<Real>(known[b] - known[b - 1]);
-        result.W[i] = (Real{1} - share) * factors.W[b - 1] + share * factors.W[b];
+        result.W[i] =
+            (Real{1} - share) * factors.basis(b - 1, room_before) + share * factors.basis(b, room_after);
         result.H[i] = (Real{1} - share) * factors.H[b - 1] + share * factors.H[b];
         make_columns_unit(result.W[i], result.H[i]);
+        result.rest(i);
     });
     return result;
 }
@@ -72,24 +77,25 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
     }
     const Index coarsest = count;
     std::vector<Index> positions = spread(count, T);
-    Factors<Real> factors = chained_start(at_level(problem, positions), std::move(pair), 1e-3, observer);
+    Factors<Real> factors =
+        chained_start(at_level(problem, positions), std::move(pair), 1e-3, observer, options.bases_in);
     while (count < T) {
         const SolverOptions rough{.extrapolate = options.extrapolate,
+                                  .shift_components = options.shift_components,
                                   .tolerance = options.tolerance,
                                   .max_sweeps = std::min(most_sweeps, work_per_level * T / count)};
         const Problem<Real> level = at_level(problem, positions);
         auto state = start_solver(level, rough, std::move(factors), count > coarsest);
         const auto go_on = [&](const SweepReport&) { return !observer.starting || observer.starting(); };
         // A rough fit needs no sweeps at levels that what was drawn out already solves well enough.
-        const bool solved =
-            count > coarsest && sum(state.residuals).certificate() <= options.tolerance;
+        const bool solved = count > coarsest && sum(state.residuals).certificate() <= options.tolerance;
         if (!solved && run_solver(level, rough, state, {.sweep = go_on}) == Stop::interrupted) {
             throw Interrupted();
         }
         state.previous = {}; // room for what is drawn out
         count = std::min(T, count * growth);
         const std::vector<Index> next = spread(count, T);
-        factors = draw_out(state.current, positions, next);
+        factors = draw_out(state.current, positions, next, problem.features(), options.bases_in);
         positions = next;
     }
     return factors;

@@ -35,6 +35,7 @@ class SequentialMultiplicative : public Method<Real> {
                                        problem_.penalty,
                                        t > 0 ? &factors.H[t - 1] : nullptr,
                                        t + 1 < problem_.scales() ? &factors.H[t + 1] : nullptr};
+            factors.bring(t);
             ScalePair<Real> scale(sub, factors.W[t], factors.H[t]);
             double loss = scale.loss();
             const Index count =
@@ -48,6 +49,7 @@ class SequentialMultiplicative : public Method<Real> {
                     }
                     return loss;
                 });
+            factors.rest(t);
             state.inner_steps.push_back(count);
             report.inner_steps += count;
         }

@@ -99,8 +99,11 @@ SolverState<Real> start_solver(const Problem<Real>& problem, const SolverOptions
     SolverState<Real> state;
     state.current = std::move(start);
     if (options.algorithm == Algorithm::stationary) {
-        parallel_for(problem.scales(),
-                     [&](Index t) { make_columns_unit(state.current.W[t], state.current.H[t]); });
+        parallel_for(problem.scales(), [&](Index t) {
+            state.current.bring(t);
+            make_columns_unit(state.current.W[t], state.current.H[t]);
+            state.current.rest(t);
+        });
     }
     if (sweep_limit(options) > 0 && !judge) {
         state.trace.push_back(objective(problem, state.current));
@@ -139,6 +142,7 @@ Stop run_solver(const Problem<Real>& problem, const SolverOptions& options, Solv
 template <class Real>
 void normalize_column_sums(Factors<Real>& factors) {
     for (Index t = 0; t < factors.scales(); ++t) {
+        factors.bring(t);
         for (Index k = 0; k < factors.rank(); ++k) {
             const Real sum = factors.W[t].col(k).sum();
             if (sum > 0) {
@@ -146,6 +150,7 @@ void normalize_column_sums(Factors<Real>& factors) {
                 factors.H[t].row(k) *= sum;
             }
         }
+        factors.rest(t);
     }
 }
 

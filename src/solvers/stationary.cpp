@@ -115,9 +115,11 @@ class Stationary : public Method<Real> {
         parallel_for(problem_.scales(), [&](Index t) {
             const double momentum = state.momentum[t].t;
             const auto beta = static_cast<Real>((momentum - 1.0) / next(momentum));
+            state.previous.bring(t);
+            DenseMatrix<Real> room;
             auto& W = state.previous.W[t];
             auto& H = state.previous.H[t];
-            const auto& W_now = state.current.W[t];
+            const auto& W_now = state.current.basis(t, room);
             const auto& H_now = state.current.H[t];
             W.array() = (W_now.array() + beta * (W_now - W).array()).max(Real{0});
             H.array() = (H_now.array() + beta * (H_now - H).array()).max(Real{0});
@@ -129,6 +131,7 @@ class Stationary : public Method<Real> {
                     W.col(k) = W_now.col(k);
                 }
             }
+            state.previous.rest(t);
         });
     }
 
@@ -159,11 +162,14 @@ class Stationary : public Method<Real> {
 
     void update_bases(Factors<Real>& point) {
         const Index passes =
-            options_.basis_passes.value_or(default_basis_passes(problem_.X->cells(), point.W.front().cols()));
+            options_.basis_passes.value_or(default_basis_passes(problem_.X->cells(), point.rank()));
         const Index group = scales_at_once(problem_.scales());
         parallel_for((problem_.scales() + group - 1) / group, [&](Index g) {
             const Index first = g * group;
             const auto count = static_cast<std::size_t>(std::min(group, problem_.scales() - first));
+            for (Index t = first; t < first + static_cast<Index>(count); ++t) {
+                point.bring(t);
+            }
             const std::span<DenseMatrix<Real>> W(point.W.data() + first, count);
             const std::span<const DenseMatrix<Real>> H(point.H.data() + first, count);
             const std::vector<DenseMatrix<Real>> XHt = problem_.X->times_transposed(H);
@@ -179,6 +185,9 @@ class Stationary : public Method<Real> {
                 problem_.X->transposed_times(std::span<const DenseMatrix<Real>>(W));
             for (std::size_t i = 0; i < count; ++i) {
                 products_[first + i].WtX = std::move(WtX[i]);
+            }
+            for (Index t = first; t < first + static_cast<Index>(count); ++t) {
+                point.rest(t);
             }
         });
     }

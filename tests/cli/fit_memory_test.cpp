@@ -29,11 +29,22 @@ TEST_F(Fit, KeepsToThePlannedMemory) {
     const Json all = Json::parse(expect_done(data + " --memory 64G", out("all")).out);
     const double planned = all["planned_bytes"];
     EXPECT_NEAR(all["peak_bytes"].get<double>() / planned, 1.0, 0.1);
+    const auto filed_run =
+        expect_done(data + " --memory " + std::to_string(static_cast<long>(planned - 13e6)), out("filed"));
+    EXPECT_THAT(filed_run.err, HasSubstr("the bases rest in a file of 32 MB"));
+    const Json filed = Json::parse(filed_run.out);
+    EXPECT_LT(filed["planned_bytes"].get<double>(), planned - 25e6);
+    EXPECT_NEAR(filed["peak_bytes"].get<double>() / filed["planned_bytes"].get<double>(), 1.0, 0.1);
+    EXPECT_TRUE(filed["options"]["extrapolate"].get<bool>());
+    expect_same_numbers(result(out("all")), result(out("filed")), "bases in a file");
+    EXPECT_EQ(names_in(out("filed")), (std::set<std::string>{"result.h5ad", "summary.json"}));
+    const double half = filed["planned_bytes"].get<double>() - 5e6;
     const auto tight_run =
-        expect_done(data + " --memory " + std::to_string(static_cast<long>(planned - 13e6)), out("tight"));
+        expect_done(data + " --memory " + std::to_string(static_cast<long>(half)), out("tight"));
     EXPECT_THAT(tight_run.err, HasSubstr("no momentum"));
+    EXPECT_THAT(tight_run.err, HasSubstr("the bases rest in a file of 16 MB"));
     const Json tight = Json::parse(tight_run.out);
-    EXPECT_LT(tight["planned_bytes"].get<double>(), planned - 20e6);
+    EXPECT_LT(tight["planned_bytes"].get<double>(), half);
     EXPECT_NEAR(tight["peak_bytes"].get<double>() / tight["planned_bytes"].get<double>(), 1.0, 0.1);
     EXPECT_FALSE(tight["options"]["extrapolate"].get<bool>());
     EXPECT_TRUE(tight["options"]["shift-components"].get<bool>());

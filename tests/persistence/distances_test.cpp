@@ -111,7 +111,7 @@ TEST(Distances, InATableHaveTheBitsOfSinglePairs) {
             }
         }
     };
-    for (const Index cells : {1, 2, 63, 64, 130}) {          // fewer and more than a block
+    for (const Index cells : {1, 2, 63, 64, 130}) {         // fewer and more than a block
         for (const double share : {0.0, 0.01, 0.05, 0.5}) { // thin ones are merged, others written out
             Matrix filled = to_dense(test::sparse_cloud(101, cells, share, 7));
             check(Points(test::to_sparse(filled)), "sparse");

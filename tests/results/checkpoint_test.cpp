@@ -110,6 +110,19 @@ TYPED_TEST(Checkpoint, IsLoadedAsItWasSaved) {
     }
 }
 
+TYPED_TEST(Checkpoint, OfBasesThatRestInAFileIsThatOfBasesInMemory) {
+    const TemporaryFolder folder;
+    const auto state = random_state<TypeParam>(1);
+    save_checkpoint(folder / "memory.bin", state, mark);
+    const auto in_file = load_checkpoint<TypeParam>(folder / "memory.bin", mark, folder.path());
+    for (const Factors<TypeParam>& factors : {in_file.current, in_file.previous}) {
+        ASSERT_TRUE(factors.file.has_value());
+        EXPECT_EQ(factors.W[0].size() + factors.W[1].size(), 0);
+    }
+    save_checkpoint(folder / "file.bin", in_file, mark);
+    expect_same(load_checkpoint<TypeParam>(folder / "file.bin", mark), state);
+}
+
 TYPED_TEST(Checkpoint, CutAtAnyByteIsRefused) {
     const TemporaryFolder folder;
     save_checkpoint(folder / "c.bin", random_state<TypeParam>(2), mark);

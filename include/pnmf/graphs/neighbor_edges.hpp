@@ -21,7 +21,7 @@ enum class NeighborSearch {
 /// Cells up to which the automatic choice is exact, and screened; above, it is clustered
 /// (docs/decisions/0080-approximate-neighbours.md).
 inline constexpr Index largest_exact_search = 20000;
-inline constexpr Index largest_screened_search = 300000;
+inline constexpr Index largest_screened_search = 50000;
 
 struct NeighborOptions {
     Index neighbors = 15; ///< k, 1 ≤ k < n

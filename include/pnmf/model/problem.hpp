@@ -2,8 +2,10 @@
 
 #include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/linalg/matrix_file.hpp>
 #include <pnmf/types.hpp>
 
+#include <optional>
 #include <vector>
 
 namespace pnmf {
@@ -34,14 +36,51 @@ struct Problem {
 };
 
 /// What is sought: W_t p × d and H_t d × n for each scale, finest first, all entries ≥ 0.
+///
+/// Where memory is short the W_t rest in `file`, and W[t] is empty but while scale t is worked on: `basis`
+/// reads it; `bring` and `rest` stand around what changes it. Without a file these cost nothing.
 template <class Real>
 struct Factors {
     std::vector<DenseMatrix<Real>> W;
     std::vector<DenseMatrix<Real>> H;
+    std::optional<MatrixFile<Real>> file{};
 
     Index scales() const { return static_cast<Index>(H.size()); }
     Index rank() const { return H.front().rows(); }
+
+    /// W_t, in `room` when it rests in the file.
+    const DenseMatrix<Real>& basis(Index t, DenseMatrix<Real>& room) const {
+        if (!file) {
+            return W[static_cast<std::size_t>(t)];
+        }
+        file->read(t, room);
+        return room;
+    }
+    /// W_t into memory, until `rest`.
+    void bring(Index t) {
+        if (file) {
+            file->read(t, W[static_cast<std::size_t>(t)]);
+        }
+    }
+    /// W_t, as W[t] is now, into the file.
+    void rest(Index t) {
+        if (file) {
+            file->write(t, W[static_cast<std::size_t>(t)]);
+            W[static_cast<std::size_t>(t)].resize(0, 0);
+        }
+    }
 };
+
+/// Factors of so many scales, their matrices empty; with a folder, bases p × d will rest in a file there.
+template <class Real>
+Factors<Real> empty_factors(Index scales, Index features, Index rank, const std::filesystem::path& folder) {
+    const auto T = static_cast<std::size_t>(scales);
+    Factors<Real> factors{std::vector<DenseMatrix<Real>>(T), std::vector<DenseMatrix<Real>>(T)};
+    if (!folder.empty()) {
+        factors.file.emplace(folder, scales, features, rank);
+    }
+    return factors;
+}
 
 /// Number of scales beside scale t: 2, or 1 at the ends, or 0 for a single scale.
 inline int neighbour_count(Index t, Index scales) {

@@ -18,7 +18,9 @@ void save_checkpoint(const std::filesystem::path& path, const SolverState<Real>&
                      const std::string& fingerprint);
 
 /// InputError when the file is missing, damaged, of another precision, or belongs to other data or options.
+/// With a folder, bases will rest in a file there.
 template <class Real>
-SolverState<Real> load_checkpoint(const std::filesystem::path& path, const std::string& fingerprint);
+SolverState<Real> load_checkpoint(const std::filesystem::path& path, const std::string& fingerprint,
+                                  const std::filesystem::path& bases_in = {});
 
 } // namespace pnmf

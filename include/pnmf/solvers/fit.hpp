@@ -10,6 +10,7 @@
 #include <pnmf/solvers/solver.hpp>
 #include <pnmf/types.hpp>
 
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,6 +53,7 @@ struct PreparedFit {
     std::unique_ptr<const MultiscaleGraph> graph;
     Penalty penalty; ///< in effect: λ₂ of `stationary` is divided by the square of the scales' stride
     std::vector<std::string> notices; ///< every automatic choice, a sentence each
+    std::filesystem::path bases_in{}; ///< where bases rest in a file when memory is short; empty: in memory
 
     Problem<Real> problem() const { return {X.get(), graph.get(), scales.epsilon, penalty}; }
 };

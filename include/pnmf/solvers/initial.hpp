@@ -6,6 +6,7 @@
 #include <pnmf/types.hpp>
 
 #include <cstdint>
+#include <filesystem>
 
 namespace pnmf {
 
@@ -33,21 +34,24 @@ Pair<Real> seed_pair(const DataMatrix<Real>& X, Index rank, Seeding seeding = Se
 template <class Real>
 void make_columns_unit(DenseMatrix<Real>& W, DenseMatrix<Real>& H);
 
-/// The same pair at every scale, unit columns.
+/// The same pair at every scale, unit columns. Here and below: with a folder, bases rest in a file there.
 template <class Real>
-Factors<Real> broadcast_start(const Problem<Real>& problem, Pair<Real> pair);
+Factors<Real> broadcast_start(const Problem<Real>& problem, Pair<Real> pair,
+                              const std::filesystem::path& bases_in = {});
 
 /// The published protocol's start: graph-regularised NMF (λ₁ alone, multiplicative) from the coarsest to the
 /// finest scale, each from the one before, until the loss changes by at most `tolerance`, relative. The
 /// observer's `starting` is asked after each scale; Interrupted when it says stop.
 template <class Real>
 Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, double tolerance = 1e-3,
-                            const Observer& observer = {});
+                            const Observer& observer = {}, const std::filesystem::path& bases_in = {});
 
 /// How the levels of `nested_start` are solved.
 struct LevelOptions {
-    double tolerance = 2e-4; ///< a level ends when its KKT certificate is at most this
-    bool extrapolate = true; ///< momentum between sweeps, for which the point before is kept
+    double tolerance = 2e-4;          ///< a level ends when its KKT certificate is at most this
+    bool extrapolate = true;          ///< momentum between sweeps, for which the point before is kept
+    bool shift_components = true;     ///< steps along the merge tree's components, which need sums over them
+    std::filesystem::path bases_in{}; ///< where bases rest in a file; empty: in memory
 };
 
 /// A start from few scales to many. The problem is first solved, roughly, on about a dozen of its scales

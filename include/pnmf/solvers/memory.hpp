@@ -27,7 +27,8 @@ struct SolverMemory {
     double total() const { return factors + before + products + shifts + work; }
 };
 
+/// `bases_rest`: in a file, but for those the threads work on (`Factors`).
 SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, Index bytes_of_number,
-                           int threads);
+                           int threads, bool bases_rest = false);
 
 } // namespace pnmf

@@ -94,7 +94,7 @@ void visit_options(Options& o, const Visitor& visit) {
     visit(
         "search", o.search,
         "how neighbours are found: exact, screened in few coordinates, or clustered, with a spanning tree of "
-        "what is found; automatic: by the number of cells, up to 20,000, up to 300,000, above");
+        "what is found; automatic: by the number of cells, up to 20,000, up to 50,000, above");
     visit("algorithm", o.solver.algorithm,
           "stationary: descent to a certificate; reference: the published protocol; "
           "paper: Algorithm 1");
