@@ -1,8 +1,11 @@
 #!/usr/bin/python3
-"""What approximation costs: approximation.py PROGRAM DATA [SET ...]
+"""What approximation costs: approximation.py PROGRAM DATA [SET ...] [--scales 61] [--rank 20] [--neighbors 15]
 
 For each labelled set of DATA with at most 1,000 cells (or those named): the fit with all pairs, all scales and double
-precision, run to its certificate, against the same with 15 neighbours, with 16 of the scales, and in float. Given are
+precision, run to its certificate, against the same with 15 neighbours, with 16 of the scales, and in float. Where all
+scales are too many, --scales keeps some of them in every fit but the one with 16 (61 = 4 x 15 + 1 has these among its
+own); where all pairs are too many, --neighbors takes that graph in every fit, and the objective is compared in the
+program's own words, between fits of one problem; --rank sets the rank of all. Given are
   objective   what the approximate factors reach in the exact problem (all pairs; the scales both have), relative to
               the exact ones
   H           ||H - H'|| / ||H|| at the finest scale, rows of H' matched to those of H by the Hungarian method
@@ -23,7 +26,7 @@ from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
 WAYS = {"15 neighbours": ["--neighbors", 15], "16 scales": ["--max-scales", 16], "float": ["--precision", "float"]}
-LAMBDA = (1.0, 1.0, 0.1)
+LAMBDA1, LAMBDA3 = 1.0, 0.1  # that between scales is in the result: it depends on how many are kept
 ALPHA = 1.5
 
 
@@ -36,7 +39,7 @@ def fit(program, source, folder, name, extra):
     summary = json.loads(call(program, "fit", source, "--transform", "log-unit", "--labels", "label", "--save-basis", "--no-report",
                               "--json", "-o", out, *extra))
     with h5py.File(out / "result.h5ad") as file:
-        found = {"W": file["uns/pnmf/W"][:].astype(float), "H": file["uns/pnmf/H"][:].astype(float),
+        found = {"smoothness": file["uns/pnmf/penalty"][1], "W": file["uns/pnmf/W"][:].astype(float), "H": file["uns/pnmf/H"][:].astype(float),
                  "epsilon": file["uns/pnmf/epsilon"][:].astype(float)}
     return found, summary, out
 
@@ -46,7 +49,7 @@ def scale_terms(X, distances, W, H, epsilon):
     A = np.where(distances < epsilon, np.exp(-(distances**2) / epsilon**ALPHA), 0.0)
     np.fill_diagonal(A, 0.0)
     graph = ((H * A.sum(axis=0)) * H).sum() - ((H @ A) * H).sum()
-    return ((X - W @ H) ** 2).sum() + LAMBDA[0] * graph + LAMBDA[2] * (H**2).sum()
+    return ((X - W @ H) ** 2).sum() + LAMBDA1 * graph + LAMBDA3 * (H**2).sum()
 
 
 def objective(X, distances, found, at, smoothness):
@@ -63,28 +66,38 @@ def difference(H, other):
     return np.linalg.norm(H[rows] - other[columns]) / np.linalg.norm(H)
 
 
-def compare(program, data, name, folder):
+def compare(program, data, name, folder, common, scales, neighbors):
     folder.mkdir()
     source = data / name
-    call(program, "convert", source, folder / "data.mtx", "--transform", "log-unit")
-    X = scipy.io.mmread(folder / "data.mtx")
-    X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-    distances = cdist(X.T, X.T)
+    if not neighbors:
+        call(program, "convert", source, folder / "data.mtx", "--transform", "log-unit")
+        X = scipy.io.mmread(folder / "data.mtx")
+        X = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
+        distances = cdist(X.T, X.T)
 
     def ari(out):
         scored = json.loads(call(program, "score", out, "--labels", "label", "--json"))
         return (scored["scales"][0] if "scales" in scored else scored)["ari"]["mean"]
 
-    exact, summary, out = fit(program, source, folder, "exact", [])
+    def options(extra):
+        return [*common, *(["--neighbors", neighbors] if neighbors else []), *([] if "--max-scales" in extra or not scales else ["--max-scales", scales]), *extra]
+
+    exact, summary, out = fit(program, source, folder, "exact", options([]))
     exact_ari = ari(out)
-    print(f"| {name} | exact: {X.shape[1]} cells, {summary['scales']} scales, {summary['sweeps']} sweeps | {summary['seconds']:.1f} s | | | {exact_ari:.3f} |", flush=True)
+    best = summary["objective"]["total"]
+    graph = f", {neighbors} neighbours" if neighbors else ""
+    print(f"| {name} | exact{graph}: {summary['cells']} cells, {summary['scales']} scales, rank {summary['rank']}, {summary['sweeps']} sweeps | {summary['seconds']:.1f} s | | | {exact_ari:.3f} |", flush=True)
     for way, extra in WAYS.items():
-        found, summary, out = fit(program, source, folder, way, extra)
-        shared = [e for e in np.round(found["epsilon"], 12) if e in set(np.round(exact["epsilon"], 12))]
-        stride = (len(exact["epsilon"]) - 1) / max(1, len(found["epsilon"]) - 1)
-        smoothness = LAMBDA[1] / stride**2
-        ours, theirs = (objective(X, distances, one, shared, smoothness) for one in (exact, found))
-        print(f"| | {way}: {summary['sweeps']} sweeps | {summary['seconds']:.1f} s | {theirs / ours - 1:+.1e} | "
+        if neighbors and "--neighbors" in extra:
+            continue
+        found, summary, out = fit(program, source, folder, way, options(extra))
+        if not neighbors:
+            shared = [e for e in np.round(found["epsilon"], 12) if e in set(np.round(exact["epsilon"], 12))]
+            ours, theirs = (objective(X, distances, one, shared, found["smoothness"]) for one in (exact, found))
+            change = f"{theirs / ours - 1:+.1e}"
+        else:
+            change = f"{summary['objective']['total'] / best - 1:+.1e}" if "--max-scales" not in extra else "not one problem"
+        print(f"| | {way}: {summary['sweeps']} sweeps | {summary['seconds']:.1f} s | {change} | "
               f"{difference(exact['H'][0], found['H'][0]):.1e} | {ari(out):.3f} |", flush=True)
 
 
@@ -93,6 +106,9 @@ def main():
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("data", type=pathlib.Path)
     parser.add_argument("sets", nargs="*")
+    parser.add_argument("--scales", type=int)
+    parser.add_argument("--rank", type=int)
+    parser.add_argument("--neighbors", type=int)
     options = parser.parse_args()
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "experiments"))
     import datasets
@@ -101,7 +117,8 @@ def main():
     print("| set | way | time | objective | H | ARI |\n| --- | --- | --- | --- | --- | --- |", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for name in sets:
-            compare(options.program.resolve(), options.data, name, pathlib.Path(folder) / name)
+            compare(options.program.resolve(), options.data, name, pathlib.Path(folder) / name,
+                    ["--rank", options.rank] if options.rank else [], options.scales, options.neighbors)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
 
 Simulated cells, 5 % of the entries not zero, 15 neighbours, rank 10, float, five sweeps of `stationary` from the same
 start at every size: the work of a sweep, not how many it takes. Prints a table for each of the three and the exponent b
-of cost = a x^b, fitted over the upper half of the sizes. Cells are searched for neighbours in two ways: the automatic one
-looks at all pairs for the spanning tree, the clustered one does not. Stages are timed by the program itself (summary.json).
+of cost = a x^b, fitted over the upper half of the sizes, and for cells over all of them too. Cells are searched for
+neighbours in two ways: the screened one looks at all pairs for the spanning tree; the automatic one does so up to 50,000
+cells. Stages are timed by the program itself (summary.json).
 """
 
 import argparse
@@ -52,23 +53,24 @@ def table(what, sizes, run):
     for size in sizes:
         rows.append(run(size))
         print(f"| {size:,} | " + " | ".join(f"{value:.3g}" for value in rows[-1]) + " |", flush=True)
-    half = len(sizes) // 2
-    exponents = [np.polyfit(np.log(sizes[half:]), np.log([row[i] for row in rows[half:]]), 1)[0] for i in range(len(rows[0]))]
-    print("| exponent | " + " | ".join(f"**{b:.2f}**" for b in exponents) + " |", flush=True)
+    parts = {"exponent": len(sizes) // 2, **({"exponent, all sizes": 0} if what.startswith("cells") else {})}
+    for part, first in parts.items():
+        exponents = [np.polyfit(np.log(sizes[first:]), np.log([row[i] for row in rows[first:]]), 1)[0] for i in range(len(rows[0]))]
+        print(f"| {part} | " + " | ".join(f"**{b:.2f}**" for b in exponents) + " |", flush=True)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("--largest", type=int, default=2**17, help="cells")
-    parser.add_argument("--largest-pairs", type=int, default=2**16, help="cells, where all pairs are looked at")
+    parser.add_argument("--largest-pairs", type=int, default=2**15, help="cells, where all pairs are looked at")
     options = parser.parse_args()
     program = options.program.resolve()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         table("scales (2,048 cells, 2,000 genes)", [8, 16, 32, 64, 128, 256], lambda T: measure(program, folder, scales=T))
         table("genes (2,048 cells, 16 scales)", [500, 1000, 2000, 4000, 8000, 16000], lambda p: measure(program, folder, genes=p))
-        for search, largest in [("automatic", options.largest_pairs), ("clustered", options.largest)]:
+        for search, largest in [("automatic", options.largest), ("screened", options.largest_pairs)]:
             sizes = [n for n in (2**e for e in range(10, 21)) if n <= largest]
             table(f"cells (2,000 genes, 16 scales, search {search})", sizes, lambda n: measure(program, folder, cells=n, search=search))
 

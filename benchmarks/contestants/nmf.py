@@ -45,10 +45,10 @@ def run_sklearn(X, rank):
     return loss(X, W, model.components_), cpu, wall, model.n_iter_
 
 
-def run_pnmf(program, X, mtx, rank, steps, folder):
+def run_pnmf(program, X, mtx, rank, steps, folder, seeding):
     out = folder / "pnmf"
     command = [program, "baseline", "nmf", mtx, "--transform", "none", "--rank", rank, "--tolerance", 0, "--clusters", 1,
-               "--max-steps", steps, "--threads", THREADS, "--json", "-o", out]
+               "--max-steps", steps, "--seeding", seeding, "--threads", THREADS, "--json", "-o", out]
     run = subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True)
     summary = json.loads(run.stdout)
     with h5py.File(out / "result.h5ad") as file:
@@ -86,13 +86,15 @@ def main():
         print("| rank | threads | contestant | iterations | loss | CPU s | wall s |\n| --- | --- | --- | --- | --- | --- | --- |")
         for rank in map(int, sys.argv[5:] or [10, 30]):
             target = run_sklearn(X, rank)[0]
-            steps = {"pnmf": first_below(target, lambda s: run_pnmf(program, X, mtx, rank, s, folder))[3],
-                     "RcppML": first_below(target, lambda s: run_rcppml(X, mtx, rank, s, folder))[3]}
+            ways = {"pnmf": lambda s: run_pnmf(program, X, mtx, rank, s, folder, "nndsvda"),
+                    "pnmf, random start": lambda s: run_pnmf(program, X, mtx, rank, s, folder, "random"),
+                    "RcppML": lambda s: run_rcppml(X, mtx, rank, s, folder)}
+            steps = {name: first_below(target, way)[3] for name, way in ways.items()}
             times = {}
             for _ in range(repeats):
                 times.setdefault("scikit-learn", []).append(run_sklearn(X, rank))
-                times.setdefault("pnmf", []).append(run_pnmf(program, X, mtx, rank, steps["pnmf"], folder))
-                times.setdefault("RcppML", []).append(run_rcppml(X, mtx, rank, steps["RcppML"], folder))
+                for name, way in ways.items():
+                    times.setdefault(name, []).append(way(steps[name]))
             for contestant, runs in times.items():
                 losses, cpu, wall, iterations = zip(*runs)
                 note = "" if max(losses) <= target * (1 + 1e-9) else " (above the target)"

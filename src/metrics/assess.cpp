@@ -21,7 +21,7 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr Index scales_for_count = 8; ///< scales that take part in the choice of k
-constexpr Index scales_together = 16; ///< held and worked on at once when there are many
+constexpr Index many_cells = 20000;   ///< from here on k-means has fewer starts
 constexpr double enough_rank = 0.25;  ///< share of the directions beyond the first; below, H has collapsed
 
 /// `count` of the positions 0 … T − 1, evenly spaced, first and last included.
@@ -56,6 +56,13 @@ Matrix unit_cells(const Matrix& H) {
 double silhouette_of(const Matrix& H, const std::vector<Index>& clusters) {
     const std::set<Index> kinds(clusters.begin(), clusters.end());
     return kinds.size() < 2 ? none : mean_silhouette(H, clusters);
+}
+
+/// Scales that are held and worked on at once: embedding and a copy of each, in some gigabytes.
+Index scales_together(const Matrix& H) {
+    constexpr double room = 2e9;
+    return std::clamp(static_cast<Index>(room / (2.0 * sizeof(double) * static_cast<double>(H.size() + 1))),
+                      Index{1}, Index{16});
 }
 
 void check(Index scales, const std::vector<double>& epsilon, const AssessOptions& options) {
@@ -201,28 +208,28 @@ Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embed
     const Index k = chosen_count(scales, embedding, options, result.notices);
     result.cluster_count = k;
     const auto T = static_cast<std::size_t>(scales);
-    const bool many = scales > 100;
-    const ScaleAssessor assessor(k, many ? 3 : 10, options);
     const std::vector<Index> probed = spread(options.probed_scales, scales);
     std::vector<AssessedScale> assessed(T);
-    Matrix finest;
-    const Index together = many ? scales_together : 1; // few large scales: the threads share each of them
-    for (Index first = 0; first < scales; first += together) {
-        std::vector<Matrix> embeddings; // one reader, in ascending order
-        for (Index t = first; t < std::min(scales, first + together); ++t) {
-            embeddings.push_back(embedding(t));
+    std::vector<Matrix> group{embedding(0)}; // one reader, in ascending order
+    const Index starts = scales > 100 || group.front().cols() > many_cells ? 3 : 10;
+    const ScaleAssessor assessor(k, starts, options);
+    const Matrix finest = unit_cells(assessor.probed_part(group.front()));
+    const Index together = scales_together(group.front());
+    for (Index first = 0; first < scales; first += std::ssize(group)) {
+        if (first > 0) {
+            group.clear();
         }
-        if (first == 0) {
-            finest = unit_cells(assessor.probed_part(embeddings.front()));
+        while (std::ssize(group) < std::min(together, scales - first)) {
+            group.push_back(embedding(first + std::ssize(group)));
         }
-        const auto one = [&](Index i) {
+        const auto assess = [&](Index i) {
             const bool probe = std::binary_search(probed.begin(), probed.end(), first + i);
-            assessed[first + i] = assessor(embeddings[i], probe ? &finest : nullptr);
+            assessed[first + i] = assessor(group[i], probe ? &finest : nullptr);
         };
-        if (many) {
-            parallel_for(std::ssize(embeddings), one);
+        if (std::ssize(group) > 1) {
+            parallel_for(std::ssize(group), assess);
         } else {
-            one(0);
+            assess(0); // on all threads
         }
     }
     ScaleScores& scores = result.scores;

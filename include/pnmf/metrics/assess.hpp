@@ -53,8 +53,9 @@ std::vector<double> cluster_stability(const std::vector<Matrix>& embeddings, Ind
 /// `embedding(t)`, d × n, is asked for in ascending order of t, at most twice each. `epsilon` and `deaths`
 /// (ascending) are of the scales and the H0 diagram; both empty where there are none.
 /// Costs less than a few sweeps of a fit: k-means has 10 starts at each scale, 3 when there are more than 100
-/// scales; silhouette and resampling see at most `probed_scales` scales, evenly spaced with the finest and
-/// the coarsest among them, and `probed_cells` cells. Does not depend on the number of threads.
+/// scales or 20,000 cells; silhouette and resampling see at most `probed_scales` scales, evenly spaced with
+/// the finest and the coarsest among them, and `probed_cells` cells. Does not depend on the number of
+/// threads.
 Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embedding,
                          const std::vector<double>& epsilon, const std::vector<double>& deaths,
                          const AssessOptions& options = {});
