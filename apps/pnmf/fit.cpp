@@ -79,26 +79,27 @@ std::vector<Index> shape_in(const fs::path& path, const std::string& array) {
 }
 
 /// InputError unless the file holds embeddings and bases of as many scales and of the same rank.
-void check_start(const fs::path& path, Index scales, Index rank) {
+void check_start(const fs::path& path, Index scales, Index features, Index rank) {
     const auto H = shape_in(path, "uns/pnmf/H");
     require(H.size() == 3, "{}: a start must be a result of `pnmf fit`", path.string());
-    require(shape_in(path, "uns/pnmf/W").size() == 3,
-            "{}: a start must have its bases, which `pnmf fit --save-basis` writes", path.string());
+    const auto W = shape_in(path, "uns/pnmf/W");
+    require(W.size() == 3, "{}: a start must have its bases, which `pnmf fit --save-basis` writes",
+            path.string());
     require(H[0] == scales, "{}: a start must have as many scales as this run, {}, got {}", path.string(),
             scales, H[0]);
     require(H[1] == rank, "{}: a start must have the rank of this run, {}, got {}", path.string(), rank,
             H[1]);
+    require(W == std::vector<Index>{scales, features, rank},
+            "{}: a start must have bases of {} features at {} scales, got {} and {}", path.string(), features,
+            scales, W[1], W[0]);
 }
 
 template <class Real>
 Factors<Real> read_start(const fs::path& path, const PreparedFit<Real>& prepared) {
-    const Index features = prepared.X->features();
-    auto factors = empty_factors<Real>(prepared.scales.size(), features, prepared.rank, prepared.bases_in);
+    auto factors =
+        empty_factors<Real>(prepared.scales.size(), prepared.X->features(), prepared.rank, prepared.bases_in);
     for (Index t = 0; t < prepared.scales.size(); ++t) {
         factors.W[t] = read_slab(path, "uns/pnmf/W", t).cast<Real>();
-        require(factors.W[t].rows() == features && factors.W[t].cols() == prepared.rank,
-                "{}: a start must have bases of {} x {}, got {} x {}", path.string(), features, prepared.rank,
-                factors.W[t].rows(), factors.W[t].cols());
         factors.H[t] = read_slab(path, "uns/pnmf/H", t).cast<Real>();
         factors.rest(t);
     }
@@ -201,12 +202,18 @@ void write_files(const Options& options, const Input& input, const PreparedFit<R
     }
 }
 
-AssessOptions assess_options(const Options& options) {
-    AssessOptions result{.seed = options.fit.seed};
+AssessOptions assess_options(const Options& options, double room) {
+    AssessOptions result{.seed = options.fit.seed, .room = room};
     if (options.clusters > 0) {
         result.clusters = options.clusters;
     }
     return result;
+}
+
+/// A start that is read or resumed takes less; it is planned alike.
+bool is_nested(const FitOptions& options) {
+    const bool stationary = options.solver.algorithm == Algorithm::stationary;
+    return options.start.value_or(stationary ? Start::nested : Start::chained) == Start::nested;
 }
 
 /// Makes the run fit into `--memory`, and says how.
@@ -222,10 +229,13 @@ MemoryPlan keep_to_memory(const Options& options, PreparedFit<Real>& prepared) {
                        .scales = prepared.scales.size(),
                        .rank = prepared.rank,
                        .dense = !prepared.X->is_sparse(),
+                       .nested = is_nested(prepared.options),
                        .edges = edges,
                        .components = std::accumulate(betti0.begin(), betti0.end(), Index{0})};
-    const MemoryPlan plan = plan_memory(parse_size(options.memory), resident_bytes(), size,
-                                        prepared.options.solver, sizeof(Real), thread_count());
+    constexpr double libraries = 3e6; // what those not used yet will bring in
+    const MemoryPlan plan =
+        plan_memory(parse_size(options.memory), resident_bytes() + libraries, size, prepared.options.solver,
+                    sizeof(Real), thread_count(), is_on_disk(options.folder));
     fmt::print(stderr, "{}\n", plan.text);
     if (!plan.keep_momentum) {
         prepared.options.solver.extrapolate = false;
@@ -252,7 +262,7 @@ void fit_with(const Options& options, const Input& input, Stages& stages) {
                prepared.scales.size() == 1 ? "" : "s", prepared.scales.epsilon.front(),
                prepared.scales.epsilon.back());
     if (!options.start_from.empty()) {
-        check_start(options.start_from, prepared.scales.size(), prepared.rank);
+        check_start(options.start_from, prepared.scales.size(), prepared.X->features(), prepared.rank);
     }
     const MemoryPlan plan = options.memory.empty() ? MemoryPlan{} : keep_to_memory(options, prepared);
     make_output_folder(folder, plan.file_bytes + bytes_needed(prepared, options.save_basis));
@@ -280,7 +290,7 @@ void fit_with(const Options& options, const Input& input, Stages& stages) {
     progress.end_line();
     stages.begin("assessing");
     FitResult<Real> result = finish_fit(prepared, std::move(state), stop);
-    const Assessment assessment = assess_fit(prepared, result, assess_options(options));
+    const Assessment assessment = assess_fit(prepared, result, assess_options(options, plan.room_after));
     print_notices(assessment.notices);
     Json summary = summary_json(prepared, result, assessment);
     summary["input"] = options.input.path;

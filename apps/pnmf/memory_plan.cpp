@@ -7,8 +7,10 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fstream>
+#include <linux/magic.h>
 #include <malloc.h>
 #include <string>
+#include <sys/vfs.h>
 
 namespace pnmf::cli {
 namespace {
@@ -76,8 +78,17 @@ double peak_bytes() {
     return status_bytes("VmHWM");
 }
 
+bool is_on_disk(const std::filesystem::path& folder) {
+    std::filesystem::path there = std::filesystem::absolute(folder);
+    while (!std::filesystem::exists(there) && there.has_relative_path()) {
+        there = there.parent_path();
+    }
+    struct statfs found {};
+    return statfs(there.c_str(), &found) != 0 || (found.f_type != TMPFS_MAGIC && found.f_type != RAMFS_MAGIC);
+}
+
 MemoryPlan plan_memory(double limit, double held, const FitSize& size, const SolverOptions& options,
-                       Index bytes_of_number, int threads) {
+                       Index bytes_of_number, int threads, bool files) {
     // From what costs least to what costs most: files cost time in every sweep, what is not kept costs
     // sweeps.
     constexpr std::array<Measures, 6> ways{{{false, true, true},
@@ -86,21 +97,31 @@ MemoryPlan plan_memory(double limit, double held, const FitSize& size, const Sol
                                             {true, false, true},
                                             {false, false, false},
                                             {true, false, false}}};
-    MemoryPlan plan;
+    Measures chosen = ways.front();
     SolverMemory memory;
     for (const Measures& way : ways) {
-        plan.bases_rest = way.bases_rest;
-        plan.keep_momentum = way.keep_momentum;
-        plan.keep_shifts = way.keep_shifts;
-        memory = memory_of(way, size, options, bytes_of_number, threads);
-        plan.bytes = held + memory.total();
-        if (plan.bytes <= limit) {
+        if (way.bases_rest && !files) {
+            continue;
+        }
+        const SolverMemory needed = memory_of(way, size, options, bytes_of_number, threads);
+        if (&way == &ways.front() || needed.total() < memory.total()) {
+            memory = needed;
+            chosen = way;
+        }
+        if (held + memory.total() <= limit) {
             break;
         }
     }
+    MemoryPlan plan;
+    plan.bases_rest = chosen.bases_rest;
+    plan.keep_momentum = chosen.keep_momentum;
+    plan.keep_shifts = chosen.keep_shifts;
+    plan.bytes = held + memory.total();
+    plan.room_after = memory.freed();
     const bool momentum = memory.before > 0.0;
     if (plan.bases_rest) {
-        plan.file_bytes = (momentum ? 2.0 : 1.0) * static_cast<double>(size.scales * size.features) *
+        const double copies = momentum ? 2.0 : size.nested ? 4.0 / 3.0 : 1.0;
+        plan.file_bytes = copies * static_cast<double>(size.scales * size.features) *
                           static_cast<double>(size.rank * bytes_of_number);
     }
     require(plan.bytes <= limit,
@@ -116,13 +137,16 @@ MemoryPlan plan_memory(double limit, double held, const FitSize& size, const Sol
         momentum ? size_text(memory.before) + " the point before, " : "",
         size_text(memory.products + memory.shifts), size_text(memory.work), threads);
     if (plan.bases_rest) {
-        plan.text += fmt::format("; the bases rest in a file of {}, read and written in every sweep",
+        plan.text += fmt::format("; the bases rest in files of {}, read and written in every sweep",
                                  size_text(plan.file_bytes));
     }
-    if (!plan.keep_momentum && plan.keep_shifts) {
+    const bool gave_up_momentum = options.extrapolate && !plan.keep_momentum;
+    const bool gave_up_shifts = options.shift_components && !plan.keep_shifts;
+    if (gave_up_shifts) {
+        plan.text += gave_up_momentum ? "; the point before and sums" : "; sums";
+        plan.text += " over components are not kept, so more sweeps are needed";
+    } else if (gave_up_momentum) {
         plan.text += "; the point before is not kept, so sweeps have no momentum and more of them are needed";
-    } else if (!plan.keep_shifts) {
-        plan.text += "; the point before and sums over components are not kept, so more sweeps are needed";
     }
     return plan;
 }

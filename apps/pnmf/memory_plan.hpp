@@ -2,6 +2,7 @@
 
 #include <pnmf/solvers/memory.hpp>
 
+#include <filesystem>
 #include <string>
 
 namespace pnmf::cli {
@@ -18,8 +19,9 @@ double peak_bytes();
 /// What `--memory` decided, and why.
 struct MemoryPlan {
     double bytes = 0;          ///< the most the run will hold
-    bool bases_rest = false;   ///< bases rest in a file, read and written once a sweep and at the end
-    double file_bytes = 0;     ///< of that file
+    bool bases_rest = false;   ///< bases rest in files, read and written in every sweep and at the end
+    double file_bytes = 0;     ///< of these files
+    double room_after = 2e9;   ///< free again after the last sweep
     bool keep_momentum = true; ///< false: the point before is not kept, so sweeps are plain descent
     bool keep_shifts = true;   ///< false: no sums over components either, so sweeps move single entries only
     std::string text;          ///< for the user, one line
@@ -27,7 +29,11 @@ struct MemoryPlan {
 
 /// Fits a run into `limit` bytes, of which `held` are in use. InputError when it cannot: it names what would
 /// help.
+/// `files`: bases may rest in files.
 MemoryPlan plan_memory(double limit, double held, const FitSize& size, const SolverOptions& options,
-                       Index bytes_of_number, int threads);
+                       Index bytes_of_number, int threads, bool files);
+
+/// Whether files in this folder, or where it will be made, are on a disk and not in memory themselves.
+bool is_on_disk(const std::filesystem::path& folder);
 
 } // namespace pnmf::cli

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
+#include <cstdlib>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -30,7 +31,11 @@ int open_unnamed(const std::filesystem::path& folder) {
     if (named < 0) {
         refuse(folder, "made", errno);
     }
-    ::unlink(name.c_str());
+    if (::unlink(name.c_str()) != 0) {
+        const int error = errno;
+        ::close(named);
+        refuse(folder, "removed", error);
+    }
     return named;
 }
 
@@ -58,11 +63,13 @@ template <class Real>
 MatrixFile<Real>::MatrixFile(std::filesystem::path folder, Index count, Index rows, Index cols)
     : folder_(std::move(folder)), count_(count), rows_(rows), cols_(cols),
       descriptor_(open_unnamed(folder_)) {
-    if (count * bytes() > 0) {
-        if (const int error = ::posix_fallocate(descriptor_, 0, count * bytes()); error != 0) {
-            ::close(descriptor_);
-            refuse(folder_, "given its room", error);
-        }
+    int error = 0;
+    do { // EINTR: a signal came
+        error = count * bytes() > 0 ? ::posix_fallocate(descriptor_, 0, count * bytes()) : 0;
+    } while (error == EINTR);
+    if (error != 0) {
+        ::close(descriptor_);
+        refuse(folder_, "given its room", error);
     }
 }
 

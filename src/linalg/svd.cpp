@@ -94,17 +94,30 @@ Matrix leading_space(Operator&& normal, Index rank, double tolerance) {
     return solver.eigenvectors();
 }
 
+/// Small matrices, and those of which half is asked for.
+bool takes_whole(Index features, Index cells, Index rank) {
+    const Index side = std::min(features, cells);
+    return (side <= whole_side && features * cells <= (Index{1} << 24)) || 2 * rank >= side;
+}
+
 } // namespace
+
+double truncated_svd_bytes(Index features, Index cells, Index rank) {
+    const auto p = static_cast<double>(features);
+    const auto n = static_cast<double>(cells);
+    const auto d = static_cast<double>(rank);
+    const double numbers = takes_whole(features, cells, rank)
+                               ? 4.0 * p * n
+                               : (2.0 * d + 10.0) * std::min(p, n) + 5.0 * std::max(p, n) * d;
+    return numbers * sizeof(double);
+}
 
 template <class Real>
 TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank) {
     const Index side = std::min(X.features(), X.cells());
     require(rank >= 1 && rank <= side, "the rank must be between 1 and min(features, cells) = {}, got {}",
             side, rank);
-    if (side <= whole_side && X.features() * X.cells() <= (Index{1} << 24)) {
-        return decompose_whole(dense_values(X), rank);
-    }
-    if (2 * rank >= side) {
+    if (takes_whole(X.features(), X.cells(), rank)) {
         return decompose_whole(dense_values(X), rank);
     }
     if (X.squared_norm() == 0.0) { // any vectors do, and Lanczos has nothing to start from

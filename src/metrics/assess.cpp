@@ -58,9 +58,8 @@ double silhouette_of(const Matrix& H, const std::vector<Index>& clusters) {
     return kinds.size() < 2 ? none : mean_silhouette(H, clusters);
 }
 
-/// Scales that are held and worked on at once: embedding and a copy of each, in some gigabytes.
-Index scales_together(const Matrix& H) {
-    constexpr double room = 2e9;
+/// Scales that are held and worked on at once: embedding and a copy of each.
+Index scales_together(const Matrix& H, double room) {
     return std::clamp(static_cast<Index>(room / (2.0 * sizeof(double) * static_cast<double>(H.size() + 1))),
                       Index{1}, Index{16});
 }
@@ -214,7 +213,7 @@ Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embed
     const Index starts = scales > 100 || group.front().cols() > many_cells ? 3 : 10;
     const ScaleAssessor assessor(k, starts, options);
     const Matrix finest = unit_cells(assessor.probed_part(group.front()));
-    const Index together = scales_together(group.front());
+    const Index together = scales_together(group.front(), options.room);
     for (Index first = 0; first < scales; first += std::ssize(group)) {
         if (first > 0) {
             group.clear();

@@ -88,6 +88,10 @@ class Reader {
     }
 
     const std::filesystem::path& path() const { return path_; }
+    /// Whether so many items of so many bytes can follow.
+    bool fits(std::int64_t count, std::int64_t bytes) const {
+        return bytes == 0 || static_cast<std::uint64_t>(count) <= left_ / static_cast<std::uint64_t>(bytes);
+    }
 
     void finish() {
         const std::uint64_t expected = checksum_;
@@ -144,6 +148,8 @@ Factors<Real> read_factors(Reader& reader, const std::filesystem::path& bases_in
                 "{}: the checkpoint is damaged", reader.path().string());
         rows = factors.W[t].rows();
         cols = factors.W[t].cols();
+        require(reader.fits(std::ssize(factors.W) - t - 1, rows * cols * static_cast<Index>(sizeof(Real))),
+                "{}: the checkpoint is damaged", reader.path().string());
         if (!bases_in.empty() && !factors.file) {
             factors.file.emplace(bases_in, std::ssize(factors.W), rows, cols);
         }

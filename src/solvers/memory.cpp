@@ -1,4 +1,7 @@
+#include <pnmf/linalg/svd.hpp>
 #include <pnmf/solvers/memory.hpp>
+
+#include <algorithm>
 
 namespace pnmf {
 
@@ -20,14 +23,23 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
         const auto components = static_cast<double>(size.components);
         memory.shifts = components * (3.0 * d + 3.0) * sizeof(double) + T * n * sizeof(std::int32_t);
     }
-    // An edge stands in the lists of both its ends, with its weight in double precision.
+    memory.coarser = size.nested ? memory.factors / 3.0 : 0.0; // levels grow fourfold
+    memory.seeding = truncated_svd_bytes(size.features, size.cells, size.rank);
+    // An edge stands in the lists of both its ends, with its weight in double precision. Tables of all pairs,
+    // and the lists beside them, come to about as much.
     const double graph = 2.0 * static_cast<double>(size.edges) * (sizeof(double) + sizeof(std::int32_t));
-    // XHᵀ of the scales worked on; where they share a product with a dense X, their H, W and products
-    // stacked and apart; their W, and a copy of one.
-    const auto together = static_cast<double>(stationary ? scales_at_once(size.scales) : 1);
-    const double copies = size.dense && together > 1.0 ? 3.0 * together : together;
+    // While bases are updated: XHᵀ of the scales worked on; where they share a product with a dense X, their
+    // H, W and products stacked and apart; their W, and a copy of one.
+    const Index group = stationary ? scales_at_once(size.scales) : 1;
+    const auto together = static_cast<double>(group);
+    const double copies = size.dense && group > 1 ? 3.0 * together : together;
     const double bases = bases_rest ? (together + 1.0) * p * d * bytes : 0.0;
-    memory.work = static_cast<double>(threads) * (copies * (p + n) * d * bytes + bases + graph);
+    const double updating = static_cast<double>(std::min<Index>(threads, (size.scales + group - 1) / group)) *
+                            (copies * (p + n) * d * bytes + bases);
+    // While the certificate is confirmed: W, XHᵀ, WᵀX, HA and both gradients of a scale.
+    const auto busy = static_cast<double>(std::min<Index>(threads, size.scales));
+    const double confirming = busy * ((bases_rest ? 3.0 : 2.0) * p + 3.0 * n) * d * bytes;
+    memory.work = std::max(updating, confirming) + busy * graph;
     return memory;
 }
 

@@ -92,6 +92,14 @@ def check_includes(root):
                     yield path, number, f"the layer '{layer}' must not include '{reached}'"
 
 
+def check_headers(root):
+    """A public header that its folder's CMakeLists.txt does not name is not installed."""
+    for path in files_of(root, ["include"]):
+        listing = path.parent / "CMakeLists.txt"
+        if path.suffix == ".hpp" and listing.exists() and not re.search(rf"(^|[\s/]){re.escape(path.name)}\b", listing.read_text()):
+            yield path, 1, f"{listing.relative_to(root)} does not name this header, so it is not installed"
+
+
 def check_library(root):
     for path in files_of(root, ["include", "src"]):
         for number, line in enumerate(without_comments(path.read_text()).splitlines(), 1):
@@ -131,7 +139,7 @@ def breaches(root):
     if not (root / "include" / "pnmf").is_dir():
         raise SystemExit(f"{root} holds no include/pnmf")
     result = []
-    for check in [check_includes, check_library, check_flags, check_paths, check_lengths]:
+    for check in [check_includes, check_headers, check_library, check_flags, check_paths, check_lengths]:
         result += [f"{path.relative_to(root)}:{line}: {what}" for path, line, what in check(root)]
     return result
 

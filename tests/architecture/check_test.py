@@ -38,6 +38,12 @@ class Planted(unittest.TestCase):
         self.plant("src/linalg/bad.cpp", "#include <vector>\n#include <pnmf/graphs/graph.hpp>\n")
         self.assert_only_breach("src/linalg/bad.cpp:2", "'linalg' must not include 'graphs'")
 
+    def test_a_public_header_must_be_installed(self):
+        self.plant("include/pnmf/graphs/CMakeLists.txt", "target_sources(pnmf PUBLIC FILE_SET HEADERS FILES graph.hpp)\n")
+        self.assertEqual(check.breaches(self.root), [])
+        self.plant("include/pnmf/graphs/subgraph.hpp", "#pragma once\n")
+        self.assert_only_breach("include/pnmf/graphs/subgraph.hpp:1", "not installed")
+
     def test_a_private_header_counts_like_a_public_one(self):
         self.plant("src/solvers/step.hpp", "#pragma once\n")
         self.plant("src/graphs/bad.cpp", '#include "solvers/step.hpp"\n')

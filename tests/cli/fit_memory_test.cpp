@@ -18,20 +18,20 @@ TEST_F(Fit, WithMemoryToSpareSaysWhatItPlansAndChangesNothing) {
     expect_same_numbers(result(out("free")), result(out("limited")), "--memory 64G");
 }
 
-/// A fit whose factors, 25 MB, are large beside what the program needs anyway.
+/// A fit whose factors, 51 MB, are large beside what the program needs anyway.
 TEST_F(Fit, KeepsToThePlannedMemory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "a sanitiser takes memory of its own";
 #endif
     const std::string data = circles(150, 1000) +
-                             " --max-scales 100 --neighbors 15 --start broadcast --rank 20 --threads 2" +
+                             " --max-scales 100 --neighbors 15 --start broadcast --rank 40 --threads 2" +
                              few_sweeps;
     const Json all = Json::parse(expect_done(data + " --memory 64G", out("all")).out);
     const double planned = all["planned_bytes"];
     EXPECT_NEAR(all["peak_bytes"].get<double>() / planned, 1.0, 0.1);
     const auto filed_run =
         expect_done(data + " --memory " + std::to_string(static_cast<long>(planned - 13e6)), out("filed"));
-    EXPECT_THAT(filed_run.err, HasSubstr("the bases rest in a file of 32 MB"));
+    EXPECT_THAT(filed_run.err, HasSubstr("the bases rest in files of 64 MB"));
     const Json filed = Json::parse(filed_run.out);
     EXPECT_LT(filed["planned_bytes"].get<double>(), planned - 25e6);
     EXPECT_NEAR(filed["peak_bytes"].get<double>() / filed["planned_bytes"].get<double>(), 1.0, 0.1);
@@ -42,7 +42,7 @@ TEST_F(Fit, KeepsToThePlannedMemory) {
     const auto tight_run =
         expect_done(data + " --memory " + std::to_string(static_cast<long>(half)), out("tight"));
     EXPECT_THAT(tight_run.err, HasSubstr("no momentum"));
-    EXPECT_THAT(tight_run.err, HasSubstr("the bases rest in a file of 16 MB"));
+    EXPECT_THAT(tight_run.err, HasSubstr("the bases rest in files of 32 MB"));
     const Json tight = Json::parse(tight_run.out);
     EXPECT_LT(tight["planned_bytes"].get<double>(), half);
     EXPECT_NEAR(tight["peak_bytes"].get<double>() / tight["planned_bytes"].get<double>(), 1.0, 0.1);

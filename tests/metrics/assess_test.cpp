@@ -142,6 +142,24 @@ TEST(Assess, WorksOnManyScalesAtOnceAsOnEachAlone) {
               8);
 }
 
+TEST(Assess, GivesManyCellsFewerStartsWithinItsRoom) {
+    Groups data = groups(20001, {3.0, 2.5, 2.0});
+    std::uint64_t seed = 0;
+    const auto clusters_with = [&](Index starts) {
+        return kmeans(data.H[0], {.clusters = 9, .starts = starts, .seed = seed}).labels;
+    };
+    while (seed < 20 && clusters_with(3) == clusters_with(10)) { // noise in nine parts: starts differ
+        ++seed;
+    }
+    ASSERT_LT(seed, 20U);
+    for (const double room : {2e9, 0.0}) { // all scales at once, and one after the other
+        const Assessment result =
+            data.assess({.clusters = 9, .probed_cells = 100, .seed = seed, .room = room});
+        EXPECT_EQ(result.clusters[0], clusters_with(3));
+        EXPECT_EQ(result.clusters.size(), 3U);
+    }
+}
+
 TEST(Assess, HasADefinedAnswerForFewCellsAndASingleScale) {
     for (const Index n : {1, 2, 3, 4, 5}) {
         const Assessment result = groups(n, {1.0}).assess();

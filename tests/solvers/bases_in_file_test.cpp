@@ -65,5 +65,25 @@ TYPED_TEST(BasesInAFile, GiveTheBitsOfBasesInMemory) {
     expect_same(chained_start(problem, pair, 1e-3, {}, folder.path()), chained_start(problem, pair));
 }
 
+/// Enough scales for several levels of the start and for groups that share a product.
+TYPED_TEST(BasesInAFile, GiveTheSameBitsAtManyScales) {
+    const test::TemporaryFolder folder;
+    const auto owned = test::random_problem<TypeParam>({.cells = 150, .scales = 140}, {1.0, 1.0, 0.1}, 4);
+    const Problem<TypeParam> problem = owned.problem();
+    const Pair<TypeParam> pair = seed_pair(*owned.X, 3);
+    ASSERT_GT(scales_at_once(problem.scales()), 1);
+    const SolverOptions options{.tolerance = 0.0, .max_sweeps = 6};
+    for (const double tolerance : {1e-3, 100.0}) { // levels that are swept, and levels that are not
+        auto in_file =
+            start_solver(problem, options,
+                         nested_start(problem, pair, {.tolerance = tolerance, .bases_in = folder.path()}));
+        auto in_memory =
+            start_solver(problem, options, nested_start(problem, pair, {.tolerance = tolerance}));
+        run_solver(problem, options, in_file);
+        run_solver(problem, options, in_memory);
+        expect_same(in_file.current, in_memory.current);
+    }
+}
+
 } // namespace
 } // namespace pnmf

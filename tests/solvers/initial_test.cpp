@@ -146,7 +146,7 @@ TEST(NestedStart, IsRougherWhereTheToleranceIs) {
     const auto rough = nested_start(problem, pair, {.tolerance = 0.1}, counting(sweeps_rough));
     EXPECT_LT(sweeps_rough, sweeps_fine);
     EXPECT_LT(objective(problem, fine).total(), objective(problem, rough).total());
-    // As rough as can be: chained over the 4 coarsest scales, one sweep there, none over 16 of the 50.
+    // As rough as can be: chained over the 4 scales of the first level, one sweep there, none over 16 of 50.
     Index sweeps_roughest = 0;
     nested_start(problem, pair, {.tolerance = 100.0}, counting(sweeps_roughest));
     EXPECT_EQ(sweeps_roughest, 4 + 1);

@@ -8,7 +8,7 @@
 namespace pnmf {
 
 /// Matrices of one shape that rest on disk, in a file without a name: it is gone when this is, also after a
-/// crash. Its room on the disk is taken at once, so that a full disk is found before the work. Different
+/// crash. Its room on the disk is taken when it is made, not while it is written. Different
 /// matrices may be read and written from several threads. Each failure is a SystemError that names the
 /// folder.
 template <class Real>

@@ -20,4 +20,7 @@ struct TruncatedSvd {
 template <class Real>
 TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank);
 
+/// Bytes that this takes, beside X: some copies of it where all of it is decomposed.
+double truncated_svd_bytes(Index features, Index cells, Index rank);
+
 } // namespace pnmf

@@ -17,6 +17,7 @@ struct AssessOptions {
     Index probed_cells = 1000;       ///< at most so many cells, drawn at random, take part in them
     Index resamples = 5;             ///< subsets of cells for the stability under resampling
     std::uint64_t seed = 0;
+    double room = 2e9; ///< bytes that embeddings of several scales, worked on at once, may take
 };
 
 /// Scores of the scales that need no labels, larger is better, one number for each scale; NaN where a score
@@ -52,10 +53,10 @@ std::vector<double> cluster_stability(const std::vector<Matrix>& embeddings, Ind
 ///
 /// `embedding(t)`, d × n, is asked for in ascending order of t, at most twice each. `epsilon` and `deaths`
 /// (ascending) are of the scales and the H0 diagram; both empty where there are none.
-/// Costs less than a few sweeps of a fit: k-means has 10 starts at each scale, 3 when there are more than 100
-/// scales or 20,000 cells; silhouette and resampling see at most `probed_scales` scales, evenly spaced with
-/// the finest and the coarsest among them, and `probed_cells` cells. Does not depend on the number of
-/// threads.
+/// Costs some sweeps of a fit (benchmarks/results/growth.md): k-means has 10 starts at each scale, 3 when
+/// there are more than 100 scales or 20,000 cells; silhouette and resampling see at most `probed_scales`
+/// scales, evenly spaced with the finest and the coarsest among them, and `probed_cells` cells. Does not
+/// depend on the number of threads.
 Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embedding,
                          const std::vector<double>& epsilon, const std::vector<double>& deaths,
                          const AssessOptions& options = {});

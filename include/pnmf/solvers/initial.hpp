@@ -56,7 +56,9 @@ struct LevelOptions {
 
 /// A start from few scales to many. The problem is first solved, roughly, on about a dozen of its scales
 /// (from the chained start), then on four times as many, each time from the solution before, drawn out
-/// linearly along the scales; the factors returned are for all scales. The observer's `starting` is asked
+/// linearly along the scales; the factors returned are for all scales. A level whose certificate holds as it
+/// is drawn out is not swept: so with rough tolerances, where how far a sweep would still descend is not
+/// asked. The observer's `starting` is asked
 /// after each sweep of each level; Interrupted when it says stop.
 ///
 /// Where g scales stand for one, the smoothness between neighbours is λ₂/g²: then the few scales have the

@@ -3,6 +3,8 @@
 #include <pnmf/solvers/solver.hpp>
 #include <pnmf/types.hpp>
 
+#include <algorithm>
+
 namespace pnmf {
 
 /// Sizes of a fit that its memory depends on.
@@ -12,19 +14,26 @@ struct FitSize {
     Index scales = 0;
     Index rank = 0;
     bool dense = false;   ///< X has every entry stored
+    bool nested = false;  ///< the start is nested: what is drawn out stands beside what it comes from
     Index edges = 0;      ///< of the largest graph of one scale; n(n − 1)/2 for all pairs
     Index components = 0; ///< Σ_t β₀(t)
 };
 
-/// Bytes that a solver holds at most, beside the data and what the graphs of all scales share.
+/// Bytes that a solver and its start hold at most, beside the data and what the graphs of all scales share.
 struct SolverMemory {
     double factors = 0;  ///< W_t and H_t
     double before = 0;   ///< the point before, for the momentum of `stationary`
     double products = 0; ///< WᵀX, WᵀW, HA and degrees of every scale
     double shifts = 0;   ///< sums over the components of every scale
     double work = 0;     ///< of the threads: XHᵀ, and the graph of one scale
+    double coarser = 0;  ///< factors of the coarser level, while those of all scales are drawn out from them
+    double seeding = 0;  ///< the decomposition that the first pair is made from, before all else
 
-    double total() const { return factors + before + products + shifts + work; }
+    double total() const {
+        return std::max(seeding, factors + std::max(before + products + shifts, coarser) + work);
+    }
+    /// What is free again when the last sweep is done.
+    double freed() const { return total() - factors; }
 };
 
 /// `bases_rest`: in a file, but for those the threads work on (`Factors`).

@@ -1,6 +1,7 @@
 #include <pnmf/error.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
+#include <pnmf/solvers/fit.hpp>
 
 #include <iostream>
 
