@@ -26,7 +26,7 @@ int open_unnamed(const std::filesystem::path& folder) {
     if (unnamed >= 0) {
         return unnamed;
     }
-    std::string name = (folder / ".bases.XXXXXX").string();
+    std::string name = (folder / ".bases.XXXXXX").string(); // mkostemp puts letters for the Xs
     const int named = ::mkostemp(name.data(), O_CLOEXEC);
     if (named < 0) {
         refuse(folder, "made", errno);
