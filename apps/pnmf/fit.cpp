@@ -210,10 +210,21 @@ AssessOptions assess_options(const Options& options, double room) {
     return result;
 }
 
-/// A start that is read or resumed takes less; it is planned alike.
 bool is_nested(const FitOptions& options) {
     const bool stationary = options.solver.algorithm == Algorithm::stationary;
     return options.start.value_or(stationary ? Start::nested : Start::chained) == Start::nested;
+}
+
+/// A run that gave something up for its memory goes on without it: its sweeps must be the same.
+void go_on_as_begun(const fs::path& checkpoint, SolverOptions& solver) {
+    const std::string lines = "\n" + checkpoint_fingerprint(checkpoint);
+    for (const auto& [option, chosen] : {std::pair("extrapolate", &solver.extrapolate),
+                                         std::pair("shift-components", &solver.shift_components)}) {
+        if (*chosen && lines.find(fmt::format("\n{} false\n", option)) != std::string::npos) {
+            *chosen = false;
+            fmt::print(stderr, "{}: begun with --{} false, and goes on so\n", checkpoint.string(), option);
+        }
+    }
 }
 
 /// Makes the run fit into `--memory`, and says how.
@@ -224,18 +235,20 @@ MemoryPlan keep_to_memory(const Options& options, PreparedFit<Real>& prepared) {
     const Index edges =
         prepared.options.neighbors ? std::min(pairs, n * (*prepared.options.neighbors + 1)) : pairs;
     const auto& betti0 = prepared.scales.betti0;
+    const bool is_read = options.resume || !options.start_from.empty();
     const FitSize size{.features = prepared.X->features(),
                        .cells = n,
                        .scales = prepared.scales.size(),
                        .rank = prepared.rank,
                        .dense = !prepared.X->is_sparse(),
-                       .nested = is_nested(prepared.options),
+                       .nested = !is_read && is_nested(prepared.options),
+                       .seeded = !is_read,
                        .edges = edges,
                        .components = std::accumulate(betti0.begin(), betti0.end(), Index{0})};
     constexpr double libraries = 3e6; // what those not used yet will bring in
-    const MemoryPlan plan =
-        plan_memory(parse_size(options.memory), resident_bytes() + libraries, size, prepared.options.solver,
-                    sizeof(Real), thread_count(), is_on_disk(options.folder));
+    const MemoryPlan plan = plan_memory(parse_size(options.memory), resident_bytes() + libraries, size,
+                                        prepared.options.solver, sizeof(Real), thread_count(),
+                                        {.files = is_on_disk(options.folder), .keep_less = !options.resume});
     fmt::print(stderr, "{}\n", plan.text);
     if (!plan.keep_momentum) {
         prepared.options.solver.extrapolate = false;
@@ -263,6 +276,9 @@ void fit_with(const Options& options, const Input& input, Stages& stages) {
                prepared.scales.epsilon.back());
     if (!options.start_from.empty()) {
         check_start(options.start_from, prepared.scales.size(), prepared.X->features(), prepared.rank);
+    }
+    if (options.resume) {
+        go_on_as_begun(folder / "checkpoint.bin", prepared.options.solver);
     }
     const MemoryPlan plan = options.memory.empty() ? MemoryPlan{} : keep_to_memory(options, prepared);
     make_output_folder(folder, plan.file_bytes + bytes_needed(prepared, options.save_basis));
@@ -429,7 +445,9 @@ void add_fit(CLI::App& app, const std::string& command) {
             "Most memory to use, as 16G or 800M: says what is kept, what rests in a file of the output "
             "folder and what is not kept [no limit]")
         ->type_name("SIZE");
-    verb->add_flag("--resume", options->resume, "Go on from the checkpoint in the output folder");
+    verb->add_flag(
+        "--resume", options->resume,
+        "Go on from the checkpoint in the output folder, without what that run had given up for its memory");
     verb->add_flag("--strict", options->strict, "Exit with code 3 when the run did not converge");
     verb->add_flag("--json", options->json, "Print the summary as JSON");
     verb->callback([options] {

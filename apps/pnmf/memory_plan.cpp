@@ -44,6 +44,16 @@ SolverMemory memory_of(const Measures& way, const FitSize& size, SolverOptions o
     return solver_memory(size, options, bytes_of_number, threads, way.bases_rest);
 }
 
+std::string what_needs_less(Index bytes_of_number, int threads, const Allowed& allowed) {
+    if (!allowed.keep_less) {
+        return fmt::format("A run that is resumed keeps what it began with: it needs the memory it had{}",
+                           threads > 1 ? ", or fewer --threads" : "");
+    }
+    return fmt::format("Fewer scales (--max-scales){}{}, or a lower --rank needs less",
+                       bytes_of_number > 4 ? ", --precision float" : "",
+                       threads > 1 ? ", fewer --threads" : "");
+}
+
 } // namespace
 
 double parse_size(const std::string& text) {
@@ -88,7 +98,7 @@ bool is_on_disk(const std::filesystem::path& folder) {
 }
 
 MemoryPlan plan_memory(double limit, double held, const FitSize& size, const SolverOptions& options,
-                       Index bytes_of_number, int threads, bool files) {
+                       Index bytes_of_number, int threads, const Allowed& allowed) {
     // From what costs least to what costs most: files cost time in every sweep, what is not kept costs
     // sweeps.
     constexpr std::array<Measures, 6> ways{{{false, true, true},
@@ -100,7 +110,8 @@ MemoryPlan plan_memory(double limit, double held, const FitSize& size, const Sol
     Measures chosen = ways.front();
     SolverMemory memory;
     for (const Measures& way : ways) {
-        if (way.bases_rest && !files) {
+        const bool keeps_all = way.keep_momentum && way.keep_shifts;
+        if ((way.bases_rest && !allowed.files) || (!keeps_all && !allowed.keep_less)) {
             continue;
         }
         const SolverMemory needed = memory_of(way, size, options, bytes_of_number, threads);
@@ -127,10 +138,10 @@ MemoryPlan plan_memory(double limit, double held, const FitSize& size, const Sol
     require(plan.bytes <= limit,
             "--memory: this run needs {} ({} data and graph, {} factors, {} products and sums, {} for {} "
             "threads), "
-            "more than {}. Fewer scales (--max-scales){}{}, or a lower --rank needs less",
+            "more than {}. {}",
             size_text(plan.bytes), size_text(held), size_text(memory.factors),
             size_text(memory.products + memory.shifts), size_text(memory.work), threads, size_text(limit),
-            bytes_of_number > 4 ? ", --precision float" : "", threads > 1 ? ", fewer --threads" : "");
+            what_needs_less(bytes_of_number, threads, allowed));
     plan.text = fmt::format(
         "memory: {} of {} planned: {} data and graph, {} factors, {}{} products and sums, {} for {} threads",
         size_text(plan.bytes), size_text(limit), size_text(held), size_text(memory.factors),

@@ -27,11 +27,16 @@ struct MemoryPlan {
     std::string text;          ///< for the user, one line
 };
 
+/// What a plan may do.
+struct Allowed {
+    bool files = true;     ///< bases may rest in files
+    bool keep_less = true; ///< the point before and sums may be given up, which changes the sweeps
+};
+
 /// Fits a run into `limit` bytes, of which `held` are in use. InputError when it cannot: it names what would
 /// help.
-/// `files`: bases may rest in files.
 MemoryPlan plan_memory(double limit, double held, const FitSize& size, const SolverOptions& options,
-                       Index bytes_of_number, int threads, bool files);
+                       Index bytes_of_number, int threads, const Allowed& allowed);
 
 /// Whether files in this folder, or where it will be made, are on a disk and not in memory themselves.
 bool is_on_disk(const std::filesystem::path& folder);

@@ -1,6 +1,7 @@
 #include "io/hdf5_native.hpp"
 #include "io/hdf5_stored.hpp"
 #include "io/hdf5_text.hpp"
+#include "linalg/large_pages.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
@@ -247,10 +248,10 @@ bool Object::read_large_as(Value* out) const {
     if (!stored_as(native<Stored>())) {
         return false;
     }
-    if (read_contiguous<Stored>(handle_.get(), file_->name, out) == StoredRead::done) {
+    if (read_contiguous<Stored>(handle_.get(), out) == StoredRead::done) {
         return true;
     }
-    switch (read_compressed_chunks<Stored>(handle_.get(), out)) {
+    switch (read_chunks<Stored>(handle_.get(), out)) {
     case StoredRead::done:
         return true;
     case StoredRead::damaged:
@@ -298,7 +299,8 @@ template <class Value>
 std::vector<Value> Object::read() const {
     const Session session;
     check_fits_file();
-    std::vector<Value> values(static_cast<std::size_t>(size()));
+    std::vector<Value> values;
+    resize_on_large_pages(values, static_cast<std::size_t>(size()));
     read_into(values.data());
     return values;
 }

@@ -2,8 +2,6 @@
 
 #include <hdf5.h>
 
-#include <string>
-
 namespace pnmf::hdf5 {
 
 /// Reading bytes as they are stored, past HDF5, which does everything on one thread.
@@ -13,15 +11,14 @@ enum class StoredRead {
     damaged,
 };
 
-/// Reads a dataset of gzip-compressed chunks, with one axis or two, with or without shuffled bytes. HDF5
-/// decompresses chunk after chunk on one thread; here the bytes are read as they are stored and all threads
-/// decompress. The elements of the file must be `Stored`; they are converted.
+/// Reads a dataset of chunks, plain or gzip-compressed, with one axis or two, with or without shuffled bytes.
+/// HDF5 reads and decompresses chunk after chunk on one thread; here all threads do. The elements of the file
+/// must be `Stored`; they are converted.
 template <class Stored, class Value>
-StoredRead read_compressed_chunks(hid_t dataset, Value* out);
+StoredRead read_chunks(hid_t dataset, Value* out);
 
-/// Reads a dataset that lies in the file `name` in one piece, on all threads. The file must be open to be
-/// read only: what was written to it may not be in it yet. The elements must be `Stored`.
+/// Reads a dataset that lies in its file in one piece, on all threads. The elements must be `Stored`.
 template <class Stored, class Value>
-StoredRead read_contiguous(hid_t dataset, const std::string& name, Value* out);
+StoredRead read_contiguous(hid_t dataset, Value* out);
 
 } // namespace pnmf::hdf5

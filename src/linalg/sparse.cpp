@@ -1,9 +1,12 @@
+#include "linalg/large_pages.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/sparse.hpp>
 #include <pnmf/linalg/views.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <numeric>
 #include <utility>
@@ -11,19 +14,111 @@
 namespace pnmf {
 namespace {
 
-/// Bounds of at most eight runs of columns with about as many entries each; one run when there are few.
-template <class Real>
-std::vector<Index> parts_of_columns(const SparseView<Real>& matrix) {
-    constexpr std::int64_t few = 1 << 17; // and counting every row for each part should cost less than moving
-    const std::int64_t entries = matrix.start[matrix.cols];
-    const std::int64_t parts = std::clamp<std::int64_t>(entries / (few + matrix.rows), 1, 8);
+constexpr std::int64_t few_entries = 1 << 17; // not worth another thread
+
+/// Bounds of runs of columns with about as many entries each, one for every thread up to eight; fewer when
+/// they would have less than `least`. Every entry has one place, so that the result does not depend on them.
+std::vector<Index> even_parts(std::span<const std::int64_t> start, std::int64_t least) {
+    const std::int64_t entries = start.back();
+    const std::int64_t parts = std::clamp<std::int64_t>(entries / least, 1, std::min(thread_count(), 8));
     std::vector<Index> bounds{0};
     for (std::int64_t k = 1; k < parts; ++k) {
-        const auto at = std::lower_bound(matrix.start.begin(), matrix.start.end(), k * entries / parts);
-        bounds.push_back(std::max(bounds.back(), Index{at - matrix.start.begin()}));
+        const auto at = std::lower_bound(start.begin(), start.end(), k * entries / parts);
+        bounds.push_back(std::max(bounds.back(), Index{at - start.begin()}));
     }
-    bounds.push_back(matrix.cols);
+    bounds.push_back(static_cast<Index>(start.size()) - 1);
     return bounds;
+}
+
+/// How many entries every row has in each part of the columns.
+struct RowCounts {
+    std::vector<Index> part; ///< bounds
+    std::vector<std::vector<std::int64_t>> counts;
+    bool ascending = true; ///< rows, in every column
+};
+
+template <class Real>
+RowCounts count_rows(const SparseView<Real>& matrix) {
+    RowCounts result;
+    result.part = even_parts(matrix.start, few_entries + matrix.rows);
+    result.counts.resize(result.part.size() - 1);
+    std::atomic<bool> ascending = true;
+    parallel_for(std::ssize(result.counts), [&](Index k) {
+        std::vector<std::int64_t>& counts = result.counts[k];
+        counts.assign(static_cast<std::size_t>(matrix.rows), 0);
+        bool falls = false;
+        for (Index j = result.part[k]; j < result.part[k + 1]; ++j) {
+            std::int32_t before = 0;
+            for (auto e = matrix.start[j]; e < matrix.start[j + 1]; ++e) {
+                ++counts[matrix.row[e]];
+                falls |= matrix.row[e] < before;
+                before = matrix.row[e];
+            }
+        }
+        if (falls) {
+            ascending = false;
+        }
+    });
+    result.ascending = ascending;
+    return result;
+}
+
+/// Moves entries to their places in the transpose, whose offsets are known: each part of the columns learns
+/// where in each row its entries begin.
+template <class Real>
+void move_one_by_one(const SparseView<Real>& matrix, RowCounts& rows, SparseMatrix<Real>& result) {
+    for (Index i = 0; i < matrix.rows; ++i) {
+        std::int64_t place = result.start[i];
+        for (std::vector<std::int64_t>& begin : rows.counts) {
+            place += std::exchange(begin[i], place);
+        }
+    }
+    parallel_for(std::ssize(rows.counts), [&](Index k) {
+        for (Index j = rows.part[k]; j < rows.part[k + 1]; ++j) {
+            for (auto e = matrix.start[j]; e < matrix.start[j + 1]; ++e) {
+                const auto to = rows.counts[k][matrix.row[e]]++;
+                result.row[to] = static_cast<std::int32_t>(j);
+                result.value[to] = matrix.value[e];
+            }
+        }
+    });
+}
+
+/// The same where rows ascend in every column. A band of rows is a run of each column then: narrow bands keep
+/// the places that are written to at hand, long runs are read quickly.
+template <class Real>
+void move_by_bands(const SparseView<Real>& matrix, SparseMatrix<Real>& result) {
+    constexpr Index narrow = 1024;
+    constexpr double run = 40.0;
+    const double filled = static_cast<double>(matrix.nonzeros()) /
+                          (static_cast<double>(matrix.rows) * static_cast<double>(matrix.cols));
+    const auto band = static_cast<Index>(
+        std::min(std::max<double>(narrow, run / filled), static_cast<double>(matrix.rows)));
+    const std::vector<Index> part = even_parts(result.start, few_entries + matrix.cols);
+    parallel_for(std::ssize(part) - 1, [&](Index k) {
+        std::vector<std::int64_t> next(matrix.start.begin(), matrix.start.end() - 1); // of every column
+        if (k > 0) {
+            for (Index j = 0; j < matrix.cols; ++j) {
+                const auto entries = matrix.row.begin();
+                next[j] =
+                    std::lower_bound(entries + matrix.start[j], entries + matrix.start[j + 1], part[k]) -
+                    entries;
+            }
+        }
+        std::vector<std::int64_t> place(result.start.begin() + part[k], result.start.begin() + part[k + 1]);
+        for (Index first = part[k]; first < part[k + 1]; first += band) {
+            const Index last = std::min(first + band, part[k + 1]);
+            for (Index j = 0; j < matrix.cols; ++j) {
+                std::int64_t e = next[j];
+                for (; e < matrix.start[j + 1] && matrix.row[e] < last; ++e) {
+                    const auto to = place[matrix.row[e] - part[k]]++;
+                    result.row[to] = static_cast<std::int32_t>(j);
+                    result.value[to] = matrix.value[e];
+                }
+                next[j] = e;
+            }
+        }
+    });
 }
 
 } // namespace
@@ -36,36 +131,20 @@ SparseMatrix<Real> transpose(const SparseView<Real>& matrix) {
     result.rows = matrix.cols;
     result.cols = matrix.rows;
     result.start.assign(static_cast<std::size_t>(matrix.rows) + 1, 0);
-    result.row.resize(matrix.row.size());
-    result.value.resize(matrix.value.size());
-
-    // Each part of the columns counts its entries of every row, learns where in each row they begin, and
-    // moves them there: a counting sort on every thread, with one result.
-    const std::vector<Index> part = parts_of_columns(matrix);
-    const auto parts = static_cast<Index>(part.size()) - 1;
-    std::vector<std::vector<std::int64_t>> next(static_cast<std::size_t>(parts));
-    parallel_for(parts, [&](Index k) {
-        next[k].assign(static_cast<std::size_t>(matrix.rows), 0);
-        for (auto e = matrix.start[part[k]]; e < matrix.start[part[k + 1]]; ++e) {
-            ++next[k][matrix.row[e]];
-        }
-    });
-    std::int64_t place = 0;
+    resize_on_large_pages(result.row, matrix.row.size());
+    resize_on_large_pages(result.value, matrix.value.size());
+    RowCounts rows = count_rows(matrix);
     for (Index i = 0; i < matrix.rows; ++i) {
-        for (std::vector<std::int64_t>& begin : next) {
-            place += std::exchange(begin[i], place);
+        result.start[i + 1] = result.start[i];
+        for (const std::vector<std::int64_t>& counts : rows.counts) {
+            result.start[i + 1] += counts[i];
         }
-        result.start[i + 1] = place;
     }
-    parallel_for(parts, [&](Index k) {
-        for (Index j = part[k]; j < part[k + 1]; ++j) {
-            for (auto e = matrix.start[j]; e < matrix.start[j + 1]; ++e) {
-                const auto to = next[k][matrix.row[e]]++;
-                result.row[to] = static_cast<std::int32_t>(j);
-                result.value[to] = matrix.value[e];
-            }
-        }
-    });
+    if (rows.ascending && matrix.nonzeros() > 0) {
+        move_by_bands(matrix, result);
+    } else {
+        move_one_by_one(matrix, rows, result);
+    }
     return result;
 }
 

@@ -162,6 +162,25 @@ Factors<Real> read_factors(Reader& reader, const std::filesystem::path& bases_in
     return factors;
 }
 
+/// What stands before the state.
+struct Head {
+    std::int64_t bytes_of_number = 0;
+    std::string fingerprint;
+};
+
+Head read_head(Reader& reader) {
+    std::array<char, magic.size()> found{};
+    reader.bytes(found.data(), found.size());
+    require(found == magic, "{}: this is not a checkpoint of this version of pnmf", reader.path().string());
+    Head head;
+    head.bytes_of_number = reader.value<std::int64_t>();
+    require(head.bytes_of_number == sizeof(float) || head.bytes_of_number == sizeof(double),
+            "{}: the checkpoint is damaged", reader.path().string());
+    head.fingerprint.resize(static_cast<std::size_t>(reader.count(1)));
+    reader.bytes(head.fingerprint.data(), head.fingerprint.size());
+    return head;
+}
+
 /// The lines of one fingerprint that the other has not, in one line.
 std::string lines_only_in(const std::string& fingerprint, const std::string& other) {
     const auto lines = [](const std::string& text) {
@@ -203,22 +222,23 @@ void save_checkpoint(const std::filesystem::path& path, const SolverState<Real>&
     writer.commit();
 }
 
+std::string checkpoint_fingerprint(const std::filesystem::path& path) {
+    Reader reader(path);
+    return read_head(reader).fingerprint;
+}
+
 template <class Real>
 SolverState<Real> load_checkpoint(const std::filesystem::path& path, const std::string& fingerprint,
                                   const std::filesystem::path& bases_in) {
     Reader reader(path);
-    std::array<char, magic.size()> found{};
-    reader.bytes(found.data(), found.size());
-    require(found == magic, "{}: this is not a checkpoint of this version of pnmf", path.string());
-    const auto size = reader.value<std::int64_t>();
-    require(size == sizeof(float) || size == sizeof(double), "{}: the checkpoint is damaged", path.string());
-    require(size == sizeof(Real), "{}: the checkpoint was made with --precision {}; resume with the same",
-            path.string(), size == sizeof(float) ? "float" : "double");
-    std::string mark(static_cast<std::size_t>(reader.count(1)), '\0');
-    reader.bytes(mark.data(), mark.size());
-    require(mark == fingerprint,
+    const Head head = read_head(reader);
+    require(head.bytes_of_number == sizeof(Real),
+            "{}: the checkpoint was made with --precision {}; resume with the same", path.string(),
+            head.bytes_of_number == sizeof(float) ? "float" : "double");
+    require(head.fingerprint == fingerprint,
             "{}: the checkpoint belongs to another run, with other data or options\n  there: {}\n  here:  {}",
-            path.string(), lines_only_in(mark, fingerprint), lines_only_in(fingerprint, mark));
+            path.string(), lines_only_in(head.fingerprint, fingerprint),
+            lines_only_in(fingerprint, head.fingerprint));
     SolverState<Real> state;
     state.momentum.resize(static_cast<std::size_t>(reader.count(sizeof(ScaleMomentum))));
     reader.bytes(state.momentum.data(), state.momentum.size() * sizeof(ScaleMomentum));

@@ -52,38 +52,37 @@ ComponentForest::ComponentForest(const MultiscaleGraph& graph, const std::vector
 
 namespace {
 
-/// Sums and minima over the components of one scale, and the shifts found for it; all count × d, a column for
-/// each row of H.
-struct LevelSums {
-    Matrix gradient; ///< S: the half gradient summed over each component
-    Matrix least;    ///< the smallest entry of H on each component
-    Matrix shift;
-};
-
+/// Blocks of cells small enough that their gradient stays at hand.
 template <class Real>
-LevelSums sum_level(const Penalty& penalty, const ComponentForest::Level& level,
-                    const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
-                    const DenseMatrix<Real>* before, const DenseMatrix<Real>* after) {
-    // The graph term sums to zero over a component and is left out.
-    DenseMatrix<Real> gradient(H.rows(), H.cols());
-    multiply(products.WtW, H, gradient);
-    gradient += static_cast<Real>(penalty.anchor) * H - products.WtX;
-    for (const DenseMatrix<Real>* neighbour : {before, after}) {
-        if (neighbour != nullptr) {
-            gradient += static_cast<Real>(penalty.smoothness) * (H - *neighbour);
+void sum_level(const Penalty& penalty, const ComponentForest::Level& level,
+               const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
+               const DenseMatrix<Real>* before, const DenseMatrix<Real>* after, ShiftRoom::Level& sums) {
+    sums.gradient.setZero(level.count(), H.rows());
+    sums.least.setConstant(level.count(), H.rows(), std::numeric_limits<double>::infinity());
+    sums.shift.setZero(level.count(), H.rows());
+    constexpr Index block = 512;
+    DenseMatrix<Real> room(H.rows(), std::min(block, H.cols()));
+    for (Index first = 0; first < H.cols(); first += block) {
+        const Index count = std::min(block, H.cols() - first);
+        auto gradient = room.leftCols(count);
+        const auto here = H.middleCols(first, count);
+        // The graph term sums to zero over a component and is left out.
+        multiply(products.WtW, here, gradient);
+        gradient += static_cast<Real>(penalty.anchor) * here - products.WtX.middleCols(first, count);
+        for (const DenseMatrix<Real>* neighbour : {before, after}) {
+            if (neighbour != nullptr) {
+                gradient +=
+                    static_cast<Real>(penalty.smoothness) * (here - neighbour->middleCols(first, count));
+            }
+        }
+        for (Index j = 0; j < count; ++j) {
+            const std::int32_t c = level.component[first + j];
+            for (Index k = 0; k < H.rows(); ++k) {
+                sums.gradient(c, k) += static_cast<double>(gradient(k, j));
+                sums.least(c, k) = std::min(sums.least(c, k), static_cast<double>(here(k, j)));
+            }
         }
     }
-    LevelSums sums{Matrix::Zero(level.count(), H.rows()),
-                   Matrix::Constant(level.count(), H.rows(), std::numeric_limits<double>::infinity()),
-                   Matrix::Zero(level.count(), H.rows())};
-    for (Index j = 0; j < H.cols(); ++j) {
-        const std::int32_t c = level.component[j];
-        for (Index k = 0; k < H.rows(); ++k) {
-            sums.gradient(c, k) += static_cast<double>(gradient(k, j));
-            sums.least(c, k) = std::min(sums.least(c, k), static_cast<double>(H(k, j)));
-        }
-    }
-    return sums;
 }
 
 /// The forest's quadratic for row k, and its minimiser.
@@ -91,15 +90,15 @@ template <class Real>
 class RowShift {
   public:
     RowShift(const Penalty& penalty, const ComponentForest& forest,
-             const std::vector<ScaleProducts<Real>>& products, std::vector<LevelSums>& sums)
+             const std::vector<ScaleProducts<Real>>& products, std::vector<ShiftRoom::Level>& sums)
         : smoothness_(penalty.smoothness), anchor_(penalty.anchor), forest_(forest), products_(products),
-          sums_(sums), pivot_(sums.size()), right_(sums.size()), along_(sums.size()) {}
+          sums_(sums), along_(sums.size()) {}
 
     void solve(Index k) {
         eliminate(k);
         substitute(k);
         const double length = best_length(k);
-        for (LevelSums& level : sums_) {
+        for (ShiftRoom::Level& level : sums_) {
             level.shift.col(k) *= length;
         }
     }
@@ -111,7 +110,8 @@ class RowShift {
 
     /// S of row k after the rows before it have moved: S + |C| Σ_{l<k} (WᵀW)_kl a_l.
     void add_earlier_moves(Index t, Index k) {
-        Vector moved = Vector::Zero(forest_[t].count());
+        Vector& moved = sums_[t].moved;
+        moved.setZero(forest_[t].count());
         for (Index l = 0; l < k; ++l) {
             moved += static_cast<double>(products_[t].WtW(l, k)) * sums_[t].shift.col(l);
         }
@@ -127,8 +127,8 @@ class RowShift {
         for (Index t = 0; t < forest_.scales(); ++t) {
             const auto& level = forest_[t];
             const double own = own_curvature(t, k) + (t + 1 < forest_.scales() ? smoothness_ : 0.0);
-            pivot_[t].resize(level.count());
-            right_[t].resize(level.count());
+            sums_[t].pivot.resize(level.count());
+            sums_[t].right.resize(level.count());
             parallel_blocks(level.count(), block, [&](Index begin, Index end) {
                 for (Index c = begin; c < end; ++c) {
                     double pivot = own * level.size[c];
@@ -136,13 +136,13 @@ class RowShift {
                     for (auto e = level.first_child[c]; e < level.first_child[c + 1]; ++e) {
                         const std::int32_t child = level.children[e];
                         const double coupling = smoothness_ * forest_[t - 1].size[child];
-                        const double below = pivot_[t - 1][child];
+                        const double below = sums_[t - 1].pivot[child];
                         const double ratio = below > 0.0 ? coupling / below : 0.0;
                         pivot += coupling - coupling * ratio;
-                        right += right_[t - 1][child] * ratio;
+                        right += sums_[t - 1].right[child] * ratio;
                     }
-                    pivot_[t][c] = pivot;
-                    right_[t][c] = right;
+                    sums_[t].pivot[c] = pivot;
+                    sums_[t].right[c] = right;
                 }
             });
         }
@@ -154,11 +154,11 @@ class RowShift {
             const bool has_parent = t + 1 < forest_.scales();
             parallel_blocks(level.count(), block, [&](Index begin, Index end) {
                 for (Index c = begin; c < end; ++c) {
-                    double pull = right_[t][c];
+                    double pull = sums_[t].right[c];
                     if (has_parent) {
                         pull += smoothness_ * level.size[c] * sums_[t + 1].shift(level.parent[c], k);
                     }
-                    const double shift = pivot_[t][c] > 0.0 ? pull / pivot_[t][c] : 0.0;
+                    const double shift = sums_[t].pivot[c] > 0.0 ? pull / sums_[t].pivot[c] : 0.0;
                     sums_[t].shift(c, k) = std::max(shift, -sums_[t].least(c, k));
                 }
             });
@@ -205,9 +205,7 @@ class RowShift {
     double anchor_;
     const ComponentForest& forest_;
     const std::vector<ScaleProducts<Real>>& products_;
-    std::vector<LevelSums>& sums_;
-    std::vector<Vector> pivot_;
-    std::vector<Vector> right_;
+    std::vector<ShiftRoom::Level>& sums_;
     std::vector<Quadratic> along_;
 };
 
@@ -215,12 +213,14 @@ class RowShift {
 
 template <class Real>
 void shift_components(const Penalty& penalty, const ComponentForest& forest,
-                      std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H) {
+                      std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H,
+                      ShiftRoom& room) {
     const Index scales = forest.scales();
-    std::vector<LevelSums> sums(static_cast<std::size_t>(scales));
+    std::vector<ShiftRoom::Level>& sums = room.levels;
+    sums.resize(static_cast<std::size_t>(scales));
     parallel_for(scales, [&](Index t) {
-        sums[t] = sum_level(penalty, forest[t], products[t], H[t], t > 0 ? &H[t - 1] : nullptr,
-                            t + 1 < scales ? &H[t + 1] : nullptr);
+        sum_level(penalty, forest[t], products[t], H[t], t > 0 ? &H[t - 1] : nullptr,
+                  t + 1 < scales ? &H[t + 1] : nullptr, sums[t]);
     });
     RowShift<Real> row(penalty, forest, products, sums);
     for (Index k = 0; k < H.front().rows(); ++k) {
@@ -239,8 +239,8 @@ void shift_components(const Penalty& penalty, const ComponentForest& forest,
 }
 
 template void shift_components(const Penalty&, const ComponentForest&, std::vector<ScaleProducts<float>>&,
-                               std::vector<DenseMatrix<float>>&);
+                               std::vector<DenseMatrix<float>>&, ShiftRoom&);
 template void shift_components(const Penalty&, const ComponentForest&, std::vector<ScaleProducts<double>>&,
-                               std::vector<DenseMatrix<double>>&);
+                               std::vector<DenseMatrix<double>>&, ShiftRoom&);
 
 } // namespace pnmf

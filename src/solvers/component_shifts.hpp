@@ -34,6 +34,21 @@ class ComponentForest {
     std::vector<Level> levels_;
 };
 
+/// What `shift_components` works with; kept from one call to the next, so that memory is not asked for anew.
+struct ShiftRoom {
+    /// Sums and minima over the components of one scale, and the shifts found for it; all count × d, a column
+    /// for each row of H.
+    struct Level {
+        Matrix gradient; ///< S: the half gradient summed over each component
+        Matrix least;    ///< the smallest entry of H on each component
+        Matrix shift;
+        Vector moved; ///< of one row: how far the rows before have moved it, and the elimination
+        Vector pivot;
+        Vector right;
+    };
+    std::vector<Level> levels;
+};
+
 /// Moves whole components: to row k of H_t a constant a_{t,C} is added on each component C, for all scales
 /// and components at once.
 ///
@@ -48,6 +63,7 @@ class ComponentForest {
 /// Rows one after another. Cost 2nd² for each scale, and d² for each component.
 template <class Real>
 void shift_components(const Penalty& penalty, const ComponentForest& forest,
-                      std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H);
+                      std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H,
+                      ShiftRoom& room);
 
 } // namespace pnmf

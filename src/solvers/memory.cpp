@@ -18,13 +18,14 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
     memory.before = stationary && options.extrapolate ? memory.factors : 0.0;
     memory.products = (stationary ? T : static_cast<double>(threads)) * (2.0 * n * d + d * d + n) * bytes;
     if (stationary && options.shift_components) {
-        // Gradient, least entry and shift of each component in double precision; its size, its parent and its
-        // cells.
+        // Of each component gradient, least entry, shift and three more numbers in double precision; its
+        // size, its parent and its children; and the component of each cell.
         const auto components = static_cast<double>(size.components);
-        memory.shifts = components * (3.0 * d + 3.0) * sizeof(double) + T * n * sizeof(std::int32_t);
+        memory.shifts = components * ((3.0 * d + 3.0) * sizeof(double) + 4.0 * sizeof(std::int32_t)) +
+                        T * n * sizeof(std::int32_t);
     }
     memory.coarser = size.nested ? memory.factors / 3.0 : 0.0; // levels grow fourfold
-    memory.seeding = truncated_svd_bytes(size.features, size.cells, size.rank);
+    memory.seeding = size.seeded ? truncated_svd_bytes(size.features, size.cells, size.rank) : 0.0;
     // An edge stands in the lists of both its ends, with its weight in double precision. Tables of all pairs,
     // and the lists beside them, come to about as much.
     const double graph = 2.0 * static_cast<double>(size.edges) * (sizeof(double) + sizeof(std::int32_t));

@@ -153,7 +153,7 @@ class Stationary : public Method<Real> {
             refresh_graph_products(point);
             note();
             if (forest_) {
-                shift_components(problem_.penalty, *forest_, products_, point.H);
+                shift_components(problem_.penalty, *forest_, products_, point.H, shift_room_);
                 note();
             }
         }
@@ -256,6 +256,7 @@ class Stationary : public Method<Real> {
     SolverOptions options_;
     double squared_norm_X_;
     std::optional<ComponentForest> forest_; ///< none when components are not shifted
+    ShiftRoom shift_room_;
     std::vector<ScaleProducts<Real>> products_;
     std::vector<Movement> residual_W_;
     std::vector<Objective> terms_; ///< of each scale, as `total_objective` found them last

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <optional>
 #include <thread>
 
 namespace pnmf::test {
@@ -76,7 +77,7 @@ class FitInterrupt : public Fit {
                                        "--transform",
                                        "none",
                                        "--rank",
-                                       "3",
+                                       rank_,
                                        "--tolerance",
                                        "0",
                                        "--max-sweeps",
@@ -96,12 +97,15 @@ class FitInterrupt : public Fit {
         return process;
     }
     /// Ends the interrupted run where it is, and goes on with a copy of it for five sweeps; compares both
-    /// with runs of as many sweeps that were left alone.
-    void expect_resumes_to_the_same_bits(const std::string& more = "") const {
-        const std::string arguments = "'" + input_ + "' --transform none --rank 3 --tolerance 0" + more;
+    /// with runs of as many sweeps that were left alone. `resumed`: said only when it is resumed.
+    void expect_resumes_to_the_same_bits(const std::string& more = "",
+                                         std::optional<std::string> resumed = std::nullopt) const {
+        const std::string data = "'" + input_ + "' --transform none --rank 3 --tolerance 0";
+        const std::string arguments = data + more;
+        const std::string again = data + resumed.value_or(more) + " --resume";
         fs::copy_file(out() / "checkpoint.bin", folder_ / "copy.bin");
         // The limit counts from the start of the run: a resumed run that is past it ends at once.
-        const CommandResult first = fit(arguments + " --resume --max-sweeps 0 --json", out());
+        const CommandResult first = fit(again + " --max-sweeps 0 --json", out());
         ASSERT_EQ(first.exit_code, 0) << first.err;
         EXPECT_THAT(names_in(out()), ElementsAre("report.html", "result.h5ad", "summary.json"));
         const int sweeps = Json::parse(first.out)["sweeps"];
@@ -111,12 +115,13 @@ class FitInterrupt : public Fit {
 
         fs::rename(folder_ / "copy.bin", out() / "checkpoint.bin");
         const std::string further = " --max-sweeps " + std::to_string(sweeps + 5);
-        expect_done(arguments + further + " --resume", out());
+        expect_done(again + further, out());
         expect_done(arguments + further, out("alone"));
         expect_same_numbers(result(out()), result(out("alone")), "five sweeps further");
     }
 
     std::string input_ = input_path();
+    std::string rank_ = "3";
 
   private:
     std::string input_path() const {
@@ -184,6 +189,46 @@ TEST_F(FitInterrupt, ResumesOnlyWithTheSameDataAndOptions) {
     EXPECT_THAT(precision.err, HasSubstr("--precision double"));
     EXPECT_TRUE(read_file(out() / "checkpoint.bin") == saved);
     EXPECT_THAT(names_in(out()), ElementsAre("checkpoint.bin"));
+}
+
+/// As a run does that was begun with little `--memory`.
+TEST_F(FitInterrupt, GoesOnWithoutWhatItHadGivenUp) {
+    const std::string less = " --extrapolate false --shift-components false";
+    const auto process = begun({"--extrapolate", "false", "--shift-components", "false"});
+    process->signal(SIGINT);
+    ASSERT_EQ(process->wait(), 1);
+    expect_resumes_to_the_same_bits(less, " --memory 64G");
+}
+
+TEST_F(FitInterrupt, KeepsItsMomentumOrIsRefusedWhenResumedWithLessMemory) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "a sanitiser takes memory of its own";
+#endif
+    const std::string same = circles(150, 1000) + " --tolerance 0 --rank 40 --max-scales 100 --neighbors 15 "
+                                                  "--start broadcast --threads 2 --json";
+    const auto planned = [&](double limit) {
+        return fit(same + " --max-sweeps 1 --memory " + std::to_string(static_cast<long>(limit)),
+                   out("plan"));
+    };
+    const auto bytes = [](const CommandResult& run) {
+        return Json::parse(run.out)["planned_bytes"].get<double>();
+    };
+    const double all = bytes(planned(64e9));
+    const double little = bytes(planned(all - 13e6)) - 5e6; // than with bases in files: see fit_memory_test
+    ASSERT_THAT(planned(little).err, HasSubstr("no momentum"));
+
+    input_ = (folder_ / "circles150.h5ad").string();
+    rank_ = "40";
+    const auto process = begun({"--max-scales", "100", "--neighbors", "15", "--start", "broadcast"});
+    process->signal(SIGINT);
+    ASSERT_EQ(process->wait(), 1) << process->err();
+    const std::string limit = " --resume --max-sweeps 0 --memory ";
+    const CommandResult refused = fit(same + limit + std::to_string(static_cast<long>(little)), out());
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, HasSubstr("A run that is resumed keeps what it began with"));
+    const CommandResult enough = fit(same + limit + "64G", out());
+    ASSERT_EQ(enough.exit_code, 0) << enough.err;
+    EXPECT_TRUE(Json::parse(enough.out)["options"]["extrapolate"].get<bool>());
 }
 
 TEST_F(FitInterrupt, AndResumedTracesAsIfLeftAlone) {

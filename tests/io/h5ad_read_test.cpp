@@ -41,14 +41,19 @@ TEST_F(H5ad, EveryStorageOfXGivesTheSameMatrix) {
 TEST_F(H5ad, ALargeMatrixIsWholeHoweverItIsStored) {
     const Matrix large = Matrix::NullaryExpr(
         301, 700, [](Index j, Index i) { return static_cast<double>((3 * i + 5 * j) % 1000); });
-    for (const char* name : {"float", "int", "double", "shuffled", "shuffled_double", "checked", "swapped",
-                             "int64", "tiles", "piece", "piece_int", "piece_double"}) {
+    for (const char* name :
+         {"float", "int", "double", "shuffled", "shuffled_double", "checked", "swapped", "int64", "tiles",
+          "tiles_double", "piece", "piece_int", "piece_double", "tiles_behind", "piece_behind", "crumbs",
+          "tiles_elsewhere", "piece_elsewhere"}) {
         const Dataset data = read_dataset(h5_file(fmt::format("large_{}.h5ad", name)));
         EXPECT_EQ(std::get<Matrix>(data.X), large) << name;
     }
     Matrix gaps = Matrix::Zero(301, 700);
     gaps.topLeftCorner(280, 330) = large.topLeftCorner(280, 330);
-    EXPECT_EQ(std::get<Matrix>(read_dataset(h5_file("large_gaps.h5ad")).X), gaps);
+    for (const char* name : {"gaps", "tiles_gaps"}) {
+        EXPECT_EQ(std::get<Matrix>(read_dataset(h5_file(fmt::format("large_{}.h5ad", name))).X), gaps)
+            << name;
+    }
 
     const Matrix sparse = large.unaryExpr([](double x) { return std::fmod(x, 3.0) == 0.0 ? 0.0 : x; });
     for (const char* name : {"csr", "csc", "csr_gzip", "csc_gzip"}) {

@@ -79,6 +79,7 @@ def make_h5ad():
                                ("shuffled_double", np.float64, {**tiles, "shuffle": True}),
                                ("checked", np.float32, {**tiles, "fletcher32": True}),
                                ("swapped", ">f4", tiles), ("int64", np.int64, tiles), ("tiles", np.float32, {"chunks": (33, 40)}),
+                               ("tiles_double", np.float64, {"chunks": (33, 40)}),
                                ("piece", np.float32, {}), ("piece_int", np.int32, {}), ("piece_double", np.float64, {})):
         anndata.AnnData(large.astype(np.float32), dtype=np.float32).write_h5ad(path(f"large_{name}.h5ad"))
         with h5py.File(path(f"large_{name}.h5ad"), "a") as root:
@@ -86,12 +87,34 @@ def make_h5ad():
             root.create_dataset("X", data=large.astype(kind), **stored)
             root["X"].attrs["encoding-type"], root["X"].attrs["encoding-version"] = "array", "0.2.0"
     # Chunks that were never written hold the fill value.
-    shutil.copy(path("large_float.h5ad"), path("large_gaps.h5ad"))
-    with h5py.File(path("large_gaps.h5ad"), "a") as root:
+    for name, stored in (("gaps", tiles), ("tiles_gaps", {"chunks": (33, 40)})):
+        shutil.copy(path("large_float.h5ad"), path(f"large_{name}.h5ad"))
+        with h5py.File(path(f"large_{name}.h5ad"), "a") as root:
+            del root["X"]
+            X = root.create_dataset("X", shape=large.shape, dtype=np.float32, fillvalue=0, **stored)
+            X[:330, :280] = large[:330, :280]
+            X.attrs["encoding-type"], X.attrs["encoding-version"] = "array", "0.2.0"
+    # More chunks than HDF5 is asked the place of.
+    anndata.AnnData(large.astype(np.float32), dtype=np.float32).write_h5ad(path("large_crumbs.h5ad"))
+    with h5py.File(path("large_crumbs.h5ad"), "a") as root:
         del root["X"]
-        X = root.create_dataset("X", shape=large.shape, dtype=np.float32, fillvalue=0, **tiles)
-        X[:330, :280] = large[:330, :280]
-        X.attrs["encoding-type"], X.attrs["encoding-version"] = "array", "0.2.0"
+        root.create_dataset("X", data=large.astype(np.float32), chunks=(13, 11))
+        root["X"].attrs["encoding-type"], root["X"].attrs["encoding-version"] = "array", "0.2.0"
+    # X is in another file; at its place in that file, this one has other numbers.
+    for name in ("tiles", "piece"):
+        shutil.copy(path("large_int.h5ad"), path(f"large_{name}_elsewhere.h5ad"))
+        with h5py.File(path(f"large_{name}_elsewhere.h5ad"), "a") as root:
+            del root["X"]
+            root["filling"] = np.ones(large.size, dtype=np.float64)
+            root["X"] = h5py.ExternalLink(f"large_{name}.h5ad", "/X")
+    # HDF5 begins behind a block of the user's.
+    for name in ("tiles", "piece"):
+        with h5py.File(path(f"large_{name}.h5ad")) as root:
+            with h5py.File(path(f"large_{name}_behind.h5ad"), "w", userblock_size=1024) as behind:
+                for key in root:
+                    root.copy(key, behind)
+                for key, value in root.attrs.items():
+                    behind.attrs[key] = value
     # Sparse arrays of one axis, large enough as well; every entry that is not a multiple of 3.
     sparse = np.where(large % 3 == 0, 0, large).astype(np.float32)
     for name, matrix, stored in (("csr", sp.csr_matrix(sparse), {}), ("csc", sp.csc_matrix(sparse), {}),

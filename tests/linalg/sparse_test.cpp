@@ -1,8 +1,11 @@
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/linalg/sparse.hpp>
+#include <pnmf/parallel.hpp>
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace pnmf {
 namespace {
@@ -47,7 +50,9 @@ TEST(Sparse, TransposeTwiceIsTheMatrix) {
 }
 
 TEST(Sparse, TransposeInPartsIsTheTranspose) {
-    // Enough entries for as many parts as there can be.
+    // Enough entries for as many parts as there can be, with a thread for each.
+    const int before = thread_count();
+    set_thread_count(8);
     Triplets<double> triplets = random_triplets(2000, 1500, 1500000, 4);
     const Triplets<double> more = random_triplets(2000, 3, 300000, 5);
     triplets.row.insert(triplets.row.end(), more.row.begin(), more.row.end());
@@ -58,6 +63,45 @@ TEST(Sparse, TransposeInPartsIsTheTranspose) {
     check_structure(once);
     EXPECT_EQ(to_dense(once), to_dense(sparse).transpose());
     EXPECT_GT(sparse.nonzeros(), 8 * (131072 + 2000));
+    const auto twice = transpose(once);
+    set_thread_count(before);
+    EXPECT_EQ(twice.start, sparse.start);
+    EXPECT_EQ(twice.row, sparse.row);
+    EXPECT_EQ(twice.value, sparse.value);
+}
+
+TEST(Sparse, TransposeOfRowsInAnyOrderIsTheTranspose) {
+    SparseMatrix<double> sparse = to_columns(3000, 400, random_triplets(3000, 400, 600000, 6));
+    const auto sorted = transpose(sparse);
+    for (Index j = 0; j < sparse.cols; j += 3) {
+        std::reverse(sparse.row.begin() + sparse.start[j], sparse.row.begin() + sparse.start[j + 1]);
+        std::reverse(sparse.value.begin() + sparse.start[j], sparse.value.begin() + sparse.start[j + 1]);
+    }
+    const int before = thread_count();
+    for (const int threads : {1, 4}) {
+        set_thread_count(threads);
+        const auto any_order = transpose(sparse);
+        EXPECT_EQ(any_order.start, sorted.start) << threads;
+        EXPECT_EQ(any_order.row, sorted.row) << threads;
+        EXPECT_EQ(any_order.value, sorted.value) << threads;
+    }
+    set_thread_count(before);
+}
+
+TEST(Sparse, TransposeIsTheSameOnAnyNumberOfThreads) {
+    const SparseMatrix<double> sparse = to_columns(5000, 700, random_triplets(5000, 700, 900000, 7));
+    const int before = thread_count();
+    set_thread_count(1);
+    const auto alone = transpose(sparse);
+    for (const int threads : {2, 3, 8}) {
+        set_thread_count(threads);
+        const auto together = transpose(sparse);
+        EXPECT_EQ(together.start, alone.start) << threads;
+        EXPECT_EQ(together.row, alone.row) << threads;
+        EXPECT_EQ(together.value, alone.value) << threads;
+    }
+    set_thread_count(before);
+    EXPECT_EQ(to_dense(alone), to_dense(sparse).transpose());
 }
 
 TEST(Sparse, StructureThatBreaksTheInvariantIsRejected) {

@@ -203,7 +203,8 @@ TEST(ShiftComponents, IsTheDenseSolutionWhereNoBoundHolds) {
         }
     }
     const std::vector<Matrix> before = factors.H;
-    shift_components(problem.penalty, forest, products, factors.H);
+    ShiftRoom room;
+    shift_components(problem.penalty, forest, products, factors.H, room);
     for (Index t = 0; t < 4; ++t) {
         EXPECT_GT((expected[t] - before[t]).norm(), 1.0);
         EXPECT_LT((factors.H[t] - expected[t]).norm(), 1e-9 * expected[t].norm()) << t;
@@ -212,17 +213,19 @@ TEST(ShiftComponents, IsTheDenseSolutionWhereNoBoundHolds) {
 
 TEST(ShiftComponents, NeverRaisesTheObjectiveAndKeepsTheProductWithTheGraph) {
     std::uint64_t seed = 20;
+    ShiftRoom room; // one for all, as for all sweeps of a run
     for (const Penalty& penalty : test::all_penalties()) {
-        for (const Index scales : {1, 2, 7}) {
+        for (const auto& [scales, cells] : {std::pair<Index, Index>(1, 20), {2, 20}, {7, 20}, {3, 1100}}) {
             ++seed;
-            const auto owned = test::random_problem<double>({.scales = scales}, penalty, seed);
+            const auto owned =
+                test::random_problem<double>({.cells = cells, .scales = scales}, penalty, seed);
             const Problem<double> problem = owned.problem();
             Factors<double> factors = test::random_factors(problem, 3, seed + 1);
             Products products = products_of(problem, factors);
             const ComponentForest forest(*owned.graph, owned.epsilon);
             double last = objective(problem, factors).total();
             for (int round = 0; round < 3; ++round) {
-                shift_components(penalty, forest, products, factors.H);
+                shift_components(penalty, forest, products, factors.H, room);
                 const double now = objective(problem, factors).total();
                 EXPECT_LE(now, last * (1.0 + 1e-13));
                 last = now;

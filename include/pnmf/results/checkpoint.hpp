@@ -17,6 +17,9 @@ template <class Real>
 void save_checkpoint(const std::filesystem::path& path, const SolverState<Real>& state,
                      const std::string& fingerprint);
 
+/// The fingerprint it was saved with. InputError when the file is missing, or no checkpoint of this version.
+std::string checkpoint_fingerprint(const std::filesystem::path& path);
+
 /// InputError when the file is missing, damaged, of another precision, or belongs to other data or options.
 /// With a folder, bases will rest in a file there.
 template <class Real>

@@ -15,6 +15,7 @@ struct FitSize {
     Index rank = 0;
     bool dense = false;   ///< X has every entry stored
     bool nested = false;  ///< the start is nested: what is drawn out stands beside what it comes from
+    bool seeded = true;   ///< the start is made from a decomposition of X, and not read
     Index edges = 0;      ///< of the largest graph of one scale; n(n − 1)/2 for all pairs
     Index components = 0; ///< Σ_t β₀(t)
 };
