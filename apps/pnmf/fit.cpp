@@ -119,7 +119,7 @@ void save_or_warn(const fs::path& path, const SolverState<Real>& state, const st
 /// A run of the solver with what surrounds it: progress, trace, checkpoints, interruption.
 template <class Real>
 Stop run_watched(const Options& options, const PreparedFit<Real>& prepared, SolverState<Real>& state,
-                 const std::string& fingerprint, Progress& progress, Trace& trace) {
+                 const std::string& fingerprint, double planned_bytes, Progress& progress, Trace& trace) {
     const fs::path checkpoint = fs::path(options.folder) / "checkpoint.bin";
     trace.past(state.trace);
     auto saved = std::chrono::steady_clock::now();
@@ -127,6 +127,7 @@ Stop run_watched(const Options& options, const PreparedFit<Real>& prepared, Solv
     observer.sweep = [&](const SweepReport& report) {
         progress.sweep(report);
         trace.sweep(report.sweep, report.objective.total());
+        keep_to_plan(0.98 * planned_bytes);
         const std::chrono::duration<double> since = std::chrono::steady_clock::now() - saved;
         // A converged state must not be resumed: the run it belongs to makes no further sweep.
         if (since.count() >= options.checkpoint_every && !report.converged) {
@@ -293,8 +294,11 @@ void fit_with(const Options& options, const Input& input, Stages& stages) {
     catch_interrupts();
     stages.begin("start");
     SolverState<Real> state = first_state(options, prepared, fingerprint, progress);
+    if (!options.memory.empty()) {
+        give_back_memory();
+    }
     stages.begin("sweeps");
-    const Stop stop = run_watched(options, prepared, state, fingerprint, progress, trace);
+    const Stop stop = run_watched(options, prepared, state, fingerprint, plan.bytes, progress, trace);
     if (stop == Stop::interrupted) {
         progress.end_line();
         fmt::print(stderr,
@@ -306,6 +310,9 @@ void fit_with(const Options& options, const Input& input, Stages& stages) {
     progress.end_line();
     stages.begin("assessing");
     FitResult<Real> result = finish_fit(prepared, std::move(state), stop);
+    if (!options.memory.empty()) {
+        give_back_memory();
+    }
     const Assessment assessment = assess_fit(prepared, result, assess_options(options, plan.room_after));
     print_notices(assessment.notices);
     Json summary = summary_json(prepared, result, assessment);

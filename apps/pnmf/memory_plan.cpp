@@ -79,8 +79,18 @@ double parse_size(const std::string& text) {
     return number * std::pow(binary ? 1024.0 : 1000.0, static_cast<double>(power));
 }
 
-double resident_bytes() {
+void give_back_memory() {
     malloc_trim(0);
+}
+
+void keep_to_plan(double planned) {
+    if (planned > 0.0 && status_bytes("VmRSS") > planned) {
+        give_back_memory();
+    }
+}
+
+double resident_bytes() {
+    give_back_memory();
     return status_bytes("VmRSS");
 }
 
@@ -147,6 +157,7 @@ MemoryPlan plan_memory(double limit, double held, const FitSize& size, const Sol
         size_text(plan.bytes), size_text(limit), size_text(held), size_text(memory.factors),
         momentum ? size_text(memory.before) + " the point before, " : "",
         size_text(memory.products + memory.shifts), size_text(memory.work), threads);
+    plan.text += "; graph weights are recomputed at every use";
     if (plan.bases_rest) {
         plan.text += fmt::format("; the bases rest in files of {}, read and written in every sweep",
                                  size_text(plan.file_bytes));
