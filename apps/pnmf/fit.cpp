@@ -211,41 +211,10 @@ AssessOptions assess_options(const Options& options, double room) {
     return result;
 }
 
-bool is_nested(const FitOptions& options) {
-    const bool stationary = options.solver.algorithm == Algorithm::stationary;
-    return options.start.value_or(stationary ? Start::nested : Start::chained) == Start::nested;
-}
-
-/// A run that gave something up for its memory goes on without it: its sweeps must be the same.
-void go_on_as_begun(const fs::path& checkpoint, SolverOptions& solver) {
-    const std::string lines = "\n" + checkpoint_fingerprint(checkpoint);
-    for (const auto& [option, chosen] : {std::pair("extrapolate", &solver.extrapolate),
-                                         std::pair("shift-components", &solver.shift_components)}) {
-        if (*chosen && lines.find(fmt::format("\n{} false\n", option)) != std::string::npos) {
-            *chosen = false;
-            fmt::print(stderr, "{}: begun with --{} false, and goes on so\n", checkpoint.string(), option);
-        }
-    }
-}
-
 /// Makes the run fit into `--memory`, and says how.
 template <class Real>
 MemoryPlan keep_to_memory(const Options& options, PreparedFit<Real>& prepared) {
-    const Index n = prepared.X->cells();
-    const Index pairs = n * (n - 1) / 2;
-    const Index edges =
-        prepared.options.neighbors ? std::min(pairs, n * (*prepared.options.neighbors + 1)) : pairs;
-    const auto& betti0 = prepared.scales.betti0;
-    const bool is_read = options.resume || !options.start_from.empty();
-    const FitSize size{.features = prepared.X->features(),
-                       .cells = n,
-                       .scales = prepared.scales.size(),
-                       .rank = prepared.rank,
-                       .dense = !prepared.X->is_sparse(),
-                       .nested = !is_read && is_nested(prepared.options),
-                       .seeded = !is_read,
-                       .edges = edges,
-                       .components = std::accumulate(betti0.begin(), betti0.end(), Index{0})};
+    const FitSize size = fit_size(prepared, options.resume || !options.start_from.empty());
     constexpr double libraries = 3e6; // what those not used yet will bring in
     const MemoryPlan plan = plan_memory(parse_size(options.memory), resident_bytes() + libraries, size,
                                         prepared.options.solver, sizeof(Real), thread_count(),

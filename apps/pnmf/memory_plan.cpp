@@ -1,7 +1,9 @@
 #include "memory_plan.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/results/checkpoint.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
@@ -9,8 +11,10 @@
 #include <fstream>
 #include <linux/magic.h>
 #include <malloc.h>
+#include <numeric>
 #include <string>
 #include <sys/vfs.h>
+#include <utility>
 
 namespace pnmf::cli {
 namespace {
@@ -96,6 +100,38 @@ double resident_bytes() {
 
 double peak_bytes() {
     return status_bytes("VmHWM");
+}
+
+template <class Real>
+FitSize fit_size(const PreparedFit<Real>& prepared, bool start_is_read) {
+    const FitOptions& options = prepared.options;
+    const Index n = prepared.X->cells();
+    const Index pairs = n * (n - 1) / 2;
+    const Start usual = options.solver.algorithm == Algorithm::stationary ? Start::nested : Start::chained;
+    const auto& betti0 = prepared.scales.betti0;
+    return {.features = prepared.X->features(),
+            .cells = n,
+            .scales = prepared.scales.size(),
+            .rank = prepared.rank,
+            .dense = !prepared.X->is_sparse(),
+            .nested = !start_is_read && options.start.value_or(usual) == Start::nested,
+            .seeded = !start_is_read,
+            .edges = options.neighbors ? std::min(pairs, n * (*options.neighbors + 1)) : pairs,
+            .components = std::accumulate(betti0.begin(), betti0.end(), Index{0})};
+}
+
+template FitSize fit_size(const PreparedFit<float>&, bool);
+template FitSize fit_size(const PreparedFit<double>&, bool);
+
+void go_on_as_begun(const std::filesystem::path& checkpoint, SolverOptions& solver) {
+    const std::string lines = "\n" + checkpoint_fingerprint(checkpoint);
+    for (const auto& [option, chosen] : {std::pair("extrapolate", &solver.extrapolate),
+                                         std::pair("shift-components", &solver.shift_components)}) {
+        if (*chosen && lines.find(fmt::format("\n{} false\n", option)) != std::string::npos) {
+            *chosen = false;
+            fmt::print(stderr, "{}: begun with --{} false, and goes on so\n", checkpoint.string(), option);
+        }
+    }
 }
 
 bool is_on_disk(const std::filesystem::path& folder) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pnmf/solvers/fit.hpp>
 #include <pnmf/solvers/memory.hpp>
 
 #include <filesystem>
@@ -30,6 +31,13 @@ struct MemoryPlan {
     bool keep_shifts = true;   ///< false: no sums over components either, so sweeps move single entries only
     std::string text;          ///< for the user, one line
 };
+
+/// `start_is_read`: from a checkpoint or a result, not made.
+template <class Real>
+FitSize fit_size(const PreparedFit<Real>& prepared, bool start_is_read);
+
+/// A run that gave something up for its memory goes on without it, and says so: its sweeps must be the same.
+void go_on_as_begun(const std::filesystem::path& checkpoint, SolverOptions& solver);
 
 /// What a plan may do.
 struct Allowed {

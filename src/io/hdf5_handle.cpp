@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -107,6 +108,23 @@ std::string last_error() {
 
 Object::Object(std::shared_ptr<File> file, Handle handle, std::string path)
     : file_(std::move(file)), handle_(std::move(handle)), path_(std::move(path)) {}
+
+namespace {
+
+/// Of the file an object is in.
+std::string name_of_file(hid_t object) {
+    const ssize_t length = H5Fget_name(object, nullptr, 0);
+    std::string name(static_cast<std::size_t>(std::max<ssize_t>(length, 0)), '\0');
+    H5Fget_name(object, name.data(), name.size() + 1);
+    return name;
+}
+
+} // namespace
+
+bool is_hdf5_file(const fs::path& path) {
+    const Session session;
+    return H5Fis_hdf5(path.c_str()) > 0;
+}
 
 Object Object::open_file(const fs::path& path) {
     const Session session;
@@ -226,6 +244,13 @@ Object Object::open(const std::string& name) const {
     Handle handle(H5Oopen(handle_.get(), name.c_str(), H5P_DEFAULT), H5Oclose);
     if (!handle) {
         fail("{}:{}: cannot be opened: {}", file_->name, path_of(name), last_error());
+    }
+    std::string found = name_of_file(handle.get());
+    if (found != name_of_file(file_->handle.get())) { // a link led into another file
+        auto other = std::make_shared<File>();
+        other->name = std::move(found);
+        other->handle = Handle(H5Iget_file_id(handle.get()), H5Fclose);
+        return {std::move(other), std::move(handle), path_of(name)};
     }
     return {file_, std::move(handle), path_of(name)};
 }

@@ -56,6 +56,9 @@ class Handle {
 /// What HDF5 says about its last error, innermost cause only; "no reason given" when it says nothing.
 std::string last_error();
 
+/// Whether HDF5 finds its mark in the file, at its beginning or behind a block of the user's.
+bool is_hdf5_file(const std::filesystem::path& path);
+
 enum class Kind { group, dataset, other };
 
 /// What the elements of a dataset are; `boolean` is h5py's enumeration of FALSE and TRUE.

@@ -58,16 +58,17 @@ Format recognise(const fs::path& path) {
     if (bytes.starts_with("MATLAB ") && bytes.substr(0, 116).find("MAT-file") != std::string_view::npos) {
         return Format::mat;
     }
-    if (bytes.starts_with("\x89HDF")) {
-        return ending(path) == ".mat" ? Format::mat : recognise_hdf5(path);
+    const std::string end = ending(path);
+    const bool should_be_hdf5 = end == ".h5ad" || end == ".h5" || end == ".hdf5";
+    // It may begin behind a block of the user's.
+    if (bytes.starts_with("\x89HDF") || (should_be_hdf5 && hdf5::is_hdf5_file(path))) {
+        return end == ".mat" ? Format::mat : recognise_hdf5(path);
     }
     if (bytes.starts_with("%%MatrixMarket") || lower(std::string(bytes.substr(0, 14))) == "%%matrixmarket") {
         return Format::matrix_market;
     }
-    const std::string end = ending(path);
     // The reader of the format that the ending names can say best what is wrong with the first bytes.
-    require(end != ".h5ad" && end != ".h5" && end != ".hdf5", "{}: not an HDF5 file, or cut off",
-            path.string());
+    require(!should_be_hdf5, "{}: not an HDF5 file, or cut off", path.string());
     if (end == ".mtx") {
         return Format::matrix_market;
     }

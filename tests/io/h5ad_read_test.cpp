@@ -63,6 +63,14 @@ TEST_F(H5ad, ALargeMatrixIsWholeHoweverItIsStored) {
     }
 }
 
+TEST_F(H5ad, LinksIntoAnotherFileAreFollowed) {
+    const Dataset here = read_dataset(h5_file("large_csr.h5ad"));
+    const Dataset linked = read_dataset(h5_file("names_elsewhere.h5ad"));
+    EXPECT_EQ(linked.cell_names, here.cell_names);
+    EXPECT_EQ(linked.feature_names, here.feature_names);
+    EXPECT_EQ(dense(linked), dense(here));
+}
+
 TEST_F(H5ad, ALargeMatrixWithADamagedChunkIsRejected) {
     const TemporaryFolder folder;
     std::string bytes;

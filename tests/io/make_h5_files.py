@@ -107,6 +107,10 @@ def make_h5ad():
             del root["X"]
             root["filling"] = np.ones(large.size, dtype=np.float64)
             root["X"] = h5py.ExternalLink(f"large_{name}.h5ad", "/X")
+    # So are the cells' names.
+    with h5py.File(path("names_elsewhere.h5ad"), "w") as root:
+        for key in ("X", "obs", "var"):
+            root[key] = h5py.ExternalLink("large_csr.h5ad", f"/{key}")
     # HDF5 begins behind a block of the user's.
     for name in ("tiles", "piece"):
         with h5py.File(path(f"large_{name}.h5ad")) as root:
