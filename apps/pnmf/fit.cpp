@@ -216,9 +216,9 @@ template <class Real>
 MemoryPlan keep_to_memory(const Options& options, PreparedFit<Real>& prepared) {
     const FitSize size = fit_size(prepared, options.resume || !options.start_from.empty());
     constexpr double libraries = 3e6; // what those not used yet will bring in
-    const MemoryPlan plan = plan_memory(parse_size(options.memory), resident_bytes() + libraries, size,
-                                        prepared.options.solver, sizeof(Real), thread_count(),
-                                        {.files = is_on_disk(options.folder), .keep_less = !options.resume});
+    MemoryPlan plan = plan_memory(parse_size(options.memory), resident_bytes() + libraries, size,
+                                  prepared.options.solver, sizeof(Real), thread_count(),
+                                  {.files = is_on_disk(options.folder), .keep_less = !options.resume});
     fmt::print(stderr, "{}\n", plan.text);
     if (!plan.keep_momentum) {
         prepared.options.solver.extrapolate = false;
