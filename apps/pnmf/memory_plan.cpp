@@ -124,7 +124,7 @@ template FitSize fit_size(const PreparedFit<float>&, bool);
 template FitSize fit_size(const PreparedFit<double>&, bool);
 
 void go_on_as_begun(const std::filesystem::path& checkpoint, SolverOptions& solver) {
-    const std::string lines = "\n" + checkpoint_fingerprint(checkpoint);
+    const std::string lines = fmt::format("\n{}", checkpoint_fingerprint(checkpoint));
     for (const auto& [option, chosen] : {std::pair("extrapolate", &solver.extrapolate),
                                          std::pair("shift-components", &solver.shift_components)}) {
         if (*chosen && lines.find(fmt::format("\n{} false\n", option)) != std::string::npos) {
