@@ -101,12 +101,11 @@ void solve_and_write(const Options& options, const Input& input) {
     print_notices(assessment.notices);
     Json summary = summary_json(options, prepared, result, assessment, seconds);
     summary["cpu_seconds"] = cpu_seconds; // of the solve, all threads
-    write_result(folder / "result.h5ad", input.data, prepared, result,
+    write_result(folder / "result.h5ad", input.data, prepared, result, assessment,
                  {.save_basis = true,
                   .transform = input.transform == Transform::log_unit ? "log-unit" : "none",
                   .command = options.command,
                   .method = name_of_baseline(options.baseline.graph.method),
-                  .assessment = &assessment,
                   .options = options_json(options.baseline)});
     write_text(folder / "summary.json", summary.dump(2) + "\n");
     for (const std::string& warning : result.warnings) {

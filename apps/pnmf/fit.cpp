@@ -189,11 +189,10 @@ template <class Real>
 void write_files(const Options& options, const Input& input, const PreparedFit<Real>& prepared,
                  const FitResult<Real>& result, const Assessment& assessment, const Json& summary) {
     const auto write_to = [&](const fs::path& folder) {
-        write_result(folder / "result.h5ad", input.data, prepared, result,
+        write_result(folder / "result.h5ad", input.data, prepared, result, assessment,
                      {.save_basis = options.save_basis,
                       .transform = input.transform == Transform::log_unit ? "log-unit" : "none",
-                      .command = options.command,
-                      .assessment = &assessment});
+                      .command = options.command});
         write_text(folder / "summary.json", summary.dump(2) + "\n");
     };
     try {
@@ -278,7 +277,7 @@ void fit_with(const Options& options, const Input& input, Stages& stages) {
     }
     progress.end_line();
     stages.begin("assessing");
-    FitResult<Real> result = finish_fit(prepared, std::move(state), stop);
+    const FitResult<Real> result = finish_fit(prepared, std::move(state), stop);
     if (!options.memory.empty()) {
         give_back_memory();
     }

@@ -45,7 +45,7 @@ Json summary_json(const PreparedFit<Real>& prepared, const FitResult<Real>& resu
     json["kkt_W"] = total.W.ratio();
     json["effective_rank_finest"] = result.effective_rank.front();
     json["effective_rank_coarsest"] = result.effective_rank.back();
-    json["recommended_scale"] = result.recommended + 1;
+    json["recommended_scale"] = assessment.recommended + 1;
     json["clusters"] = assessment.cluster_count;
     json["warnings"] = result.warnings;
     json["notices"] = prepared.notices;
@@ -88,7 +88,7 @@ void print_summary(const Json& json, const FitResult<Real>& result, const std::s
     fmt::print("{} after {} sweeps, KKT residual {:.0e}\n", json["stop"].get<std::string>(),
                json["sweeps"].get<Index>(), json["kkt"].get<double>());
     print_scales(result);
-    fmt::print("\nrecommended scale {}, {} clusters; wrote {}\n", result.recommended + 1,
+    fmt::print("\nrecommended scale {}, {} clusters; wrote {}\n", json["recommended_scale"].get<Index>(),
                json["clusters"].get<Index>(), files);
 }
 

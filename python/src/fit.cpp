@@ -8,6 +8,7 @@
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/result_file.hpp>
+#include <pnmf/results/run.hpp>
 #include <pnmf/solvers/embed.hpp>
 #include <pnmf/solvers/fit.hpp>
 
@@ -33,9 +34,9 @@ Observer observer_of(const Reporter& report, Index max_sweeps) {
 
 /// What the program would write, and the bases.
 template <class Real>
-py::dict parts_of(const PreparedFit<Real>& prepared, FitResult<Real>& result,
-                  const ResultFileOptions& options) {
-    py::dict parts = anndata_parts(result_file(Dataset{}, prepared, result, options));
+py::dict parts_of(const PreparedFit<Real>& prepared, FitResult<Real>& result, const Assessment& assessment,
+                  const ResultFileOptions& options = {}) {
+    py::dict parts = anndata_parts(result_file(Dataset{}, prepared, result, assessment, options));
     py::list bases;
     for (DenseMatrix<Real>& W : result.factors.W) {
         bases.append(rows_of(std::move(W)));
@@ -51,38 +52,24 @@ void check_clusters(std::optional<Index> clusters, Index cells) {
             "clusters must be between 1 and the number of cells, {}, got {}", cells, clusters.value_or(0));
 }
 
-/// The steps of `fit()` with reports between them.
-template <class Real>
-FitResult<Real> fit_reporting(const PreparedFit<Real>& prepared, const Reporter& report) {
-    const Problem<Real> problem = prepared.problem();
-    const SolverOptions& solver = prepared.options.solver;
-    const Index max_sweeps = solver.max_sweeps.value_or(default_max_sweeps(solver));
-    const Observer observer = observer_of(report, max_sweeps);
-    auto state = start_solver(problem, solver, make_start(prepared, observer));
-    const Stop stop = run_solver(problem, solver, state, observer);
-    return finish_fit(prepared, std::move(state), stop);
-}
-
 template <class Real>
 py::dict fit_in(const py::object& X, const FitOptions& options, std::optional<Index> clusters,
                 const py::object& callback) {
     const Cells cells(X);
-    check_clusters(clusters, cells.count());
-    Assessment assessment;
-    PreparedFit<Real> prepared;
-    FitResult<Real> result;
+    const SolverOptions& solver = options.solver;
+    const Index max_sweeps = solver.max_sweeps.value_or(default_max_sweeps(solver));
+    Run<Real> run;
     std::chrono::duration<double> seconds{};
     run_watched(
         [&](const Reporter& report) {
             const auto began = std::chrono::steady_clock::now();
             report({.phase = "preparing"});
-            prepared = prepare_fit<Real>(cells.view(), options);
-            result = fit_reporting(prepared, report);
-            assessment = assess_fit(prepared, result, {.clusters = clusters, .seed = options.seed});
+            run = run_fit<Real>(cells.view(), {.fit = options, .clusters = clusters},
+                                observer_of(report, max_sweeps));
             seconds = std::chrono::steady_clock::now() - began;
         },
         callback);
-    py::dict parts = parts_of(prepared, result, {.assessment = &assessment});
+    py::dict parts = parts_of(run.prepared, run.result, run.assessment);
     parts["seconds"] = seconds.count();
     return parts;
 }
@@ -113,10 +100,8 @@ py::dict baseline_in(const py::object& X, const BaselineFitOptions& options, std
             assessment = assess_fit(prepared, result, {.clusters = clusters, .seed = options.seed});
         },
         callback);
-    return parts_of(prepared, result,
-                    {.method = name_of_baseline(options.graph.method),
-                     .assessment = &assessment,
-                     .options = options_json(options)});
+    return parts_of(prepared, result, assessment,
+                    {.method = name_of_baseline(options.graph.method), .options = options_json(options)});
 }
 
 py::dict baseline_any(const py::object& X, const std::string& method, const py::dict& options,

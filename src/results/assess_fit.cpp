@@ -4,18 +4,16 @@
 namespace pnmf {
 
 template <class Real>
-Assessment assess_fit(const PreparedFit<Real>& prepared, FitResult<Real>& result,
+Assessment assess_fit(const PreparedFit<Real>& prepared, const FitResult<Real>& result,
                       const AssessOptions& options) {
     const bool has_scales = prepared.tree.cells > 0; // a baseline has none
-    Assessment assessment = assess_scales(
+    return assess_scales(
         result.scales.size(), [&](Index t) { return Matrix(result.factors.H[t].template cast<double>()); },
         has_scales ? result.scales.epsilon : std::vector<double>{},
         has_scales ? h0_diagram(prepared.tree).deaths : std::vector<double>{}, options);
-    result.recommended = assessment.recommended;
-    return assessment;
 }
 
-template Assessment assess_fit(const PreparedFit<float>&, FitResult<float>&, const AssessOptions&);
-template Assessment assess_fit(const PreparedFit<double>&, FitResult<double>&, const AssessOptions&);
+template Assessment assess_fit(const PreparedFit<float>&, const FitResult<float>&, const AssessOptions&);
+template Assessment assess_fit(const PreparedFit<double>&, const FitResult<double>&, const AssessOptions&);
 
 } // namespace pnmf

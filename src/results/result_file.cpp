@@ -109,7 +109,7 @@ void add_scales(AnnDataMap& uns, const PreparedFit<Real>& prepared, const ScaleS
     uns["merge_tree"] = numeric_array(linkage(prepared.tree));
 }
 
-void add_assessment(AnnDataFile& file, AnnDataMap& uns, const Assessment& assessment, Index recommended) {
+void add_assessment(AnnDataFile& file, AnnDataMap& uns, const Assessment& assessment) {
     NumericArray clusters{.shape = {std::ssize(assessment.clusters), std::ssize(assessment.clusters.front())},
                           .values = {}};
     std::vector<std::int32_t> labels;
@@ -127,7 +127,7 @@ void add_assessment(AnnDataFile& file, AnnDataMap& uns, const Assessment& assess
                                {"combined", numeric_array(scores.combined)}};
     TableColumn column{.name = "pnmf_clusters", .values = {}, .categorical = true};
     std::vector<std::string> names;
-    for (const Index cluster : assessment.clusters[static_cast<std::size_t>(recommended)]) {
+    for (const Index cluster : assessment.clusters[static_cast<std::size_t>(assessment.recommended)]) {
         names.push_back(std::to_string(cluster + 1));
     }
     column.values = std::move(names);
@@ -194,20 +194,21 @@ std::string run_fingerprint(const FitOptions& options, const DataValues& X) {
 
 template <class Real>
 AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
-                        const ResultFileOptions& options) {
+                        const Assessment& assessment, const ResultFileOptions& options) {
     AnnDataFile file;
     file.cell_names = data.cell_names;
     file.feature_names = data.feature_names;
     file.cell_table = data.cell_table;
     file.feature_table = data.feature_table;
-    const auto recommended = static_cast<std::size_t>(result.recommended);
-    file.obsm["X_pnmf"] = result.factors.H[recommended].transpose().template cast<double>();
+    const Index recommended = assessment.recommended;
+    file.obsm["X_pnmf"] =
+        result.factors.H[static_cast<std::size_t>(recommended)].transpose().template cast<double>();
     const Factors<Real>& factors = result.factors;
     const auto basis = [&factors](Index t) {
         DenseMatrix<Real> room;
         return DenseMatrix<Real>(factors.basis(t, room));
     };
-    file.varm["pnmf_W"] = basis(result.recommended).template cast<double>();
+    file.varm["pnmf_W"] = basis(recommended).template cast<double>();
     AnnDataMap uns;
     uns["method"] = options.method;
     if (options.method == "pnmf") {
@@ -226,10 +227,8 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
     uns["options"] = options.options.empty() ? options_json(prepared.options) : options.options;
     const Penalty& penalty = prepared.penalty;
     uns["penalty"] = numeric_array(std::vector<double>{penalty.graph, penalty.smoothness, penalty.anchor});
-    uns["recommended"] = static_cast<std::int64_t>(result.recommended);
-    if (options.assessment != nullptr) {
-        add_assessment(file, uns, *options.assessment, result.recommended);
-    }
+    uns["recommended"] = static_cast<std::int64_t>(recommended);
+    add_assessment(file, uns, assessment);
     uns["stop"] = name_of_stop(result.stop);
     uns["warnings"] = result.warnings;
     std::vector<std::string> notices = data.notices;
@@ -243,18 +242,19 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
 
 template <class Real>
 void write_result(const std::filesystem::path& path, const Dataset& data, const PreparedFit<Real>& prepared,
-                  const FitResult<Real>& result, const ResultFileOptions& options) {
-    write_anndata(path, result_file(data, prepared, result, options));
+                  const FitResult<Real>& result, const Assessment& assessment,
+                  const ResultFileOptions& options) {
+    write_anndata(path, result_file(data, prepared, result, assessment, options));
 }
 
 template AnnDataFile result_file(const Dataset&, const PreparedFit<float>&, const FitResult<float>&,
-                                 const ResultFileOptions&);
+                                 const Assessment&, const ResultFileOptions&);
 template AnnDataFile result_file(const Dataset&, const PreparedFit<double>&, const FitResult<double>&,
-                                 const ResultFileOptions&);
+                                 const Assessment&, const ResultFileOptions&);
 
 template void write_result(const std::filesystem::path&, const Dataset&, const PreparedFit<float>&,
-                           const FitResult<float>&, const ResultFileOptions&);
+                           const FitResult<float>&, const Assessment&, const ResultFileOptions&);
 template void write_result(const std::filesystem::path&, const Dataset&, const PreparedFit<double>&,
-                           const FitResult<double>&, const ResultFileOptions&);
+                           const FitResult<double>&, const Assessment&, const ResultFileOptions&);
 
 } // namespace pnmf

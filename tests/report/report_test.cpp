@@ -4,6 +4,7 @@
 #include <pnmf/error.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/report/report.hpp>
+#include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/simulate/circles.hpp>
 
@@ -77,7 +78,9 @@ class Report : public ::testing::Test {
         const Stop stop = run_solver(prepared.problem(), prepared.options.solver, state);
         result_ = finish_fit(prepared, std::move(state), stop);
         const auto path = folder_ / "result.h5ad";
-        write_result(path, data_, prepared, result_, {.save_basis = save_basis, .transform = "none"});
+        assessment_ = assess_fit(prepared, result_);
+        write_result(path, data_, prepared, result_, assessment_,
+                     {.save_basis = save_basis, .transform = "none"});
         return path;
     }
     static Json meta_of(const std::string& html, int number = 0) {
@@ -90,6 +93,7 @@ class Report : public ::testing::Test {
     test::TemporaryFolder folder_;
     Dataset data_;
     FitResult<double> result_;
+    Assessment assessment_;
 };
 
 TEST_F(Report, DescribesTheResult) {
@@ -100,7 +104,7 @@ TEST_F(Report, DescribesTheResult) {
     EXPECT_EQ(meta["rank"], 3);
     EXPECT_EQ(meta["scales"]["epsilon"].get<std::vector<double>>(), result_.scales.epsilon);
     EXPECT_EQ(meta["scales"]["betti0"].get<std::vector<Index>>(), result_.scales.betti0);
-    EXPECT_EQ(meta["recommended"].get<Index>(), result_.recommended);
+    EXPECT_EQ(meta["recommended"].get<Index>(), assessment_.recommended);
     EXPECT_EQ(meta["cell_names"].get<std::vector<std::string>>(), data_.cell_names);
     EXPECT_EQ(meta["columns"][0]["name"], "label");
     EXPECT_EQ(meta["run"]["objective"]["objective"].size(), result_.trace.size());
@@ -167,7 +171,7 @@ TEST_F(Report, ShowsFewerScalesWhenTheyDoNotFitWithTheRecommendedOneAmongThem) {
     const Json meta = meta_of(report_html({{.result = path}}, {.position_bytes = 5 * 4 * 16}));
     const auto positions = meta["scales"]["position"].get<std::vector<Index>>();
     EXPECT_EQ(positions.size(), 5U);
-    EXPECT_EQ(positions[meta["recommended"].get<std::size_t>()], result_.recommended);
+    EXPECT_EQ(positions[meta["recommended"].get<std::size_t>()], assessment_.recommended);
     EXPECT_EQ(positions.back(), result_.scales.size() - 1);
     EXPECT_EQ(meta["scales"]["total"].get<Index>(), result_.scales.size());
 }

@@ -51,11 +51,8 @@ class ResultFile : public testing::Test {
     }
 
     void write(bool save_basis) const {
-        write_result(path_, data_, prepared_, result_,
-                     {.save_basis = save_basis,
-                      .transform = "none",
-                      .command = "pnmf fit x",
-                      .assessment = &assessment_});
+        write_result(path_, data_, prepared_, result_, assessment_,
+                     {.save_basis = save_basis, .transform = "none", .command = "pnmf fit x"});
     }
 
     test::TemporaryFolder folder_;
@@ -79,7 +76,8 @@ TYPED_TEST(ResultFile, HasEveryEntryOfTheContractWithItsShape) {
     EXPECT_TRUE(file.cell_table[1].categorical);
     const Matrix& embedding = file.obsm.at("X_pnmf");
     const auto& factors = this->result_.factors;
-    EXPECT_EQ(embedding, Matrix(factors.H[this->result_.recommended].transpose().template cast<double>()));
+    EXPECT_EQ(embedding,
+              Matrix(factors.H[this->assessment_.recommended].transpose().template cast<double>()));
 
     const auto shape = [&](const std::string& name) { return array_shape(this->path_, "uns/pnmf/" + name); };
     const Index scales = this->result_.scales.size();

@@ -5,10 +5,10 @@
 
 namespace pnmf {
 
-/// `assess_scales` of a fit or a baseline: clusters and scores of every scale, without labels. The
-/// recommended scale becomes `result.recommended`.
+/// `assess_scales` of a fit or a baseline: clusters and scores of every scale and the recommended one,
+/// without labels.
 template <class Real>
-Assessment assess_fit(const PreparedFit<Real>& prepared, FitResult<Real>& result,
+Assessment assess_fit(const PreparedFit<Real>& prepared, const FitResult<Real>& result,
                       const AssessOptions& options = {});
 
 } // namespace pnmf

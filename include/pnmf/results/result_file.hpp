@@ -25,12 +25,11 @@ const char* name_of_stop(Stop stop);
 std::string run_fingerprint(const FitOptions& options, const DataValues& X);
 
 struct ResultFileOptions {
-    bool save_basis = false;                ///< W too: T × p × d numbers
-    std::string transform{};                ///< what was done to the data before: kept for `pnmf transform`
-    std::string command{};                  ///< how the run was started; empty for none
-    std::string method = "pnmf";            ///< or the name of a baseline
-    const Assessment* assessment = nullptr; ///< clusters and scores; null for none
-    std::string options{};                  ///< JSON; empty: those of the fit
+    bool save_basis = false;     ///< W too: T × p × d numbers
+    std::string transform{};     ///< what was done to the data before: kept for `pnmf transform`
+    std::string command{};       ///< how the run was started; empty for none
+    std::string method = "pnmf"; ///< or the name of a baseline
+    std::string options{};       ///< JSON; empty: those of the fit
 };
 
 /// Writes a result as .h5ad: names and tables of cells and features; `obsm/X_pnmf`, the embedding at the
@@ -40,20 +39,21 @@ struct ResultFileOptions {
 /// options (JSON), penalty (λ₁, λ₂, λ₃ in effect), recommended (position of the scale, from 0), stop,
 /// warnings, notices (automatic choices made on the way), method.
 ///
-/// With an assessment also `obs/pnmf_clusters`, the clusters at the recommended scale, numbered from 1, and
-/// in `uns/pnmf` clusters (T × n, numbered from 0), cluster_count, and scores: gap_prominence, stability,
-/// silhouette, resampling, combined (T each, NaN where there is none).
+/// The recommended scale is the assessment's. From it come also `obs/pnmf_clusters`, the clusters at that
+/// scale, numbered from 1, and in `uns/pnmf` clusters (T × n, numbered from 0), cluster_count, and scores:
+/// gap_prominence, stability, silhouette, resampling, combined (T each, NaN where there is none).
 ///
 /// A baseline is a result of one scale: its embedding also stands in `obsm/X_<method>`, and epsilon,
 /// multiplicity, deaths and merge_tree, which it does not have, are left out.
 template <class Real>
 void write_result(const std::filesystem::path& path, const Dataset& data, const PreparedFit<Real>& prepared,
-                  const FitResult<Real>& result, const ResultFileOptions& options = {});
+                  const FitResult<Real>& result, const Assessment& assessment,
+                  const ResultFileOptions& options = {});
 
 /// What `write_result` writes, for hosts that keep it elsewhere. H and W stay in the result: it must outlive
 /// this.
 template <class Real>
 AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
-                        const ResultFileOptions& options = {});
+                        const Assessment& assessment, const ResultFileOptions& options = {});
 
 } // namespace pnmf

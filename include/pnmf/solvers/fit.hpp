@@ -81,7 +81,6 @@ struct FitResult {
     std::vector<Objective> trace;       ///< after each sweep, start first
     std::vector<KktResidual> residuals; ///< of each scale, evaluated anew from W and H
     std::vector<double> effective_rank; ///< of each H_t
-    Index recommended = 0;              ///< position of the recommended scale
     Stop stop = Stop::converged;
     std::vector<std::string> warnings; ///< collapse, no convergence: in plain words
 };
@@ -90,10 +89,11 @@ struct FitResult {
 template <class Real>
 FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> state, Stop stop);
 
-/// The whole: prepare, start, run, finish.
+/// The factorisations alone: prepare, start, run, finish. `run_fit` (results/run.hpp) also clusters the cells
+/// and recommends a scale.
 ///
 ///     const auto result = fit<double>(X, {.rank = 10});
-///     const Matrix& embedding = result.factors.H[result.recommended]; // rank × cells
+///     const Matrix& finest = result.factors.H.front(); // rank × cells
 template <class Real = double>
 FitResult<Real> fit(const DataValues& X, const FitOptions& options = {}, const Observer& observer = {});
 template <class Real = double>
