@@ -4,10 +4,10 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
-#include <pnmf/graphs/neighbor_tree.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/write_text.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/persistence/neighbor_tree.hpp>
 #include <pnmf/scales/scale_set.hpp>
 #include <pnmf/solvers/option_list.hpp>
 

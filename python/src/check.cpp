@@ -10,8 +10,8 @@
 #include <pnmf/diagnostics/spectrum.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
-#include <pnmf/graphs/neighbor_tree.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
+#include <pnmf/persistence/neighbor_tree.hpp>
 #include <pnmf/scales/scale_set.hpp>
 
 #include <memory>

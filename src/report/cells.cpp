@@ -1,8 +1,8 @@
 #include "report/cells.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/neighbor_tree.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
+#include <pnmf/persistence/neighbor_tree.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,9 +2,9 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
-#include <pnmf/graphs/neighbor_tree.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/persistence/neighbor_tree.hpp>
 #include <pnmf/solvers/fit.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include <pnmf/diagnostics/lipschitz.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
-#include <pnmf/graphs/neighbor_edges.hpp>
+#include <pnmf/persistence/neighbor_edges.hpp>
 #include <pnmf/scales/scale_set.hpp>
 
 #include "support/clouds.hpp"

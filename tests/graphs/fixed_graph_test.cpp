@@ -1,4 +1,4 @@
-#include "graphs/clouds.hpp"
+#include "support/graph_clouds.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/fixed_graph.hpp>

@@ -1,4 +1,4 @@
-#include "graphs/clouds.hpp"
+#include "support/graph_clouds.hpp"
 
 #include <pnmf/graphs/dense_graph.hpp>
 #include <pnmf/scales/scale_set.hpp>

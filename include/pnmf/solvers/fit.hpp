@@ -1,10 +1,10 @@
 #pragma once
 
 #include <pnmf/graphs/multiscale_graph.hpp>
-#include <pnmf/graphs/neighbor_edges.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/persistence/distances.hpp>
+#include <pnmf/persistence/neighbor_edges.hpp>
 #include <pnmf/scales/scale_set.hpp>
 #include <pnmf/solvers/initial.hpp>
 #include <pnmf/solvers/solver.hpp>

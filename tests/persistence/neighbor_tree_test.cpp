@@ -1,8 +1,8 @@
-#include "graphs/clouds.hpp"
-#include "graphs/neighbor_candidates.hpp"
+#include "persistence/neighbor_candidates.hpp"
+#include "support/graph_clouds.hpp"
 
-#include <pnmf/graphs/neighbor_tree.hpp>
 #include <pnmf/persistence/diagram.hpp>
+#include <pnmf/persistence/neighbor_tree.hpp>
 
 #include <gtest/gtest.h>
 

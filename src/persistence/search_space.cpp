@@ -1,4 +1,4 @@
-#include "graphs/search_space.hpp"
+#include "persistence/search_space.hpp"
 
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/gemm.hpp>

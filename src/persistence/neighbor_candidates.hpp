@@ -1,6 +1,6 @@
 #pragma once
 
-#include "graphs/search_space.hpp"
+#include "persistence/search_space.hpp"
 
 #include <cstdint>
 #include <functional>

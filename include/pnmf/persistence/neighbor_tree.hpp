@@ -1,7 +1,7 @@
 #pragma once
 
-#include <pnmf/graphs/neighbor_edges.hpp>
 #include <pnmf/persistence/distances.hpp>
+#include <pnmf/persistence/neighbor_edges.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 #include <pnmf/types.hpp>
 

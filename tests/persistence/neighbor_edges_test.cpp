@@ -1,12 +1,12 @@
-#include "graphs/clouds.hpp"
+#include "support/graph_clouds.hpp"
 #include "support/paths.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/neighbor_edges.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/diagram.hpp>
+#include <pnmf/persistence/neighbor_edges.hpp>
 #include <pnmf/scales/scale_set.hpp>
 #include <pnmf/simulate/cells.hpp>
 

@@ -1,17 +1,13 @@
 #pragma once
 
+#include "support/clouds.hpp"
+
 #include <pnmf/persistence/distances.hpp>
 #include <pnmf/types.hpp>
 
-#include <string>
 #include <vector>
 
 namespace pnmf::test {
-
-struct Cloud {
-    std::string name;
-    Matrix X; ///< features × cells
-};
 
 /// Small clouds that are easy or hard on graphs: random, clustered, with ties, duplicates, many dimensions,
 /// tiny.

@@ -1,5 +1,5 @@
-#include "graphs/neighbor_candidates.hpp"
-#include "graphs/shortlist.hpp"
+#include "persistence/neighbor_candidates.hpp"
+#include "persistence/shortlist.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/parallel.hpp>

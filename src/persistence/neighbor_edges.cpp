@@ -1,9 +1,9 @@
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/neighbor_edges.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/persistence/neighbor_edges.hpp>
 #include <pnmf/persistence/neighbors.hpp>
 
-#include "graphs/neighbor_candidates.hpp"
+#include "persistence/neighbor_candidates.hpp"
 
 #include <algorithm>
 #include <numeric>

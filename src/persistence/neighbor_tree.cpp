@@ -1,8 +1,8 @@
-#include "graphs/search_space.hpp"
 #include "persistence/kruskal.hpp"
+#include "persistence/search_space.hpp"
 
-#include <pnmf/graphs/neighbor_tree.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/persistence/neighbor_tree.hpp>
 
 #include <algorithm>
 #include <limits>
