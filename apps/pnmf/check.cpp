@@ -158,7 +158,7 @@ struct Cloud {
     std::unique_ptr<Points> points;
     SpanningTree tree;
     std::unique_ptr<const MultiscaleGraph> graph;
-    Filtration filtration;
+    SortedEdges sorted;
     ScaleSet scales;
 };
 
@@ -180,9 +180,9 @@ Cloud make_cloud(Dataset data, const Construction& construction) {
     cloud.points = std::visit([&](const auto& X) { return std::make_unique<Points>(X, construction.metric); },
                               cloud.data.X);
     require(
-        construction.neighbors || cloud.data.cells() <= largest_complete_filtration,
+        construction.neighbors || cloud.data.cells() <= largest_set_of_pairs,
         "all pairs of {} cells do not fit (at most {}): --neighbors K takes a graph of nearest neighbours",
-        cloud.data.cells(), largest_complete_filtration);
+        cloud.data.cells(), largest_set_of_pairs);
     TreeAndNeighbors found = tree_and_neighbors(*cloud.points, construction.neighbors, construction.search,
                                                 construction.scales.seed);
     cloud.tree = std::move(found.tree);
@@ -190,10 +190,10 @@ Cloud make_cloud(Dataset data, const Construction& construction) {
     if (found.neighbors) {
         auto graph =
             std::make_unique<SparseMultiscaleGraph>(cloud.tree, found.neighbors->edges, construction.alpha);
-        cloud.filtration = edges_of(*graph);
+        cloud.sorted = edges_of(*graph);
         cloud.graph = std::move(graph);
     } else {
-        cloud.filtration = all_pairs(*cloud.points);
+        cloud.sorted = all_pairs(*cloud.points);
         cloud.graph = std::make_unique<DenseMultiscaleGraph>(*cloud.points, cloud.tree, construction.alpha);
     }
     return cloud;
@@ -206,24 +206,23 @@ void append(Findings& findings, Findings more) {
 /// Theorems about scales, graphs and spectra.
 void check_graphs(CheckReport& report, const Cloud& cloud, double alpha,
                   std::optional<Index> most_intervals) {
-    const ComponentCounts counts = component_counts(cloud.filtration);
+    const ComponentCounts counts = component_counts(cloud.sorted);
     const std::vector<double> canonical = canonical_scales(cloud.tree).epsilon;
     report.canonical = scale_set_properties(counts, canonical);
     report.used = scale_set_properties(counts, report.epsilon);
-    report.graphs = nested_graphs(*cloud.graph, cloud.filtration, counts, report.epsilon);
+    report.graphs = nested_graphs(*cloud.graph, cloud.sorted, counts, report.epsilon);
     append(report.findings, findings(*report.canonical, *report.graphs));
     if (report.epsilon.size() < 2) {
         return;
     }
     const auto all = static_cast<Index>(report.epsilon.size());
-    const std::vector<double> distances = cloud.filtration.distance_scales(complete_scale(cloud.tree));
-    report.lipschitz = lipschitz_constants(cloud.filtration, alpha, distances);
-    report.increments = adjacent_lipschitz(cloud.filtration, alpha, report.epsilon, all);
+    const std::vector<double> distances = cloud.sorted.distance_scales(complete_scale(cloud.tree));
+    report.lipschitz = lipschitz_constants(cloud.sorted, alpha, distances);
+    report.increments = adjacent_lipschitz(cloud.sorted, alpha, report.epsilon, all);
     append(report.findings,
-           findings(piecewise_lipschitz(cloud.filtration, alpha, distances, most_intervals),
-                    *report.lipschitz, adjacent_lipschitz(cloud.filtration, alpha, distances, most_intervals),
-                    *report.increments));
-    report.spectrum = spectrum_path(*cloud.graph, cloud.filtration, report.epsilon);
+           findings(piecewise_lipschitz(cloud.sorted, alpha, distances, most_intervals), *report.lipschitz,
+                    adjacent_lipschitz(cloud.sorted, alpha, distances, most_intervals), *report.increments));
+    report.spectrum = spectrum_path(*cloud.graph, cloud.sorted, report.epsilon);
     append(report.findings, findings(*report.spectrum, report.increments->increment, report.increments->gap,
                                      report.lipschitz->C));
     report.correlations = IncrementCorrelations{
@@ -285,7 +284,7 @@ void check_stored_scales(CheckReport& report, const StoredResult& result) {
     if (deaths.empty()) {
         return;
     }
-    Filtration tree{.cells = static_cast<Index>(deaths.size()) + 1, .edges = {}};
+    SortedEdges tree{.cells = static_cast<Index>(deaths.size()) + 1, .edges = {}};
     for (std::size_t i = 0; i < deaths.size(); ++i) {
         tree.edges.push_back(
             {.length = deaths[i], .i = static_cast<Index>(i), .j = static_cast<Index>(i) + 1});

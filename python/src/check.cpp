@@ -23,16 +23,16 @@ namespace {
 struct Cloud {
     SpanningTree tree;
     std::unique_ptr<const MultiscaleGraph> graph;
-    Filtration filtration;
+    SortedEdges sorted;
     std::vector<double> epsilon;
 };
 
 Cloud make_cloud(const DataView& X, const FitOptions& options) {
     const Points points(X, options.metric);
     require(points.count() >= 2, "there must be at least 2 cells, got {}", points.count());
-    require(options.neighbors || points.count() <= largest_complete_filtration,
+    require(options.neighbors || points.count() <= largest_set_of_pairs,
             "all pairs of {} cells do not fit (at most {}): neighbors takes a graph of nearest neighbours",
-            points.count(), largest_complete_filtration);
+            points.count(), largest_set_of_pairs);
     Cloud cloud;
     TreeAndNeighbors found = tree_and_neighbors(points, options.neighbors, options.search, options.seed);
     cloud.tree = std::move(found.tree);
@@ -40,10 +40,10 @@ Cloud make_cloud(const DataView& X, const FitOptions& options) {
     if (found.neighbors) {
         auto graph =
             std::make_unique<SparseMultiscaleGraph>(cloud.tree, found.neighbors->edges, options.alpha);
-        cloud.filtration = edges_of(*graph);
+        cloud.sorted = edges_of(*graph);
         cloud.graph = std::move(graph);
     } else {
-        cloud.filtration = all_pairs(points);
+        cloud.sorted = all_pairs(points);
         cloud.graph = std::make_unique<DenseMultiscaleGraph>(points, cloud.tree, options.alpha);
     }
     return cloud;
@@ -56,19 +56,19 @@ void append(Findings& all, Findings more) {
 /// Theorems about scales, graphs and spectra; the increments of the Laplacian between the scales.
 AdjacentLipschitz check_graphs(Findings& all, const Cloud& cloud, double alpha,
                                std::optional<Index> most_intervals) {
-    const ComponentCounts counts = component_counts(cloud.filtration);
+    const ComponentCounts counts = component_counts(cloud.sorted);
     const ScaleSetProperties canonical = scale_set_properties(counts, canonical_scales(cloud.tree).epsilon);
-    append(all, findings(canonical, nested_graphs(*cloud.graph, cloud.filtration, counts, cloud.epsilon)));
+    append(all, findings(canonical, nested_graphs(*cloud.graph, cloud.sorted, counts, cloud.epsilon)));
     if (cloud.epsilon.size() < 2) {
         return {};
     }
-    const auto distances = cloud.filtration.distance_scales(complete_scale(cloud.tree));
-    const LipschitzConstants constants = lipschitz_constants(cloud.filtration, alpha, distances);
+    const auto distances = cloud.sorted.distance_scales(complete_scale(cloud.tree));
+    const LipschitzConstants constants = lipschitz_constants(cloud.sorted, alpha, distances);
     AdjacentLipschitz increments =
-        adjacent_lipschitz(cloud.filtration, alpha, cloud.epsilon, static_cast<Index>(cloud.epsilon.size()));
-    append(all, findings(piecewise_lipschitz(cloud.filtration, alpha, distances, most_intervals), constants,
-                         adjacent_lipschitz(cloud.filtration, alpha, distances, most_intervals), increments));
-    append(all, findings(spectrum_path(*cloud.graph, cloud.filtration, cloud.epsilon), increments.increment,
+        adjacent_lipschitz(cloud.sorted, alpha, cloud.epsilon, static_cast<Index>(cloud.epsilon.size()));
+    append(all, findings(piecewise_lipschitz(cloud.sorted, alpha, distances, most_intervals), constants,
+                         adjacent_lipschitz(cloud.sorted, alpha, distances, most_intervals), increments));
+    append(all, findings(spectrum_path(*cloud.graph, cloud.sorted, cloud.epsilon), increments.increment,
                          increments.gap, constants.C));
     return increments;
 }

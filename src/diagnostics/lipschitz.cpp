@@ -23,8 +23,8 @@ std::vector<Index> sample(Index count, Index most) {
 /// With u = d²/ε^α the rate is α ε^(−1) u e^(−u) for fixed ε, largest at d = ε^(α/2); and for fixed d it is
 /// α d^(−2/α) u^(1+1/α) e^(−u), largest at u = 1 + 1/α. So the maximum over the box is at one of its ends in
 /// ε, at the edges next to d = ε^(α/2), or inside at the shortest edge whose own best ε is in [low, high].
-double largest_rate(const Filtration& filtration, Index edges, double alpha, double low, double high) {
-    const auto begin = filtration.edges.begin();
+double largest_rate(const SortedEdges& sorted, Index edges, double alpha, double low, double high) {
+    const auto begin = sorted.edges.begin();
     const auto end = begin + edges;
     const auto shorter = [](const Edge& edge, double length) { return edge.length < length; };
     double largest = 0.0;
@@ -50,12 +50,12 @@ double largest_rate(const Filtration& filtration, Index edges, double alpha, dou
 }
 
 /// ‖dL/dε‖_F of the graph with the first `edges` edges.
-double slope_norm(const Filtration& filtration, Index edges, double alpha, double epsilon) {
-    Vector degrees = Vector::Zero(filtration.cells);
+double slope_norm(const SortedEdges& sorted, Index edges, double alpha, double epsilon) {
+    Vector degrees = Vector::Zero(sorted.cells);
     double weights = 0.0;
     const double power = std::pow(epsilon, alpha);
     for (Index e = 0; e < edges; ++e) {
-        const Edge& edge = filtration.edges[e];
+        const Edge& edge = sorted.edges[e];
         const double u = edge.length * edge.length / power;
         const double rate = alpha * u / epsilon * std::exp(-u); // `weight_rate`, its power taken once
         weights += 2.0 * rate * rate;
@@ -66,14 +66,14 @@ double slope_norm(const Filtration& filtration, Index edges, double alpha, doubl
 }
 
 /// √|E_k| M_k of the interval (low, high].
-double adjacency_constant(const Filtration& filtration, double alpha, double low, double high) {
-    const Index edges = filtration.edges_below(high);
-    return std::sqrt(2.0 * static_cast<double>(edges)) * largest_rate(filtration, edges, alpha, low, high);
+double adjacency_constant(const SortedEdges& sorted, double alpha, double low, double high) {
+    const Index edges = sorted.edges_below(high);
+    return std::sqrt(2.0 * static_cast<double>(edges)) * largest_rate(sorted, edges, alpha, low, high);
 }
 
 /// Intervals whose edges can be looked at in about a second.
-Index affordable(const Filtration& filtration) {
-    const auto edges = std::max<Index>(static_cast<Index>(filtration.edges.size()), 1);
+Index affordable(const SortedEdges& sorted) {
+    const auto edges = std::max<Index>(static_cast<Index>(sorted.edges.size()), 1);
     return std::clamp<Index>(30'000'000 / edges, 20, 10'000);
 }
 
@@ -84,24 +84,24 @@ double weight_rate(double distance, double epsilon, double alpha) {
     return alpha * u / epsilon * std::exp(-u);
 }
 
-PiecewiseLipschitz piecewise_lipschitz(const Filtration& filtration, double alpha,
+PiecewiseLipschitz piecewise_lipschitz(const SortedEdges& sorted, double alpha,
                                        const std::vector<double>& distance_scales,
                                        std::optional<Index> most) {
     PiecewiseLipschitz result;
     result.intervals = static_cast<Index>(distance_scales.size()) - 1;
-    const double root = std::sqrt(static_cast<double>(filtration.cells)) + 1.0;
-    for (const Index k : sample(result.intervals, most.value_or(affordable(filtration)))) {
+    const double root = std::sqrt(static_cast<double>(sorted.cells)) + 1.0;
+    for (const Index k : sample(result.intervals, most.value_or(affordable(sorted)))) {
         const double low = distance_scales[k];
         const double high = distance_scales[k + 1];
         const double middle = low + (high - low) / 2.0;
-        const Index edges = filtration.edges_below(high);
-        const double bound = root * adjacency_constant(filtration, alpha, low, high);
+        const Index edges = sorted.edges_below(high);
+        const double bound = root * adjacency_constant(sorted, alpha, low, high);
         double slope = 0.0;
         for (const double epsilon : {low, middle, high}) {
-            slope = std::max(slope, slope_norm(filtration, edges, alpha, epsilon));
+            slope = std::max(slope, slope_norm(sorted, edges, alpha, epsilon));
         }
         if (high - middle > 1e-6 * high) { // a difference quotient over less is rounding
-            const double change = laplacian_increment(filtration, alpha, middle, high).norm;
+            const double change = laplacian_increment(sorted, alpha, middle, high).norm;
             slope = std::max(slope, change / (high - middle));
         }
         ++result.checked;
@@ -114,7 +114,7 @@ PiecewiseLipschitz piecewise_lipschitz(const Filtration& filtration, double alph
     return result;
 }
 
-LipschitzConstants lipschitz_constants(const Filtration& filtration, double alpha,
+LipschitzConstants lipschitz_constants(const SortedEdges& sorted, double alpha,
                                        const std::vector<double>& distance_scales) {
     LipschitzConstants constants;
     constants.smallest_gap = std::numeric_limits<double>::infinity();
@@ -122,11 +122,11 @@ LipschitzConstants lipschitz_constants(const Filtration& filtration, double alph
         const double low = distance_scales[k];
         const double high = distance_scales[k + 1];
         constants.smallest_gap = std::min(constants.smallest_gap, high - low);
-        constants.C1 = std::max(constants.C1, adjacency_constant(filtration, alpha, low, high));
-        constants.most_new_pairs = std::max(constants.most_new_pairs,
-                                            2 * (filtration.edges_below(high) - filtration.edges_below(low)));
+        constants.C1 = std::max(constants.C1, adjacency_constant(sorted, alpha, low, high));
+        constants.most_new_pairs =
+            std::max(constants.most_new_pairs, 2 * (sorted.edges_below(high) - sorted.edges_below(low)));
     }
-    const double root = std::sqrt(static_cast<double>(filtration.cells));
+    const double root = std::sqrt(static_cast<double>(sorted.cells));
     constants.C2 = root / constants.smallest_gap;
     constants.C = (1.0 + root) * (constants.C1 + constants.C2);
     return constants;
@@ -140,12 +140,12 @@ double AdjacentLipschitz::largest_slope() const {
     return largest;
 }
 
-AdjacentLipschitz adjacent_lipschitz(const Filtration& filtration, double alpha,
+AdjacentLipschitz adjacent_lipschitz(const SortedEdges& sorted, double alpha,
                                      const std::vector<double>& scales, std::optional<Index> most) {
     AdjacentLipschitz result;
     result.of = std::max<Index>(static_cast<Index>(scales.size()) - 1, 0);
-    for (const Index k : sample(result.of, most.value_or(affordable(filtration)))) {
-        const LaplacianIncrement change = laplacian_increment(filtration, alpha, scales[k], scales[k + 1]);
+    for (const Index k : sample(result.of, most.value_or(affordable(sorted)))) {
+        const LaplacianIncrement change = laplacian_increment(sorted, alpha, scales[k], scales[k + 1]);
         result.gap.push_back(scales[k + 1] - scales[k]);
         result.increment.push_back(change.norm);
         result.smallest_weight_change = std::min(result.smallest_weight_change, change.smallest_change);

@@ -30,13 +30,13 @@ ScaleSetProperties scale_set_properties(const ComponentCounts& counts, const std
     return properties;
 }
 
-NestedGraphs nested_graphs(const MultiscaleGraph& graph, const Filtration& filtration,
+NestedGraphs nested_graphs(const MultiscaleGraph& graph, const SortedEdges& sorted,
                            const ComponentCounts& counts, const std::vector<double>& epsilon) {
     NestedGraphs nested;
     for (const double scale : epsilon) {
         const auto at = graph.at(scale);
         nested.wrong_components += at->component_count() == counts.at(scale) ? 0 : 1;
-        nested.wrong_edges += at->edges() == filtration.edges_below(scale) ? 0 : 1;
+        nested.wrong_edges += at->edges() == sorted.edges_below(scale) ? 0 : 1;
         nested.lost_edges += !nested.edges.empty() && at->edges() < nested.edges.back() ? 1 : 0;
         nested.components.push_back(at->component_count());
         nested.edges.push_back(at->edges());

@@ -63,7 +63,7 @@ struct Blocks {
     std::vector<std::vector<Edge>> edges; ///< between positions in `cells`
 };
 
-Blocks blocks_of(const MultiscaleGraph::Scale& scale, const Filtration& filtration, double epsilon) {
+Blocks blocks_of(const MultiscaleGraph::Scale& scale, const SortedEdges& sorted, double epsilon) {
     Blocks blocks;
     blocks.cells.resize(static_cast<std::size_t>(scale.component_count()));
     blocks.edges.resize(blocks.cells.size());
@@ -73,9 +73,9 @@ Blocks blocks_of(const MultiscaleGraph::Scale& scale, const Filtration& filtrati
         place[j] = static_cast<Index>(cells.size());
         cells.push_back(static_cast<Index>(j));
     }
-    const Index edges = filtration.edges_below(epsilon);
+    const Index edges = sorted.edges_below(epsilon);
     for (Index e = 0; e < edges; ++e) {
-        const Edge& edge = filtration.edges[e];
+        const Edge& edge = sorted.edges[e];
         blocks.edges[scale.components()[edge.i]].push_back(
             {.length = edge.length, .i = place[edge.i], .j = place[edge.j]});
     }
@@ -89,7 +89,7 @@ struct Ends {
 };
 
 Ends ends_by_decomposition(Index cells, const std::vector<Edge>& edges, double alpha, double epsilon) {
-    const Filtration block{.cells = cells, .edges = edges};
+    const SortedEdges block{.cells = cells, .edges = edges};
     const Vector values =
         Eigen::SelfAdjointEigenSolver<Matrix>(laplacian(block, alpha, epsilon), Eigen::EigenvaluesOnly)
             .eigenvalues();
@@ -123,12 +123,12 @@ std::optional<Ends> ends_by_lanczos(const MultiscaleGraph::Scale& scale, const s
 }
 
 /// Kernel, γ_{kernel+1} and γ_n, component by component: L is block diagonal.
-void add_extremal(SpectrumPath& path, const MultiscaleGraph::Scale& scale, const Filtration& filtration,
+void add_extremal(SpectrumPath& path, const MultiscaleGraph::Scale& scale, const SortedEdges& sorted,
                   double alpha, double epsilon, Index whole_component) {
     double smallest = std::numeric_limits<double>::infinity();
     double largest = 0.0;
     bool settled = true;
-    const Blocks blocks = blocks_of(scale, filtration, epsilon);
+    const Blocks blocks = blocks_of(scale, sorted, epsilon);
     for (std::size_t c = 0; c < blocks.cells.size(); ++c) {
         const auto size = static_cast<Index>(blocks.cells[c].size());
         if (size == 1) {
@@ -172,7 +172,7 @@ void add_complete(SpectrumPath& path, const MultiscaleGraph::Scale& scale, const
 
 } // namespace
 
-SpectrumPath spectrum_path(const MultiscaleGraph& graph, const Filtration& filtration,
+SpectrumPath spectrum_path(const MultiscaleGraph& graph, const SortedEdges& sorted,
                            const std::vector<double>& epsilon, const SpectrumOptions& options) {
     const Index n = graph.cells();
     SpectrumPath path;
@@ -187,7 +187,7 @@ SpectrumPath spectrum_path(const MultiscaleGraph& graph, const Filtration& filtr
             before = std::move(now);
             continue;
         }
-        add_extremal(path, *scale, filtration, graph.alpha(), scale_epsilon, options.whole_component);
+        add_extremal(path, *scale, sorted, graph.alpha(), scale_epsilon, options.whole_component);
         const std::size_t t = path.largest.size() - 1;
         const double rise = t == 0 ? 0.0 : path.largest[t] - path.largest[t - 1];
         path.largest_rise.push_back(rise > 0.0 ? rise : 0.0); // 0 also where one of the two is not known

@@ -12,20 +12,20 @@ namespace {
 struct Merges {
     Points points;
     SpanningTree tree;
-    Filtration filtration;
+    SortedEdges sorted;
     ComponentCounts counts;
     std::vector<double> canonical;
 
     explicit Merges(const Matrix& X)
-        : points(X), tree(minimum_spanning_tree(points)), filtration(all_pairs(points)),
-          counts(component_counts(filtration)), canonical(canonical_scales(tree).epsilon) {}
+        : points(X), tree(minimum_spanning_tree(points)), sorted(all_pairs(points)),
+          counts(component_counts(sorted)), canonical(canonical_scales(tree).epsilon) {}
 };
 
 TEST(ComponentCounts, AreThoseOfTheDiagramAtEveryDistance) {
     for (const test::Cloud& cloud : test::all_clouds(24)) {
         const Merges merges(cloud.X);
         const Diagram diagram = h0_diagram(merges.tree);
-        for (const double delta : merges.filtration.distance_scales(complete_scale(merges.tree))) {
+        for (const double delta : merges.sorted.distance_scales(complete_scale(merges.tree))) {
             EXPECT_EQ(merges.counts.at(delta), betti0(diagram, delta)) << cloud.name;
         }
     }
@@ -45,7 +45,7 @@ TEST(ScaleSetProperties, CanonicalScalesAreCanonicalAndNoSubsetIsSufficient) {
 
 TEST(ScaleSetProperties, AllDistancesAreSufficientAndNotMinimal) {
     const Merges merges(test::uniform_cloud(3, 20, 1));
-    const auto distances = merges.filtration.distance_scales(complete_scale(merges.tree));
+    const auto distances = merges.sorted.distance_scales(complete_scale(merges.tree));
     const auto properties = scale_set_properties(merges.counts, distances);
     EXPECT_TRUE(properties.sufficient());
     EXPECT_FALSE(properties.minimal());
@@ -66,12 +66,12 @@ TEST(NestedGraphs, AreThoseOfTheFiltrationAlongEveryDistance) {
     for (const test::Cloud& cloud : test::all_clouds(20)) {
         const Merges merges(cloud.X);
         const DenseMultiscaleGraph graph(merges.points, merges.tree, 1.5);
-        const auto distances = merges.filtration.distance_scales(complete_scale(merges.tree));
-        const NestedGraphs nested = nested_graphs(graph, merges.filtration, merges.counts, distances);
+        const auto distances = merges.sorted.distance_scales(complete_scale(merges.tree));
+        const NestedGraphs nested = nested_graphs(graph, merges.sorted, merges.counts, distances);
         EXPECT_EQ(nested.wrong_components + nested.wrong_edges + nested.lost_edges, 0) << cloud.name;
         for (const Finding& finding :
              findings(scale_set_properties(merges.counts, merges.canonical),
-                      nested_graphs(graph, merges.filtration, merges.counts, merges.canonical))) {
+                      nested_graphs(graph, merges.sorted, merges.counts, merges.canonical))) {
             EXPECT_EQ(finding.verdict, Verdict::holds) << cloud.name << ": " << finding.what;
         }
     }
@@ -81,7 +81,7 @@ TEST(NestedGraphs, OfOtherPointsAreFoundOut) {
     const Merges merges(test::uniform_cloud(3, 20, 3));
     const Merges others(test::uniform_cloud(3, 20, 4));
     const DenseMultiscaleGraph graph(others.points, others.tree, 1.5);
-    const auto nested = nested_graphs(graph, merges.filtration, merges.counts, merges.canonical);
+    const auto nested = nested_graphs(graph, merges.sorted, merges.counts, merges.canonical);
     EXPECT_GT(nested.wrong_components, 0);
     EXPECT_GT(nested.wrong_edges, 0);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pnmf/diagnostics/filtration.hpp>
+#include <pnmf/diagnostics/edge_walks.hpp>
 #include <pnmf/diagnostics/finding.hpp>
 #include <pnmf/types.hpp>
 
@@ -28,7 +28,7 @@ struct PiecewiseLipschitz {
         0.0; ///< of measured to C_k over the intervals that were checked; ≤ 1 when it holds
 };
 
-PiecewiseLipschitz piecewise_lipschitz(const Filtration& filtration, double alpha,
+PiecewiseLipschitz piecewise_lipschitz(const SortedEdges& sorted, double alpha,
                                        const std::vector<double>& distance_scales,
                                        std::optional<Index> most = std::nullopt);
 
@@ -44,7 +44,7 @@ struct LipschitzConstants {
 };
 
 /// All intervals are taken into account: M_k costs O(log edges), because dA/dε is unimodal in d and in ε.
-LipschitzConstants lipschitz_constants(const Filtration& filtration, double alpha,
+LipschitzConstants lipschitz_constants(const SortedEdges& sorted, double alpha,
                                        const std::vector<double>& distance_scales);
 
 /// ‖ΔL‖_F/Δε between neighbours of a set of scales.
@@ -59,7 +59,7 @@ struct AdjacentLipschitz {
 };
 
 /// Of at most `most` pairs of neighbours, evenly spaced; default as many as take about a second.
-AdjacentLipschitz adjacent_lipschitz(const Filtration& filtration, double alpha,
+AdjacentLipschitz adjacent_lipschitz(const SortedEdges& sorted, double alpha,
                                      const std::vector<double>& scales,
                                      std::optional<Index> most = std::nullopt);
 

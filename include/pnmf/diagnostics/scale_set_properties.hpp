@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pnmf/diagnostics/filtration.hpp>
+#include <pnmf/diagnostics/edge_walks.hpp>
 #include <pnmf/diagnostics/finding.hpp>
 #include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/types.hpp>
@@ -31,7 +31,7 @@ struct ScaleSetProperties {
 /// Of ascending scales, from the merges alone.
 ScaleSetProperties scale_set_properties(const ComponentCounts& counts, const std::vector<double>& epsilon);
 
-/// Whether the graphs handed to a solver are those of the filtration.
+/// Whether the graphs handed to a solver are those of the sorted edges.
 struct NestedGraphs {
     std::vector<Index> components; ///< β₀ of each scale's graph
     std::vector<Index> edges;
@@ -40,7 +40,7 @@ struct NestedGraphs {
     Index lost_edges = 0;       ///< scales with fewer edges than the one before
 };
 
-NestedGraphs nested_graphs(const MultiscaleGraph& graph, const Filtration& filtration,
+NestedGraphs nested_graphs(const MultiscaleGraph& graph, const SortedEdges& sorted,
                            const ComponentCounts& counts, const std::vector<double>& epsilon);
 
 /// Λ* is sufficient, minimal, canonical; the graphs along the scales are nested and β₀ falls.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pnmf/diagnostics/filtration.hpp>
+#include <pnmf/diagnostics/edge_walks.hpp>
 #include <pnmf/diagnostics/finding.hpp>
 #include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/types.hpp>
@@ -32,8 +32,8 @@ struct SpectrumOptions {
     Index whole_component = 128;
 };
 
-/// `filtration` holds the edges of `graph`.
-SpectrumPath spectrum_path(const MultiscaleGraph& graph, const Filtration& filtration,
+/// `sorted` holds the edges of `graph`.
+SpectrumPath spectrum_path(const MultiscaleGraph& graph, const SortedEdges& sorted,
                            const std::vector<double>& epsilon, const SpectrumOptions& options = {});
 
 /// `increments` and `gaps` are ‖ΔL_t‖_F and Δε_t from t = 2 on; C of `LipschitzConstants`.

@@ -1,34 +1,16 @@
 #pragma once
 
+#include <pnmf/graphs/sorted_edges.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/graphs/weight.hpp>
-#include <pnmf/persistence/distances.hpp>
-#include <pnmf/persistence/spanning_tree.hpp>
 #include <pnmf/types.hpp>
 
 #include <vector>
 
 namespace pnmf {
 
-/// Every edge that the graphs of some scale may have, shortest first: the graph at ε is a prefix.
-struct Filtration {
-    Index cells = 0;
-    std::vector<Edge> edges; ///< ascending, each once
-
-    /// Edges shorter than ε, the strict threshold of the paper.
-    Index edges_below(double epsilon) const;
-    /// The different positive lengths, ascending, then `complete`: Δ* of the paper when all pairs are there.
-    std::vector<double> distance_scales(double complete) const;
-};
-
-/// Cells up to which all pairs are held: 24 bytes each, 0.8 GB there.
-inline constexpr Index largest_complete_filtration = 8192;
-
-/// All pairs of the points. InputError beyond `largest_complete_filtration`.
-Filtration all_pairs(const Points& points);
-
 /// The edges of a sparse graph.
-Filtration edges_of(const SparseMultiscaleGraph& graph);
+SortedEdges edges_of(const SparseMultiscaleGraph& graph);
 
 /// β₀ after all edges of each different length have been added, by union–find over all edges: knows nothing
 /// of the spanning tree.
@@ -40,7 +22,7 @@ struct ComponentCounts {
     /// β₀(ε).
     Index at(double epsilon) const;
 };
-ComponentCounts component_counts(const Filtration& filtration);
+ComponentCounts component_counts(const SortedEdges& sorted);
 
 /// How the Laplacian changes from one scale to a coarser one.
 struct LaplacianIncrement {
@@ -50,10 +32,10 @@ struct LaplacianIncrement {
 };
 
 /// From ε (no graph at all when 0) to ε′ ≥ ε. Cost: the edges at ε′.
-LaplacianIncrement laplacian_increment(const Filtration& filtration, double alpha, double epsilon,
+LaplacianIncrement laplacian_increment(const SortedEdges& sorted, double alpha, double epsilon,
                                        double next_epsilon);
 
 /// L(ε) written out, n × n.
-Matrix laplacian(const Filtration& filtration, double alpha, double epsilon);
+Matrix laplacian(const SortedEdges& sorted, double alpha, double epsilon);
 
 } // namespace pnmf
