@@ -3,6 +3,7 @@
 #include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
+#include <pnmf/linalg/sampling.hpp>
 #include <pnmf/solvers/embed.hpp>
 
 #include <algorithm>
@@ -19,9 +20,7 @@ constexpr double rough = 3e-3; ///< tolerance of the NMFs: the curve needs no mo
 std::vector<Index> shuffled(Index n, Random random) {
     std::vector<Index> order(static_cast<std::size_t>(n));
     std::iota(order.begin(), order.end(), Index{0});
-    for (Index i = n - 1; i > 0; --i) {
-        std::swap(order[i], order[random.below(i + 1)]);
-    }
+    shuffle(order, random);
     return order;
 }
 

@@ -1,4 +1,5 @@
 #include <pnmf/diagnostics/lipschitz.hpp>
+#include <pnmf/linalg/sampling.hpp>
 
 #include <fmt/format.h>
 
@@ -8,14 +9,9 @@
 namespace pnmf {
 namespace {
 
-/// Positions 0 … count − 1, at most `most` of them, evenly spaced, both ends among them.
+/// Positions 0 … count − 1, at most `most` of them, but not fewer than both ends.
 std::vector<Index> sample(Index count, Index most) {
-    std::vector<Index> chosen;
-    const Index taken = std::min(count, std::max<Index>(most, 2));
-    for (Index i = 0; i < taken; ++i) {
-        chosen.push_back(taken == 1 ? 0 : i * (count - 1) / (taken - 1));
-    }
-    return chosen;
+    return evenly_spaced(std::max<Index>(most, 2), count, Rounding::down);
 }
 
 /// M_k: the largest dA/dε over the first `edges` edges and ε in [low, high].

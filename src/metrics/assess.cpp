@@ -1,15 +1,13 @@
 #include <pnmf/metrics/assess.hpp>
 
-#include "metrics/random_subset.hpp"
-
 #include <pnmf/error.hpp>
+#include <pnmf/linalg/effective_rank.hpp>
+#include <pnmf/linalg/sampling.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/metrics/kmeans.hpp>
 #include <pnmf/metrics/label_free.hpp>
 #include <pnmf/metrics/silhouette.hpp>
 #include <pnmf/parallel.hpp>
-
-#include <Eigen/Eigenvalues>
 
 #include <algorithm>
 #include <cmath>
@@ -23,15 +21,6 @@ constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr Index scales_for_count = 8; ///< scales that take part in the choice of k
 constexpr Index many_cells = 20000;   ///< from here on k-means has fewer starts
 constexpr double enough_rank = 0.25;  ///< share of the directions beyond the first; below, H has collapsed
-
-/// `count` of the positions 0 … T − 1, evenly spaced, first and last included.
-std::vector<Index> spread(Index count, Index T) {
-    std::vector<Index> positions;
-    for (Index i = 0; i < std::min(count, T); ++i) {
-        positions.push_back(count >= T ? i : (i * (T - 1) + (count - 1) / 2) / (count - 1));
-    }
-    return positions;
-}
 
 /// The columns that take part in costly scores: all, or a random subset.
 std::vector<Index> probed_cells(Index cells, const AssessOptions& options) {
@@ -80,7 +69,7 @@ Index chosen_count(Index scales, const std::function<Matrix(Index)>& embedding, 
         return *options.clusters;
     }
     std::vector<Matrix> embeddings;
-    for (const Index t : spread(scales_for_count, scales)) {
+    for (const Index t : evenly_spaced(scales_for_count, scales)) {
         const Matrix H = embedding(t);
         embeddings.emplace_back(H(Eigen::all, probed_cells(H.cols(), options)));
     }
@@ -96,19 +85,6 @@ Index chosen_count(Index scales, const std::function<Matrix(Index)>& embedding, 
     notices.emplace_back(
         fmt::format("{} clusters: the most stable number from 2 to {} when cells are left out", count, most));
     return count;
-}
-
-/// exp of the entropy of the squared singular values, normalised to sum 1 (Roy and Vetterli 2007).
-double effective_rank(const Matrix& H) {
-    const Vector squares =
-        Eigen::SelfAdjointEigenSolver<Matrix>(H * H.transpose(), Eigen::EigenvaluesOnly).eigenvalues();
-    const double sum = squares.cwiseMax(0.0).sum();
-    double entropy = 0.0;
-    for (const double square : squares) {
-        const double share = sum > 0.0 ? square / sum : 0.0;
-        entropy -= share > 0.0 ? share * std::log(share) : 0.0;
-    }
-    return std::exp(entropy);
 }
 
 struct AssessedScale {
@@ -137,7 +113,7 @@ class ScaleAssessor {
         const std::vector<Index> clusters = at(scale.clusters, probed_cells(H.cols(), options_));
         scale.silhouette = silhouette_of(part, clusters);
         scale.fit_to_finest = silhouette_of(*finest, clusters);
-        scale.effective_rank = effective_rank(part);
+        scale.effective_rank = std::max(1.0, effective_rank(part)); // a point counts as a line
         if (std::lround(0.8 * static_cast<double>(part.cols())) >= clusters_) {
             scale.resampling = resampling_stability(
                 part,
@@ -207,7 +183,7 @@ Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embed
     const Index k = chosen_count(scales, embedding, options, result.notices);
     result.cluster_count = k;
     const auto T = static_cast<std::size_t>(scales);
-    const std::vector<Index> probed = spread(options.probed_scales, scales);
+    const std::vector<Index> probed = evenly_spaced(options.probed_scales, scales);
     std::vector<AssessedScale> assessed(T);
     std::vector<Matrix> group{embedding(0)}; // one reader, in ascending order
     const Index starts = scales > 100 || group.front().cols() > many_cells ? 3 : 10;

@@ -1,8 +1,6 @@
 #include <pnmf/model/kkt.hpp>
 #include <pnmf/parallel.hpp>
 
-#include <Eigen/Eigenvalues>
-
 #include <algorithm>
 #include <cmath>
 
@@ -130,27 +128,6 @@ std::vector<KktResidual> kkt_residuals(const Problem<Real>& problem, const Facto
     return evaluate(problem, factors, form).residuals;
 }
 
-template <class Real>
-double effective_rank(const DenseMatrix<Real>& H) {
-    const Matrix& wide = H.template cast<double>(); // H itself when Real is double
-    const Matrix gram =
-        wide.rows() <= wide.cols() ? Matrix(wide * wide.transpose()) : Matrix(wide.transpose() * wide);
-    const Vector squares =
-        Eigen::SelfAdjointEigenSolver<Matrix>(gram, Eigen::EigenvaluesOnly).eigenvalues().cwiseMax(0.0);
-    const double total = squares.sum();
-    if (!(total > 0.0)) {
-        return 0.0;
-    }
-    double entropy = 0.0;
-    for (const double square : squares) {
-        const double share = square / total;
-        if (share > 0.0) {
-            entropy -= share * std::log(share);
-        }
-    }
-    return std::exp(entropy);
-}
-
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template DenseMatrix<Real> half_gradient_H(const Penalty&, const ScaleProducts<Real>&,                   \
                                                const DenseMatrix<Real>&, const DenseMatrix<Real>*,           \
@@ -162,8 +139,7 @@ double effective_rank(const DenseMatrix<Real>& H) {
     template Movement movement_W(BasisForm, const DenseMatrix<Real>&, const DenseMatrix<Real>&,              \
                                  const DenseMatrix<Real>&);                                                  \
     template Evaluation evaluate(const Problem<Real>&, const Factors<Real>&, BasisForm);                     \
-    template std::vector<KktResidual> kkt_residuals(const Problem<Real>&, const Factors<Real>&, BasisForm);  \
-    template double effective_rank(const DenseMatrix<Real>&);
+    template std::vector<KktResidual> kkt_residuals(const Problem<Real>&, const Factors<Real>&, BasisForm);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

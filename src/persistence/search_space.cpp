@@ -3,13 +3,12 @@
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/linalg/random.hpp>
+#include <pnmf/linalg/sampling.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <Eigen/QR>
 
 #include <algorithm>
-#include <numeric>
-#include <utility>
 
 namespace pnmf {
 namespace {
@@ -76,14 +75,7 @@ double squared_norm(const Points& points, Index cell) {
 } // namespace
 
 std::vector<Index> sample_of_cells(Index n, Index count, std::uint64_t seed) {
-    std::vector<Index> cells(static_cast<std::size_t>(n));
-    std::iota(cells.begin(), cells.end(), Index{0});
-    Random random = Random(seed).fork(1);
-    for (Index s = 0; s < count; ++s) { // the first steps of a shuffle
-        std::swap(cells[s], cells[s + random.below(n - s)]);
-    }
-    cells.resize(static_cast<std::size_t>(count));
-    return cells;
+    return random_sample(n, count, Random(seed).fork(1));
 }
 
 SearchSpace search_space(const Points& points, Index largest_dimension, Index sample, std::uint64_t seed) {

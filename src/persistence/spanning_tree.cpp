@@ -1,4 +1,4 @@
-#include <pnmf/linalg/random.hpp>
+#include <pnmf/linalg/sampling.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 
@@ -190,10 +190,7 @@ std::vector<std::vector<GroupPair>> plan_steps(Index groups) {
 class TreeSearch {
   public:
     TreeSearch(const Points& points, std::vector<Index> cells) : bounds_(points), cells_(std::move(cells)) {
-        Random random(0); // any draw gives the same tree
-        for (auto k = static_cast<Index>(cells_.size()) - 1; k > 0; --k) {
-            std::swap(cells_[k], cells_[random.below(k + 1)]);
-        }
+        shuffle(cells_, Random(0)); // any draw gives the same tree
         for (std::size_t k = 0; k < cells_.size(); k += panel_cells) {
             const auto begin = cells_.begin() + static_cast<std::ptrdiff_t>(k);
             const auto left = std::min<std::ptrdiff_t>(panel_cells, cells_.end() - begin);

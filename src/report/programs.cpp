@@ -1,5 +1,7 @@
 #include "report/programs.hpp"
 
+#include <pnmf/linalg/sampling.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -88,8 +90,8 @@ std::vector<Index> evenly(const std::vector<Index>& values, Index count, Index k
         return values;
     }
     std::vector<Index> chosen;
-    for (Index i = 0; i < count; ++i) {
-        chosen.push_back(values[static_cast<std::size_t>(count == 1 ? 0 : i * (size - 1) / (count - 1))]);
+    for (const Index position : evenly_spaced(count, size, Rounding::down)) {
+        chosen.push_back(values[static_cast<std::size_t>(position)]);
     }
     if (std::find(chosen.begin(), chosen.end(), kept) == chosen.end() &&
         std::find(values.begin(), values.end(), kept) != values.end()) {

@@ -3,6 +3,7 @@
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
+#include <pnmf/linalg/effective_rank.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/neighbor_tree.hpp>
 #include <pnmf/solvers/fit.hpp>

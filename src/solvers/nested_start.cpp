@@ -1,3 +1,4 @@
+#include <pnmf/linalg/sampling.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/initial.hpp>
 #include <pnmf/solvers/solver.hpp>
@@ -12,15 +13,6 @@ constexpr Index coarsest_level = 12; ///< scales to begin with
 constexpr Index growth = 4;          ///< from level to level
 constexpr Index work_per_level = 10; ///< at most the work of this many sweeps over all scales
 constexpr Index most_sweeps = 500;
-
-/// `count` of T positions, evenly spaced, first and last included; in order.
-std::vector<Index> spread(Index count, Index T) {
-    std::vector<Index> positions;
-    for (Index i = 0; i < count; ++i) {
-        positions.push_back(count == 1 ? 0 : (i * (T - 1) + (count - 1) / 2) / (count - 1));
-    }
-    return positions;
-}
 
 /// The factors at `wanted` positions from those at `known` ones, linear in between, columns of W unit.
 template <class Real>
@@ -76,7 +68,7 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
         count = (count + growth - 1) / growth;
     }
     const Index coarsest = count;
-    std::vector<Index> positions = spread(count, T);
+    std::vector<Index> positions = evenly_spaced(count, T);
     Factors<Real> factors =
         chained_start(at_level(problem, positions), std::move(pair), 1e-3, observer, options.bases_in);
     while (count < T) {
@@ -94,7 +86,7 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
         }
         state.previous = {}; // room for what is drawn out
         count = std::min(T, count * growth);
-        const std::vector<Index> next = spread(count, T);
+        const std::vector<Index> next = evenly_spaced(count, T);
         factors = draw_out(state.current, positions, next, problem.features(), options.bases_in);
         positions = next;
     }
