@@ -45,14 +45,14 @@ Json summary_json(const Options& options, const PreparedFit<Real>& prepared, con
     const Objective& last = result.trace.back();
     Json json;
     json["program"] = std::string("pnmf ") + PNMF_VERSION;
-    json["method"] = name_of_baseline(options.baseline.graph.method);
+    json["method"] = name_of(options.baseline.graph.method);
     json["input"] = options.input.path;
     json["features"] = prepared.X->features();
     json["cells"] = prepared.X->cells();
     json["rank"] = prepared.rank;
     json["edges"] = prepared.graph->at(1.0)->edges();
     json["components"] = result.scales.betti0.front();
-    json["stop"] = name_of_stop(result.stop);
+    json["stop"] = name_of(result.stop);
     json["steps"] = result.trace.size() - 1;
     json["objective_start"] = result.trace.front().total();
     json["objective"] = {{"total", last.total()}, {"fit", last.fit}, {"graph", last.graph}};
@@ -105,7 +105,7 @@ void solve_and_write(const Options& options, const Input& input) {
                  {.save_basis = true,
                   .transform = input.transform == Transform::log_unit ? "log-unit" : "none",
                   .command = options.command,
-                  .method = name_of_baseline(options.baseline.graph.method),
+                  .method = std::string(name_of(options.baseline.graph.method)),
                   .options = options_json(options.baseline)});
     write_text(folder / "summary.json", summary.dump(2) + "\n");
     for (const std::string& warning : result.warnings) {
@@ -120,7 +120,7 @@ void solve_and_write(const Options& options, const Input& input) {
                    result.scales.betti0.front(), result.scales.betti0.front() == 1 ? "" : "s");
         fmt::print("objective {:.5g} -> {:.5g} = fit {:.4g} + graph {:.4g}\n", result.trace.front().total(),
                    last.total(), last.fit, last.graph);
-        fmt::print("{} after {} steps, KKT residual {:.0e}; wrote {}\n", name_of_stop(result.stop),
+        fmt::print("{} after {} steps, KKT residual {:.0e}; wrote {}\n", name_of(result.stop),
                    result.trace.size() - 1, result.residuals.front().certificate(),
                    (folder / "result.h5ad").string());
     }
@@ -170,7 +170,7 @@ void run(const Options& options) {
 }
 
 void add_method(CLI::App& baseline, Baseline method, const char* help, const std::string& command) {
-    CLI::App* verb = baseline.add_subcommand(name_of_baseline(method), help);
+    CLI::App* verb = baseline.add_subcommand(std::string(name_of(method)), help);
     auto options = std::make_shared<Options>();
     options->command = command;
     options->baseline.graph = published_settings(method);

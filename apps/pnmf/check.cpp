@@ -98,12 +98,9 @@ std::string text(const StoredResult& result, const std::string& name) {
 
 template <class Enum>
 Enum named(const std::string& name) {
-    for (const auto& [known, value] : EnumNames<Enum>::values) {
-        if (known == name) {
-            return value;
-        }
-    }
-    fail("'{}' is none of the values that are known", name);
+    const std::optional<Enum> known = value_named<Enum>(name);
+    require(known.has_value(), "'{}' is none of the values that are known", name);
+    return *known;
 }
 
 void read_options(StoredResult& result) {

@@ -1,5 +1,8 @@
 #include "check_report.hpp"
 
+#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/names.hpp>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -15,20 +18,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-
-const char* word(Verdict verdict) {
-    switch (verdict) {
-    case Verdict::holds:
-        return "holds";
-    case Verdict::fails:
-        return "fails";
-    case Verdict::vacuous:
-        return "vacuous";
-    case Verdict::not_checked:
-        break;
-    }
-    return "not checked";
-}
 
 /// A quantity of every scale: its name in the table and in JSON, and how it is printed.
 struct Column {
@@ -102,8 +91,7 @@ void add_scales(std::string& text, const CheckReport& report) {
         fmt::format_to(out, " {:>10}", column.title);
     }
     text += '\n';
-    for (Index i = 0; i < rows; ++i) {
-        const Index t = rows == 1 ? 0 : i * (scales - 1) / (rows - 1);
+    for (const Index t : evenly_spaced(rows, scales, Rounding::down)) {
         fmt::format_to(out, "{:6}", t + 1);
         for (const Column& column : columns) {
             const double value = column.value(t);
@@ -150,8 +138,8 @@ void add_findings(std::string& text, const Findings& findings) {
     auto out = std::back_inserter(text);
     fmt::format_to(out, "\n{:<12}{:>11} {:>11}  statement\n", "verdict", "measured", "bound");
     for (const Finding& finding : findings) {
-        fmt::format_to(out, "{:<12}{:>11} {:>11}  {}: {}\n", word(finding.verdict), number(finding.measured),
-                       number(finding.bound), finding.statement, finding.what);
+        fmt::format_to(out, "{:<12}{:>11} {:>11}  {}: {}\n", name_of(finding.verdict),
+                       number(finding.measured), number(finding.bound), finding.statement, finding.what);
         if (!finding.note.empty()) {
             fmt::format_to(out, "{:37}{}\n", "", finding.note);
         }
@@ -265,7 +253,7 @@ std::string to_json_text(const CheckReport& report) {
                                     {"what", finding.what},
                                     {"measured", finding.measured},
                                     {"bound", finding.bound},
-                                    {"verdict", word(finding.verdict)},
+                                    {"verdict", name_of(finding.verdict)},
                                     {"note", finding.note}});
     }
     json["scales"] = scales_json(report);

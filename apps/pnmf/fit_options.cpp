@@ -2,6 +2,8 @@
 
 #include "option_flags.hpp"
 
+#include <pnmf/solvers/option_list.hpp>
+
 namespace pnmf::cli {
 
 void add_fit_options(CLI::App& verb, FitOptions& options) {

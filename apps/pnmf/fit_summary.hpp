@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pnmf/linalg/sampling.hpp>
 #include <pnmf/metrics/assess.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/fit.hpp>
@@ -36,7 +37,7 @@ Json summary_json(const PreparedFit<Real>& prepared, const FitResult<Real>& resu
     json["scales"] = result.scales.size();
     json["epsilon_finest"] = result.scales.epsilon.front();
     json["epsilon_coarsest"] = result.scales.epsilon.back();
-    json["stop"] = name_of_stop(result.stop);
+    json["stop"] = name_of(result.stop);
     json["sweeps"] = result.trace.size() - 1;
     json["objective_start"] = objective_json(result.trace.front());
     json["objective"] = objective_json(result.trace.back());
@@ -66,11 +67,8 @@ inline double spread(const Matrix& H) {
 /// At most nine scales, evenly spaced, finest and coarsest among them.
 template <class Real>
 void print_scales(const FitResult<Real>& result) {
-    const Index scales = result.scales.size();
-    const Index rows = std::min<Index>(9, scales);
     fmt::print("\n scale    epsilon  components  effective rank  spread\n");
-    for (Index i = 0; i < rows; ++i) {
-        const Index t = rows == 1 ? 0 : i * (scales - 1) / (rows - 1);
+    for (const Index t : evenly_spaced(9, result.scales.size(), Rounding::down)) {
         fmt::print("{:>6} {:>10.4g}  {:>10}  {:>14.2f}  {:>6.3f}\n", t + 1, result.scales.epsilon[t],
                    result.scales.betti0[t], result.effective_rank[t],
                    spread(result.factors.H[t].template cast<double>()));

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pnmf/solvers/option_list.hpp>
+#include <pnmf/names.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -27,16 +27,14 @@ template <class Enum>
 CLI::Option* add_choice(CLI::App& verb, const std::string& flag, const std::function<void(Enum)>& set,
                         const std::string& help) {
     std::map<std::string, Enum> choices;
-    std::string names;
     for (const auto& [name, value] : EnumNames<Enum>::values) {
         choices[std::string(name)] = value;
-        names += (names.empty() ? "" : "|") + std::string(name);
     }
     return verb
         .add_option_function<std::string>(
             flag, [set, choices](const std::string& name) { set(choices.at(name)); }, help)
         ->check(CLI::IsMember(choices).description(""))
-        ->type_name(names);
+        ->type_name(joined_names<Enum>("|"));
 }
 
 /// The flag --name for one option; `field` must outlive the verb's callback. Its value now is the default.

@@ -98,11 +98,10 @@ void check_fit(Findings& all, const Cloud& cloud, const DataView& X, const FitOp
 }
 
 py::list to_python(const Findings& all) {
-    const char* const verdicts[] = {"holds", "fails", "vacuous", "not checked"};
     py::list rows;
     for (const Finding& finding : all) {
         rows.append(py::make_tuple(finding.statement, finding.what, finding.measured, finding.bound,
-                                   verdicts[static_cast<int>(finding.verdict)], finding.note));
+                                   std::string(name_of(finding.verdict)), finding.note));
     }
     return rows;
 }

@@ -101,7 +101,7 @@ py::dict baseline_in(const py::object& X, const BaselineFitOptions& options, std
         },
         callback);
     return parts_of(prepared, result, assessment,
-                    {.method = name_of_baseline(options.graph.method), .options = options_json(options)});
+                    {.method = std::string(name_of(options.graph.method)), .options = options_json(options)});
 }
 
 py::dict baseline_any(const py::object& X, const std::string& method, const py::dict& options,

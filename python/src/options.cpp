@@ -24,26 +24,14 @@ std::string text_of(const py::handle& value) {
 }
 
 template <class Enum>
-std::string choices() {
-    std::string names;
-    for (const auto& [name, value] : EnumNames<Enum>::values) {
-        names += (names.empty() ? "" : ", ") + std::string(name);
-    }
-    return names;
-}
-
-template <class Enum>
 void set_choice(Enum& field, const std::string& name, const py::handle& value) {
     if (py::isinstance<py::str>(value)) {
-        const auto wanted = value.cast<std::string>();
-        for (const auto& [known, chosen] : EnumNames<Enum>::values) {
-            if (known == wanted) {
-                field = chosen;
-                return;
-            }
+        if (const auto known = value_named<Enum>(value.cast<std::string>())) {
+            field = *known;
+            return;
         }
     }
-    fail("{} must be one of {}, got {}", name, choices<Enum>(), text_of(value));
+    fail("{} must be one of {}, got {}", name, joined_names<Enum>(", "), text_of(value));
 }
 
 template <class Value>
@@ -153,14 +141,9 @@ FitOptions options_of(const py::dict& values) {
 
 BaselineFitOptions baseline_options_of(const std::string& method, const py::dict& values) {
     BaselineFitOptions options;
-    bool known = false;
-    for (const Baseline one : {Baseline::nmf, Baseline::gnmf, Baseline::tnmf, Baseline::ktnmf}) {
-        if (name_of_baseline(one) == method) {
-            options.graph = published_settings(one);
-            known = true;
-        }
-    }
-    require(known, "a baseline is nmf, gnmf, tnmf or ktnmf, got {}", method);
+    const std::optional<Baseline> known = value_named<Baseline>(method);
+    require(known.has_value(), "a baseline is one of {}, got {}", joined_names<Baseline>(", "), method);
+    options.graph = published_settings(*known);
     Taken taken{values};
     visit_baseline_options(options,
                            [&](const char* name, auto& field, const char*) { taken.take(name, field); });

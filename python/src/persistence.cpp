@@ -5,21 +5,17 @@
 #include <pnmf/error.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/scales/scale_set.hpp>
-#include <pnmf/solvers/option_list.hpp>
 
-#include <array>
+#include <optional>
 
 namespace pnmf::python {
 namespace {
 
 template <class Enum>
 Enum value_of(const std::string& name, const char* what) {
-    for (const auto& [known, value] : EnumNames<Enum>::values) {
-        if (known == name) {
-            return value;
-        }
-    }
-    fail("{} cannot be {}", what, name);
+    const std::optional<Enum> known = value_named<Enum>(name);
+    require(known.has_value(), "{} cannot be {}", what, name);
+    return *known;
 }
 
 /// Cells by their coordinates, or, for "precomputed", by all their distances.

@@ -95,11 +95,6 @@ BaselineFitOptions published_fit(Baseline method, bool second) {
             .tolerance = published_tolerance};
 }
 
-std::string name_of_baseline(Baseline method) {
-    constexpr const char* names[] = {"nmf", "gnmf", "tnmf", "ktnmf"};
-    return names[static_cast<int>(method)];
-}
-
 template <class Real>
 PreparedFit<Real> prepare_baseline(const DataValues& X, const BaselineFitOptions& options) {
     return prepare<Real>(view_of(X), options, true);

@@ -140,21 +140,9 @@ void add_assessment(AnnDataFile& file, AnnDataMap& uns, const Assessment& assess
 
 } // namespace
 
-const char* name_of_stop(Stop stop) {
-    switch (stop) {
-    case Stop::converged:
-        return "converged";
-    case Stop::sweep_limit:
-        return "sweep limit";
-    case Stop::interrupted:
-        break;
-    }
-    return "interrupted";
-}
-
 std::string options_json(const BaselineFitOptions& options) {
     Json json;
-    json["method"] = name_of_baseline(options.graph.method);
+    json["method"] = name_of(options.graph.method);
     visit_baseline_options(
         options, [&](const char* name, const auto& value, const char*) { json[name] = to_json(value); });
     return json.dump();
@@ -229,7 +217,7 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
     uns["penalty"] = numeric_array(std::vector<double>{penalty.graph, penalty.smoothness, penalty.anchor});
     uns["recommended"] = static_cast<std::int64_t>(recommended);
     add_assessment(file, uns, assessment);
-    uns["stop"] = name_of_stop(result.stop);
+    uns["stop"] = std::string(name_of(result.stop));
     uns["warnings"] = result.warnings;
     std::vector<std::string> notices = data.notices;
     notices.insert(notices.end(), prepared.notices.begin(), prepared.notices.end());

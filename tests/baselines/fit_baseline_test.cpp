@@ -44,14 +44,14 @@ std::istringstream twin(const test::TemporaryFolder& folder, const std::string& 
     const auto result = test::run_command(
         fmt::format("/usr/bin/python3 {}/tests/baselines/solve_twin.py {} {} {} {} {} {} {}",
                     test::source_dir().string(), task, (folder / "cells.txt").string(),
-                    name_of_baseline(options.method), options.neighbors, weights, options.lambda, rest));
+                    name_of(options.method), options.neighbors, weights, options.lambda, rest));
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return std::istringstream(result.out);
 }
 
 void expect_published_protocol(const Matrix& X, Index rank, double slack) {
     for (const Baseline method : methods()) {
-        SCOPED_TRACE(name_of_baseline(method));
+        SCOPED_TRACE(name_of(method));
         BaselineFitOptions options = published_fit(method);
         options.rank = rank;
         const auto result = fit_baseline<double>(X, options);
@@ -89,7 +89,7 @@ TEST(Baselines, PublishedProtocolEqualsTheNumpyTwinOnDendriticCells) {
 /// The descent ends where NumPy, too, finds no direction to go, and below the published protocol.
 void expect_stationary(const Matrix& X, Index rank) {
     for (const Baseline method : methods()) {
-        SCOPED_TRACE(name_of_baseline(method));
+        SCOPED_TRACE(name_of(method));
         BaselineFitOptions options{
             .graph = published_settings(method), .rank = rank, .tolerance = 1e-6, .max_steps = 20'000};
         const auto result = fit_baseline<double>(X, options);
@@ -159,7 +159,7 @@ TEST(Baselines, AMultiplicativeStepNeverRaisesTheObjectiveBeforeItsRescaling) {
             ASSERT_EQ(seen.before.size(), 200U);
             for (std::size_t s = 1; s < seen.before.size(); ++s) {
                 ASSERT_LE(seen.before[s], seen.after[s - 1] * (1.0 + 1e-12))
-                    << name_of_baseline(method) << ", lambda " << lambda << ", step " << s;
+                    << name_of(method) << ", lambda " << lambda << ", step " << s;
             }
         }
     }

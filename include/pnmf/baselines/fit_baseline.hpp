@@ -1,12 +1,12 @@
 #pragma once
 
 #include <pnmf/baselines/graphs.hpp>
+#include <pnmf/names.hpp>
 #include <pnmf/solvers/fit.hpp>
-#include <pnmf/solvers/option_list.hpp>
 #include <pnmf/types.hpp>
 
+#include <cstdint>
 #include <optional>
-#include <string>
 
 namespace pnmf {
 
@@ -18,9 +18,9 @@ enum class BaselineAlgorithm {
 
 template <>
 struct EnumNames<BaselineAlgorithm> {
-    static constexpr std::array values{
-        std::pair{std::string_view("stationary"), BaselineAlgorithm::stationary},
-        std::pair{std::string_view("multiplicative"), BaselineAlgorithm::multiplicative}};
+    static constexpr auto values =
+        name_table<BaselineAlgorithm>({{"stationary", BaselineAlgorithm::stationary},
+                                       {"multiplicative", BaselineAlgorithm::multiplicative}});
 };
 
 /// Everything that can be chosen for a baseline. `visit_baseline_options` lists them all.
@@ -66,9 +66,6 @@ FitResult<Real> solve_baseline(const PreparedFit<Real>& prepared, const Baseline
 template <class Real = double>
 FitResult<Real> fit_baseline(const DataValues& X, const BaselineFitOptions& options = {},
                              const Observer& observer = {});
-
-/// "nmf", "gnmf", "tnmf" or "ktnmf".
-std::string name_of_baseline(Baseline method);
 
 /// The one list of a baseline's options: `visit(name, field, what it is)` for each. It drives the program's
 /// flags and the options recorded in results.

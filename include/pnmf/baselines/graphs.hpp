@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pnmf/linalg/sparse.hpp>
+#include <pnmf/names.hpp>
 #include <pnmf/persistence/distances.hpp>
 #include <pnmf/types.hpp>
 
@@ -14,6 +15,14 @@ enum class Baseline {
     gnmf,  ///< k nearest neighbours, heat weights (Cai et al. 2010)
     tnmf,  ///< the heat weights of k nearest neighbours at several thresholds (Hozumi and Wei 2024)
     ktnmf, ///< nearest neighbours for several k (same)
+};
+
+template <>
+struct EnumNames<Baseline> {
+    static constexpr auto values = name_table<Baseline>({{"nmf", Baseline::nmf},
+                                                         {"gnmf", Baseline::gnmf},
+                                                         {"tnmf", Baseline::tnmf},
+                                                         {"ktnmf", Baseline::ktnmf}});
 };
 
 struct BaselineOptions {

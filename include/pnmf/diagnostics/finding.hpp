@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pnmf/names.hpp>
+
 #include <limits>
 #include <string>
 #include <vector>
@@ -12,6 +14,14 @@ enum class Verdict {
     fails,
     vacuous,     ///< true, but says nothing: its bound is trivial, or its assumption does not hold
     not_checked, ///< something it needs is not there
+};
+
+template <>
+struct EnumNames<Verdict> {
+    static constexpr auto values = name_table<Verdict>({{"holds", Verdict::holds},
+                                                        {"fails", Verdict::fails},
+                                                        {"vacuous", Verdict::vacuous},
+                                                        {"not checked", Verdict::not_checked}});
 };
 
 /// One statement of the paper held against the data.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pnmf/names.hpp>
 #include <pnmf/types.hpp>
 
 #include <functional>
@@ -10,6 +11,12 @@ namespace pnmf {
 enum class Linkage {
     average, ///< the mean distance between the cells of two clusters
     ward,    ///< √(2 · increase of the sum of squares when they merge); distances are Euclidean
+};
+
+template <>
+struct EnumNames<Linkage> {
+    static constexpr auto values =
+        name_table<Linkage>({{"average", Linkage::average}, {"ward", Linkage::ward}});
 };
 
 /// Cells up to which an n × n table of distances is held: 200 MB there.

@@ -2,6 +2,7 @@
 
 #include <pnmf/linalg/sparse.hpp>
 #include <pnmf/linalg/views.hpp>
+#include <pnmf/names.hpp>
 #include <pnmf/types.hpp>
 
 #include <optional>
@@ -16,6 +17,12 @@ class PairBounds;
 enum class Metric {
     euclidean, ///< ‖xᵢ − xⱼ‖₂
     cosine,    ///< 1 − cos∠(xᵢ, xⱼ)
+};
+
+template <>
+struct EnumNames<Metric> {
+    static constexpr auto values =
+        name_table<Metric>({{"euclidean", Metric::euclidean}, {"cosine", Metric::cosine}});
 };
 
 /// The cells as points with a distance: the one place where a distance is computed.

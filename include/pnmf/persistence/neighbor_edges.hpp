@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pnmf/names.hpp>
 #include <pnmf/persistence/distances.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 #include <pnmf/types.hpp>
@@ -16,6 +17,14 @@ enum class NeighborSearch {
     exact,     ///< all pairs, by blocked products
     screened, ///< approximate: all pairs in about 200 principal components and the length of what these leave
     clustered, ///< approximate: cells about the nearest of many centres, and central cells
+};
+
+template <>
+struct EnumNames<NeighborSearch> {
+    static constexpr auto values = name_table<NeighborSearch>({{"automatic", NeighborSearch::automatic},
+                                                               {"exact", NeighborSearch::exact},
+                                                               {"screened", NeighborSearch::screened},
+                                                               {"clustered", NeighborSearch::clustered}});
 };
 
 /// Cells up to which the automatic choice is exact, and screened; above, it is clustered

@@ -17,9 +17,6 @@ namespace pnmf {
 std::string options_json(const FitOptions& options);
 std::string options_json(const BaselineFitOptions& options);
 
-/// "converged", "sweep limit" or "interrupted".
-const char* name_of_stop(Stop stop);
-
 /// What a checkpoint belongs to: a checksum of the data and the options that shape the iterates, a line each.
 /// Stopping rules are left out, so that a run may be continued further than it was meant to go.
 std::string run_fingerprint(const FitOptions& options, const DataValues& X);

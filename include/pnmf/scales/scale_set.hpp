@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pnmf/names.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/persistence/distances.hpp>
 #include <pnmf/types.hpp>
@@ -16,6 +17,14 @@ enum class ScaleStrategy {
     uniform,    ///< UDS: evenly spaced in the sorted distance-scale set Δ*, with its smallest and largest
     random,     ///< RDS: drawn from Δ* without repetition, with its smallest and largest
     sufficient, ///< MSS: one uniform draw from each interval (ε_{t−1}, ε_t] of Λ*, ε₀ = 0
+};
+
+template <>
+struct EnumNames<ScaleStrategy> {
+    static constexpr auto values = name_table<ScaleStrategy>({{"canonical", ScaleStrategy::canonical},
+                                                              {"uniform", ScaleStrategy::uniform},
+                                                              {"random", ScaleStrategy::random},
+                                                              {"sufficient", ScaleStrategy::sufficient}});
 };
 
 struct ScaleOptions {

@@ -2,6 +2,7 @@
 
 #include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/names.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/persistence/distances.hpp>
 #include <pnmf/persistence/neighbor_edges.hpp>
@@ -24,6 +25,12 @@ enum class Start {
     nested,    ///< from few scales to many (`nested_start`): for stationary
     chained,   ///< GNMF from coarse to fine (`chained_start`): the published protocol's
     broadcast, ///< one seeded pair at every scale
+};
+
+template <>
+struct EnumNames<Start> {
+    static constexpr auto values = name_table<Start>(
+        {{"nested", Start::nested}, {"chained", Start::chained}, {"broadcast", Start::broadcast}});
 };
 
 /// Everything that can be chosen for a fit, with the paper's letters. `visit_options` lists them all.

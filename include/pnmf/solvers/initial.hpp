@@ -2,6 +2,7 @@
 
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/model/problem.hpp>
+#include <pnmf/names.hpp>
 #include <pnmf/solvers/solver.hpp>
 #include <pnmf/types.hpp>
 
@@ -16,6 +17,14 @@ enum class Seeding {
     nndsvd,   ///< nonnegative double SVD
     nndsvdar, ///< NNDSVD with zeros replaced by small random numbers
     random,   ///< uniform, scaled so that the mean of W·H is that of X
+};
+
+template <>
+struct EnumNames<Seeding> {
+    static constexpr auto values = name_table<Seeding>({{"nndsvda", Seeding::nndsvda},
+                                                        {"nndsvd", Seeding::nndsvd},
+                                                        {"nndsvdar", Seeding::nndsvdar},
+                                                        {"random", Seeding::random}});
 };
 
 /// W p × d and H d × n for a single factorisation.

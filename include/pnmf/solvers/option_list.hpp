@@ -1,78 +1,9 @@
 #pragma once
 
+#include <pnmf/names.hpp>
 #include <pnmf/solvers/fit.hpp>
 
-#include <array>
-#include <string_view>
-#include <utility>
-
 namespace pnmf {
-
-/// The names of an enumeration's values, as users write them.
-template <class Enum>
-struct EnumNames;
-
-template <>
-struct EnumNames<Algorithm> {
-    static constexpr std::array values{std::pair{std::string_view("stationary"), Algorithm::stationary},
-                                       std::pair{std::string_view("reference"), Algorithm::reference},
-                                       std::pair{std::string_view("paper"), Algorithm::paper}};
-};
-template <>
-struct EnumNames<SweepOrder> {
-    static constexpr std::array values{std::pair{std::string_view("chain"), SweepOrder::chain},
-                                       std::pair{std::string_view("sequential"), SweepOrder::sequential},
-                                       std::pair{std::string_view("red-black"), SweepOrder::red_black}};
-};
-template <>
-struct EnumNames<StopRule> {
-    static constexpr std::array values{
-        std::pair{std::string_view("certificate"), StopRule::certificate},
-        std::pair{std::string_view("relative-decrease"), StopRule::relative_decrease}};
-};
-template <>
-struct EnumNames<Start> {
-    static constexpr std::array values{std::pair{std::string_view("nested"), Start::nested},
-                                       std::pair{std::string_view("chained"), Start::chained},
-                                       std::pair{std::string_view("broadcast"), Start::broadcast}};
-};
-template <>
-struct EnumNames<Seeding> {
-    static constexpr std::array values{std::pair{std::string_view("nndsvda"), Seeding::nndsvda},
-                                       std::pair{std::string_view("nndsvd"), Seeding::nndsvd},
-                                       std::pair{std::string_view("nndsvdar"), Seeding::nndsvdar},
-                                       std::pair{std::string_view("random"), Seeding::random}};
-};
-template <>
-struct EnumNames<Metric> {
-    static constexpr std::array values{std::pair{std::string_view("euclidean"), Metric::euclidean},
-                                       std::pair{std::string_view("cosine"), Metric::cosine}};
-};
-template <>
-struct EnumNames<ScaleStrategy> {
-    static constexpr std::array values{std::pair{std::string_view("canonical"), ScaleStrategy::canonical},
-                                       std::pair{std::string_view("uniform"), ScaleStrategy::uniform},
-                                       std::pair{std::string_view("random"), ScaleStrategy::random},
-                                       std::pair{std::string_view("sufficient"), ScaleStrategy::sufficient}};
-};
-
-template <>
-struct EnumNames<NeighborSearch> {
-    static constexpr std::array values{std::pair{std::string_view("automatic"), NeighborSearch::automatic},
-                                       std::pair{std::string_view("exact"), NeighborSearch::exact},
-                                       std::pair{std::string_view("screened"), NeighborSearch::screened},
-                                       std::pair{std::string_view("clustered"), NeighborSearch::clustered}};
-};
-
-template <class Enum>
-std::string_view name_of(Enum value) {
-    for (const auto& [name, known] : EnumNames<Enum>::values) {
-        if (known == value) {
-            return name;
-        }
-    }
-    return "";
-}
 
 /// The one list of a fit's options: `visit(name, field, what it is)` for each, in the order users read them.
 /// It drives the program's flags, the options recorded in results, and Python's keyword arguments.

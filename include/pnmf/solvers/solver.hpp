@@ -3,6 +3,7 @@
 #include <pnmf/model/kkt.hpp>
 #include <pnmf/model/objective.hpp>
 #include <pnmf/model/problem.hpp>
+#include <pnmf/names.hpp>
 #include <pnmf/types.hpp>
 
 #include <functional>
@@ -19,6 +20,13 @@ enum class Algorithm {
     paper,      ///< Algorithm 1 of the paper
 };
 
+template <>
+struct EnumNames<Algorithm> {
+    static constexpr auto values = name_table<Algorithm>({{"stationary", Algorithm::stationary},
+                                                          {"reference", Algorithm::reference},
+                                                          {"paper", Algorithm::paper}});
+};
+
 /// The order in which `stationary` visits the scales when it updates H. All keep the objective from rising.
 enum class SweepOrder {
     chain,      ///< all scales of a cell at once: the problem along t solved exactly
@@ -26,11 +34,24 @@ enum class SweepOrder {
     red_black,  ///< even scales, then odd ones, each in parallel
 };
 
+template <>
+struct EnumNames<SweepOrder> {
+    static constexpr auto values = name_table<SweepOrder>({{"chain", SweepOrder::chain},
+                                                           {"sequential", SweepOrder::sequential},
+                                                           {"red-black", SweepOrder::red_black}});
+};
+
 /// When `stationary` and `paper` stop before the sweep limit.
 enum class StopRule {
     certificate,       ///< the KKT residual of all scales together is at most the tolerance, and the last
                        ///< sweep lowered the objective by at most a third of it, relative
     relative_decrease, ///< a sweep lowers the objective by at most the tolerance, relative
+};
+
+template <>
+struct EnumNames<StopRule> {
+    static constexpr auto values = name_table<StopRule>(
+        {{"certificate", StopRule::certificate}, {"relative-decrease", StopRule::relative_decrease}});
 };
 
 struct SolverOptions {
@@ -97,6 +118,13 @@ class Interrupted : public std::runtime_error {
 };
 
 enum class Stop { converged, sweep_limit, interrupted };
+
+template <>
+struct EnumNames<Stop> {
+    static constexpr auto values = name_table<Stop>({{"converged", Stop::converged},
+                                                     {"sweep limit", Stop::sweep_limit},
+                                                     {"interrupted", Stop::interrupted}});
+};
 
 /// Momentum of one scale between the sweeps of `stationary`.
 struct ScaleMomentum {
