@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     pnmf::FitOptions options;
     options.rank = 2;
     options.start = pnmf::Start::broadcast;
-    options.scales.max_scales = 5;
+    options.filtration.scales.max_scales = 5;
     options.solver.max_sweeps = 8;
 
     // Scales and graphs once; they serve every run.

@@ -1,14 +1,13 @@
 #include "check_report.hpp"
 #include "input_options.hpp"
+#include "option_flags.hpp"
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/dense_graph.hpp>
+#include <pnmf/graphs/filtration.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/write_text.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/persistence/neighbor_tree.hpp>
-#include <pnmf/scales/scale_set.hpp>
 #include <pnmf/solvers/option_list.hpp>
 
 #include <fmt/format.h>
@@ -24,21 +23,11 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// How graphs and scales are made: given for data, read from a result.
-struct Construction {
-    double alpha = 1.5;
-    Metric metric = Metric::euclidean;
-    std::optional<Index> neighbors;
-    NeighborSearch search = NeighborSearch::automatic;
-    ScaleOptions scales;
-};
-
 struct Options {
     InputOptions input;
     std::string data;
-    Construction construction;
-    std::string metric = "euclidean";
-    std::string strategy = "canonical";
+    FiltrationOptions filtration;
+    std::uint64_t seed = 0;
     std::optional<Index> most_intervals;
     int threads = 0;
     std::string output;
@@ -51,7 +40,8 @@ struct Options {
 struct StoredResult {
     fs::path path;
     AnnDataFile file;
-    Construction construction;
+    FiltrationOptions filtration;
+    std::uint64_t seed = 0;
     Penalty penalty;
     Algorithm algorithm = Algorithm::stationary;
     double tolerance = 0.0;
@@ -113,13 +103,13 @@ void read_options(StoredResult& result) {
         if (const auto penalty = numbers(result, "penalty"); penalty.size() == 3) { // what was in effect
             result.penalty = {.graph = penalty[0], .smoothness = penalty[1], .anchor = penalty[2]};
         }
-        result.construction.alpha = json.at("alpha").get<double>();
-        result.construction.metric = named<Metric>(json.at("metric").get<std::string>());
+        result.filtration.alpha = json.at("alpha").get<double>();
+        result.filtration.metric = named<Metric>(json.at("metric").get<std::string>());
         if (!json.at("neighbors").is_null()) {
-            result.construction.neighbors = json.at("neighbors").get<Index>();
+            result.filtration.neighbors = json.at("neighbors").get<Index>();
         }
-        result.construction.search = named<NeighborSearch>(json.value("search", "automatic"));
-        result.construction.scales.seed = json.value("seed", result.construction.scales.seed);
+        result.filtration.search = named<NeighborSearch>(json.value("search", "automatic"));
+        result.seed = json.value("seed", result.seed);
         SolverOptions solver;
         solver.algorithm = result.algorithm = named<Algorithm>(json.at("algorithm").get<std::string>());
         solver.stop = named<StopRule>(json.at("stop-rule").get<std::string>());
@@ -149,14 +139,11 @@ StoredResult read_result(const fs::path& path) {
     return result;
 }
 
-/// The points with everything that is made from them.
+/// The data, their cells at all scales, and every edge of the graphs.
 struct Cloud {
     Dataset data;
-    std::unique_ptr<Points> points;
-    SpanningTree tree;
-    std::unique_ptr<const MultiscaleGraph> graph;
+    Filtration filtration;
     SortedEdges sorted;
-    ScaleSet scales;
 };
 
 Dataset read_data(const Options& options, const InputOptions& input) {
@@ -170,30 +157,16 @@ Dataset read_data(const Options& options, const InputOptions& input) {
     return read_input(input).data;
 }
 
-Cloud make_cloud(Dataset data, const Construction& construction) {
-    Cloud cloud;
-    cloud.data = std::move(data);
-    require(cloud.data.cells() >= 2, "there must be at least 2 cells, got {}", cloud.data.cells());
-    cloud.points = std::visit([&](const auto& X) { return std::make_unique<Points>(X, construction.metric); },
-                              cloud.data.X);
+Cloud make_cloud(Dataset data, const FiltrationOptions& options, std::uint64_t seed) {
+    require(data.cells() >= 2, "there must be at least 2 cells, got {}", data.cells());
     require(
-        construction.neighbors || cloud.data.cells() <= largest_set_of_pairs,
+        options.neighbors || data.cells() <= largest_set_of_pairs,
         "all pairs of {} cells do not fit (at most {}): --neighbors K takes a graph of nearest neighbours",
-        cloud.data.cells(), largest_set_of_pairs);
-    TreeAndNeighbors found = tree_and_neighbors(*cloud.points, construction.neighbors, construction.search,
-                                                construction.scales.seed);
-    cloud.tree = std::move(found.tree);
-    cloud.scales = choose_scales(*cloud.points, cloud.tree, construction.scales);
-    if (found.neighbors) {
-        auto graph =
-            std::make_unique<SparseMultiscaleGraph>(cloud.tree, found.neighbors->edges, construction.alpha);
-        cloud.sorted = edges_of(*graph);
-        cloud.graph = std::move(graph);
-    } else {
-        cloud.sorted = all_pairs(*cloud.points);
-        cloud.graph = std::make_unique<DenseMultiscaleGraph>(*cloud.points, cloud.tree, construction.alpha);
-    }
-    return cloud;
+        data.cells(), largest_set_of_pairs);
+    const Points points = std::visit([&](const auto& X) { return Points(X, options.metric); }, data.X);
+    Filtration filtration = make_filtration(points, options, seed);
+    SortedEdges sorted = edges_of(points, filtration);
+    return {std::move(data), std::move(filtration), std::move(sorted)};
 }
 
 void append(Findings& findings, Findings more) {
@@ -204,22 +177,22 @@ void append(Findings& findings, Findings more) {
 void check_graphs(CheckReport& report, const Cloud& cloud, double alpha,
                   std::optional<Index> most_intervals) {
     const ComponentCounts counts = component_counts(cloud.sorted);
-    const std::vector<double> canonical = canonical_scales(cloud.tree).epsilon;
+    const std::vector<double> canonical = canonical_scales(cloud.filtration.tree).epsilon;
     report.canonical = scale_set_properties(counts, canonical);
     report.used = scale_set_properties(counts, report.epsilon);
-    report.graphs = nested_graphs(*cloud.graph, cloud.sorted, counts, report.epsilon);
+    report.graphs = nested_graphs(*cloud.filtration.graph, cloud.sorted, counts, report.epsilon);
     append(report.findings, findings(*report.canonical, *report.graphs));
     if (report.epsilon.size() < 2) {
         return;
     }
     const auto all = static_cast<Index>(report.epsilon.size());
-    const std::vector<double> distances = cloud.sorted.distance_scales(complete_scale(cloud.tree));
+    const std::vector<double> distances = cloud.sorted.distance_scales(complete_scale(cloud.filtration.tree));
     report.lipschitz = lipschitz_constants(cloud.sorted, alpha, distances);
     report.increments = adjacent_lipschitz(cloud.sorted, alpha, report.epsilon, all);
     append(report.findings,
            findings(piecewise_lipschitz(cloud.sorted, alpha, distances, most_intervals), *report.lipschitz,
                     adjacent_lipschitz(cloud.sorted, alpha, distances, most_intervals), *report.increments));
-    report.spectrum = spectrum_path(*cloud.graph, cloud.sorted, report.epsilon);
+    report.spectrum = spectrum_path(*cloud.filtration.graph, cloud.sorted, report.epsilon);
     append(report.findings, findings(*report.spectrum, report.increments->increment, report.increments->gap,
                                      report.lipschitz->C));
     report.correlations = IncrementCorrelations{
@@ -249,7 +222,7 @@ void check_result(CheckReport& report, const StoredResult& result, const Cloud* 
             factors.W.push_back(result.W(t));
             factors.H.push_back(result.H(t));
         }
-        const Problem<double> problem{&X, cloud->graph.get(), result.epsilon, result.penalty};
+        const Problem<double> problem{&X, cloud->filtration.graph.get(), result.epsilon, result.penalty};
         evaluate_kkt(convergence, result.algorithm, problem, factors);
     }
     append(report.findings, findings(convergence, result.algorithm, result.tolerance));
@@ -281,7 +254,7 @@ void check_stored_scales(CheckReport& report, const StoredResult& result) {
     if (deaths.empty()) {
         return;
     }
-    SortedEdges tree{.cells = static_cast<Index>(deaths.size()) + 1, .edges = {}};
+    SortedEdges tree(static_cast<Index>(deaths.size()) + 1, {});
     for (std::size_t i = 0; i < deaths.size(); ++i) {
         tree.edges.push_back(
             {.length = deaths[i], .i = static_cast<Index>(i), .j = static_cast<Index>(i) + 1});
@@ -306,9 +279,9 @@ Cloud cloud_of(const Options& options, const StoredResult& result) {
         "differ",
         options.data, result.path.string(), data.cells(), data.features(), result.file.cell_names.size(),
         result.file.feature_names.size());
-    Construction construction = result.construction;
-    construction.scales = {};
-    return make_cloud(std::move(data), construction);
+    FiltrationOptions filtration = result.filtration;
+    filtration.scales = {};
+    return make_cloud(std::move(data), filtration, result.seed);
 }
 
 CheckReport check_stored(const Options& options, const fs::path& path) {
@@ -319,29 +292,29 @@ CheckReport check_stored(const Options& options, const fs::path& path) {
     report.cells = std::ssize(result.file.cell_names);
     report.features = std::ssize(result.file.feature_names);
     report.epsilon = result.epsilon;
-    report.alpha = result.construction.alpha;
+    report.alpha = result.filtration.alpha;
     if (options.data.empty()) {
         check_result(report, result, nullptr);
         check_stored_scales(report, result);
         return report;
     }
     const Cloud cloud = cloud_of(options, result);
-    check_graphs(report, cloud, result.construction.alpha, options.most_intervals);
+    check_graphs(report, cloud, result.filtration.alpha, options.most_intervals);
     check_result(report, result, &cloud);
     check_embeddings(report, result, cloud);
     return report;
 }
 
 CheckReport check_data(const Options& options) {
-    const Cloud cloud = make_cloud(read_data(options, options.input), options.construction);
+    const Cloud cloud = make_cloud(read_data(options, options.input), options.filtration, options.seed);
     CheckReport report;
     report.path = options.input.path;
     report.data = options.input.path;
     report.cells = cloud.data.cells();
     report.features = cloud.data.features();
-    report.epsilon = cloud.scales.epsilon;
-    report.alpha = options.construction.alpha;
-    check_graphs(report, cloud, options.construction.alpha, options.most_intervals);
+    report.epsilon = cloud.filtration.scales.epsilon;
+    report.alpha = options.filtration.alpha;
+    check_graphs(report, cloud, options.filtration.alpha, options.most_intervals);
     return report;
 }
 
@@ -349,8 +322,6 @@ void run(Options options, const CLI::App& verb) {
     if (options.threads > 0) {
         set_thread_count(options.threads);
     }
-    options.construction.metric = named<Metric>(options.metric);
-    options.construction.scales.strategy = named<ScaleStrategy>(options.strategy);
     const auto stored = result_file(options.input.path);
     if (stored) {
         for (const char* other :
@@ -385,22 +356,15 @@ void add_check(CLI::App& app) {
     verb->add_option("--data", options->data,
                      "For a result: the data it was made from; without them little can be checked")
         ->type_name("INPUT");
-    verb->add_option("--alpha", options->construction.alpha, "Edge weights are exp(-d^2/epsilon^alpha)")
+    verb->add_option("--alpha", options->filtration.alpha, "Edge weights are exp(-d^2/epsilon^alpha)")
         ->capture_default_str();
-    verb->add_option("--metric", options->metric, "Distance between cells")
-        ->check(CLI::IsMember({"euclidean", "cosine"}).description(""))
-        ->type_name("euclidean|cosine")
-        ->capture_default_str();
-    verb->add_option("--neighbors", options->construction.neighbors,
+    add_flag_for(*verb, "metric", options->filtration.metric, "Distance between cells");
+    verb->add_option("--neighbors", options->filtration.neighbors,
                      "Graph of k nearest neighbours and the spanning tree [all pairs]");
-    verb->add_option("--scales", options->strategy, "How the scales are chosen")
-        ->check(CLI::IsMember({"canonical", "uniform", "random", "sufficient"}).description(""))
-        ->type_name("canonical|uniform|random|sufficient")
-        ->capture_default_str();
-    verb->add_option("--max-scales", options->construction.scales.max_scales,
+    add_flag_for(*verb, "scales", options->filtration.scales.strategy, "How the scales are chosen");
+    verb->add_option("--max-scales", options->filtration.scales.max_scales,
                      "Keep at most this many scales [all]");
-    verb->add_option("--seed", options->construction.scales.seed, "For random and sufficient scales")
-        ->capture_default_str();
+    verb->add_option("--seed", options->seed, "For random and sufficient scales")->capture_default_str();
     verb->add_flag("--points", options->points,
                    "INPUT is a point cloud: coordinates of any sign, taken as they are");
     verb->add_option(

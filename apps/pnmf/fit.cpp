@@ -425,10 +425,7 @@ void add_fit(CLI::App& app, const std::string& command) {
         "Go on from the checkpoint in the output folder, without what that run had given up for its memory");
     verb->add_flag("--strict", options->strict, "Exit with code 3 when the run did not converge");
     verb->add_flag("--json", options->json, "Print the summary as JSON");
-    verb->callback([options] {
-        options->fit.scales.seed = options->fit.seed;
-        run(*options);
-    });
+    verb->callback([options] { run(*options); });
 }
 
 } // namespace pnmf::cli

@@ -108,6 +108,7 @@ FitSize fit_size(const PreparedFit<Real>& prepared, bool start_is_read) {
     const Index n = prepared.X->cells();
     const Index pairs = n * (n - 1) / 2;
     const Start usual = options.solver.algorithm == Algorithm::stationary ? Start::nested : Start::chained;
+    const std::optional<Index> neighbors = options.filtration.neighbors;
     const auto& betti0 = prepared.scales.betti0;
     return {.features = prepared.X->features(),
             .cells = n,
@@ -116,7 +117,7 @@ FitSize fit_size(const PreparedFit<Real>& prepared, bool start_is_read) {
             .dense = !prepared.X->is_sparse(),
             .nested = !start_is_read && options.start.value_or(usual) == Start::nested,
             .seeded = !start_is_read,
-            .edges = options.neighbors ? std::min(pairs, n * (*options.neighbors + 1)) : pairs,
+            .edges = neighbors ? std::min(pairs, n * (*neighbors + 1)) : pairs,
             .components = std::accumulate(betti0.begin(), betti0.end(), Index{0})};
 }
 

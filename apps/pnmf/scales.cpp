@@ -1,15 +1,16 @@
 #include "input_options.hpp"
+#include "option_flags.hpp"
 #include "scales_output.hpp"
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/graphs/filtration.hpp>
+#include <pnmf/names.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/scales/scale_set.hpp>
 
 #include <fmt/core.h>
 
 #include <cstdio>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,18 +19,11 @@
 namespace pnmf::cli {
 namespace {
 
-const std::map<std::string, ScaleStrategy> strategies{{"canonical", ScaleStrategy::canonical},
-                                                      {"uniform", ScaleStrategy::uniform},
-                                                      {"random", ScaleStrategy::random},
-                                                      {"sufficient", ScaleStrategy::sufficient}};
-
 struct ScalesOptions {
     InputOptions input;
-    std::string metric = "euclidean";
+    FiltrationOptions filtration;
     bool distances = false;
     bool points = false;
-    std::string strategy = "canonical";
-    std::optional<Index> max_scales;
     std::uint64_t seed = 0;
     std::optional<int> threads;
     bool json = false;
@@ -47,7 +41,7 @@ Dataset read_as_is(const ScalesOptions& options, CLI::App& verb, const char* why
 }
 
 Points read_points(const ScalesOptions& options, CLI::App& verb) {
-    const Metric metric = options.metric == "cosine" ? Metric::cosine : Metric::euclidean;
+    const Metric metric = options.filtration.metric;
     const auto to_points = [&](Dataset& data) {
         return std::visit([metric](auto& X) { return Points(std::move(X), metric); }, data.X);
     };
@@ -69,8 +63,8 @@ Points read_points(const ScalesOptions& options, CLI::App& verb) {
 }
 
 void check(const ScalesOptions& options) {
-    require(!options.max_scales || *options.max_scales >= 2, "--max-scales must be at least 2, got {}",
-            options.max_scales.value_or(0));
+    const std::optional<Index> most = options.filtration.scales.max_scales;
+    require(!most || *most >= 2, "--max-scales must be at least 2, got {}", most.value_or(0));
     require(!options.threads || *options.threads >= 1, "--threads must be at least 1, got {}",
             options.threads.value_or(0));
     if (!options.output.empty()) {
@@ -85,15 +79,14 @@ void run(const ScalesOptions& options, CLI::App& verb) {
     }
     const Points points = read_points(options, verb);
     ScalesResult result;
-    result.metric = options.distances ? "own distances" : options.metric;
-    result.strategy = options.strategy;
+    result.metric = options.distances ? "own distances" : name_of(options.filtration.metric);
+    result.strategy = name_of(options.filtration.scales.strategy);
     result.seed = options.seed;
-    result.tree = minimum_spanning_tree(points);
-    result.scales = choose_scales(points, result.tree,
-                                  {.strategy = strategies.at(options.strategy), .seed = options.seed});
-    result.available = result.scales.size();
-    if (options.max_scales && *options.max_scales < result.available) {
-        result.scales = thin(result.scales, *options.max_scales);
+    Filtration filtration = tree_and_scales(points, options.filtration, options.seed);
+    result.tree = std::move(filtration.tree);
+    result.scales = std::move(filtration.scales);
+    result.available = result.scales.available;
+    if (result.scales.size() < result.available) {
         fmt::print(stderr, "scales: {} of {}, evenly spaced in rank, finest and coarsest kept\n",
                    result.scales.size(), result.available);
     }
@@ -116,19 +109,13 @@ void add_scales(CLI::App& app) {
     CLI::App* verb = app.add_subcommand("scales", "Scales at which the connectivity of the cells changes (H0 "
                                                   "persistence)");
     add_input_options(*verb, options->input);
-    verb->add_option("--metric", options->metric, "Distance between cells")
-        ->check(CLI::IsMember({"euclidean", "cosine"}))
-        ->type_name("euclidean|cosine")
-        ->capture_default_str();
+    add_flag_for(*verb, "metric", options->filtration.metric, "Distance between cells");
     verb->add_flag("--distances", options->distances, "INPUT is a table of distances, cells x cells");
     verb->add_flag("--points", options->points,
                    "INPUT is a point cloud: coordinates of any sign, taken as they are")
         ->excludes("--distances");
-    verb->add_option("--scales", options->strategy, "How the scales are chosen")
-        ->check(CLI::IsMember(strategies))
-        ->type_name("canonical|uniform|random|sufficient")
-        ->capture_default_str();
-    verb->add_option("--max-scales", options->max_scales,
+    add_flag_for(*verb, "scales", options->filtration.scales.strategy, "How the scales are chosen");
+    verb->add_option("--max-scales", options->filtration.scales.max_scales,
                      "Keep at most T, evenly spaced in rank, with the finest and the coarsest")
         ->type_name("T");
     verb->add_option("--seed", options->seed, "For random and sufficient scales")->capture_default_str();

@@ -9,44 +9,31 @@
 #include <pnmf/diagnostics/scale_set_properties.hpp>
 #include <pnmf/diagnostics/spectrum.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/dense_graph.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
-#include <pnmf/persistence/neighbor_tree.hpp>
-#include <pnmf/scales/scale_set.hpp>
+#include <pnmf/graphs/filtration.hpp>
 
-#include <memory>
+#include <utility>
 
 namespace pnmf::python {
 namespace {
 
-/// The points with everything that is made from them.
+/// The cells at all scales, and every edge of their graphs.
 struct Cloud {
-    SpanningTree tree;
-    std::unique_ptr<const MultiscaleGraph> graph;
+    Filtration filtration;
     SortedEdges sorted;
-    std::vector<double> epsilon;
+    std::vector<double> epsilon; ///< the scales to check: those of the filtration, or of a fit
 };
 
 Cloud make_cloud(const DataView& X, const FitOptions& options) {
-    const Points points(X, options.metric);
+    const FiltrationOptions& chosen = options.filtration;
+    const Points points(X, chosen.metric);
     require(points.count() >= 2, "there must be at least 2 cells, got {}", points.count());
-    require(options.neighbors || points.count() <= largest_set_of_pairs,
+    require(chosen.neighbors || points.count() <= largest_set_of_pairs,
             "all pairs of {} cells do not fit (at most {}): neighbors takes a graph of nearest neighbours",
             points.count(), largest_set_of_pairs);
-    Cloud cloud;
-    TreeAndNeighbors found = tree_and_neighbors(points, options.neighbors, options.search, options.seed);
-    cloud.tree = std::move(found.tree);
-    cloud.epsilon = choose_scales(points, cloud.tree, options.scales).epsilon;
-    if (found.neighbors) {
-        auto graph =
-            std::make_unique<SparseMultiscaleGraph>(cloud.tree, found.neighbors->edges, options.alpha);
-        cloud.sorted = edges_of(*graph);
-        cloud.graph = std::move(graph);
-    } else {
-        cloud.sorted = all_pairs(points);
-        cloud.graph = std::make_unique<DenseMultiscaleGraph>(points, cloud.tree, options.alpha);
-    }
-    return cloud;
+    Filtration filtration = make_filtration(points, chosen, options.seed);
+    SortedEdges sorted = edges_of(points, filtration);
+    std::vector<double> epsilon = filtration.scales.epsilon;
+    return {std::move(filtration), std::move(sorted), std::move(epsilon)};
 }
 
 void append(Findings& all, Findings more) {
@@ -57,19 +44,21 @@ void append(Findings& all, Findings more) {
 AdjacentLipschitz check_graphs(Findings& all, const Cloud& cloud, double alpha,
                                std::optional<Index> most_intervals) {
     const ComponentCounts counts = component_counts(cloud.sorted);
-    const ScaleSetProperties canonical = scale_set_properties(counts, canonical_scales(cloud.tree).epsilon);
-    append(all, findings(canonical, nested_graphs(*cloud.graph, cloud.sorted, counts, cloud.epsilon)));
+    const ScaleSetProperties canonical =
+        scale_set_properties(counts, canonical_scales(cloud.filtration.tree).epsilon);
+    append(all,
+           findings(canonical, nested_graphs(*cloud.filtration.graph, cloud.sorted, counts, cloud.epsilon)));
     if (cloud.epsilon.size() < 2) {
         return {};
     }
-    const auto distances = cloud.sorted.distance_scales(complete_scale(cloud.tree));
+    const auto distances = cloud.sorted.distance_scales(complete_scale(cloud.filtration.tree));
     const LipschitzConstants constants = lipschitz_constants(cloud.sorted, alpha, distances);
     AdjacentLipschitz increments =
         adjacent_lipschitz(cloud.sorted, alpha, cloud.epsilon, static_cast<Index>(cloud.epsilon.size()));
     append(all, findings(piecewise_lipschitz(cloud.sorted, alpha, distances, most_intervals), constants,
                          adjacent_lipschitz(cloud.sorted, alpha, distances, most_intervals), increments));
-    append(all, findings(spectrum_path(*cloud.graph, cloud.sorted, cloud.epsilon), increments.increment,
-                         increments.gap, constants.C));
+    append(all, findings(spectrum_path(*cloud.filtration.graph, cloud.sorted, cloud.epsilon),
+                         increments.increment, increments.gap, constants.C));
     return increments;
 }
 
@@ -84,7 +73,7 @@ void check_fit(Findings& all, const Cloud& cloud, const DataView& X, const FitOp
     const auto data = std::visit([](const auto& view) { return DataMatrix<double>(view); }, X);
     Convergence convergence = trace_convergence(objective);
     look_at_factors(convergence, algorithm, scales, H, W);
-    const Problem<double> problem{&data, cloud.graph.get(), cloud.epsilon, options.penalty};
+    const Problem<double> problem{&data, cloud.filtration.graph.get(), cloud.epsilon, options.penalty};
     evaluate_kkt(convergence, algorithm, problem, factors);
     append(all, findings(convergence, algorithm,
                          options.solver.tolerance.value_or(default_tolerance(options.solver))));
@@ -135,9 +124,11 @@ py::list check(const py::object& X, const py::dict& given, const py::object& fit
                 const DataView view = cells.view();
                 const auto data =
                     std::visit([](const auto& values) { return DataMatrix<double>(values); }, view);
-                check_factors(Problem<double>{&data, cloud.graph.get(), epsilon, options.penalty}, factors);
+                check_factors(Problem<double>{&data, cloud.filtration.graph.get(), epsilon, options.penalty},
+                              factors);
             }
-            const AdjacentLipschitz increments = check_graphs(all, cloud, options.alpha, most_intervals);
+            const AdjacentLipschitz increments =
+                check_graphs(all, cloud, options.filtration.alpha, most_intervals);
             if (!epsilon.empty()) {
                 check_fit(all, cloud, cells.view(), options, factors, objective, increments);
             }

@@ -135,7 +135,6 @@ FitOptions options_of(const py::dict& values) {
     Taken taken{values};
     visit_options(options, [&](const char* name, auto& field, const char*) { taken.take(name, field); });
     taken.check("a fit");
-    options.scales.seed = options.seed;
     return options;
 }
 

@@ -3,8 +3,8 @@
 #include "watch.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/graphs/filtration.hpp>
 #include <pnmf/persistence/diagram.hpp>
-#include <pnmf/scales/scale_set.hpp>
 
 #include <optional>
 
@@ -84,13 +84,14 @@ py::dict scales(const py::object& X, const std::string& strategy, std::optional<
                 const std::string& metric, std::uint64_t seed, bool count_edges, std::optional<int> threads) {
     const Threads held(threads);
     const Cells cells(X);
-    const ScaleOptions options{value_of<ScaleStrategy>(strategy, "the strategy"), max_scales, seed};
+    const FiltrationOptions options{
+        .scales = {.strategy = value_of<ScaleStrategy>(strategy, "the strategy"), .max_scales = max_scales}};
     ScaleSet chosen;
     std::vector<Index> edges;
     run_watched(
         [&](const Reporter&) {
             const Points points = points_of(cells, metric);
-            chosen = choose_scales(points, minimum_spanning_tree(points), options);
+            chosen = tree_and_scales(points, options, seed).scales;
             if (count_edges) {
                 edges = edge_counts(points, chosen.epsilon);
             }

@@ -63,8 +63,8 @@ PreparedFit<Real> prepare(const DataView& X, const BaselineFitOptions& options, 
     FitOptions& fit = prepared.options;
     fit.rank = options.rank;
     fit.penalty = {.graph = options.graph.lambda, .smoothness = 0.0, .anchor = 0.0};
-    fit.alpha = options.graph.alpha;
-    fit.metric = options.metric;
+    fit.filtration.alpha = options.graph.alpha;
+    fit.filtration.metric = options.metric;
     fit.seeding = options.seeding;
     fit.seed = options.seed;
     fit.solver.max_sweeps = options.max_steps;
@@ -82,6 +82,8 @@ PreparedFit<Real> prepare(const DataView& X, const BaselineFitOptions& options, 
     prepared.penalty = fit.penalty;
     prepared.scales.epsilon = {1.0};
     prepared.scales.multiplicity = {0};
+    prepared.scales.weight = {1.0};
+    prepared.scales.available = 1;
     prepared.scales.betti0 = {prepared.graph->at(1.0)->component_count()};
     check_problem(prepared.problem());
     return prepared;

@@ -7,20 +7,6 @@
 
 namespace pnmf {
 
-SortedEdges edges_of(const SparseMultiscaleGraph& graph) {
-    const NeighborLists& lists = graph.lists();
-    SortedEdges sorted{.cells = graph.cells(), .edges = {}};
-    for (Index i = 0; i < graph.cells(); ++i) {
-        for (auto e = lists.start[i]; e < lists.start[i + 1]; ++e) {
-            if (lists.cell[e] > i) {
-                sorted.edges.push_back({.length = lists.length[e], .i = i, .j = lists.cell[e]});
-            }
-        }
-    }
-    std::sort(sorted.edges.begin(), sorted.edges.end());
-    return sorted;
-}
-
 Index ComponentCounts::at(double epsilon) const {
     // The first merge at a length that is not shorter than ε has not happened yet.
     const auto merge = std::lower_bound(length.begin(), length.end(), epsilon);

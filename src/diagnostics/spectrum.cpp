@@ -89,7 +89,7 @@ struct Ends {
 };
 
 Ends ends_by_decomposition(Index cells, const std::vector<Edge>& edges, double alpha, double epsilon) {
-    const SortedEdges block{.cells = cells, .edges = edges};
+    const SortedEdges block(cells, edges);
     const Vector values =
         Eigen::SelfAdjointEigenSolver<Matrix>(laplacian(block, alpha, epsilon), Eigen::EigenvaluesOnly)
             .eigenvalues();

@@ -1,8 +1,8 @@
 #include "report/cells.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/graphs/filtration.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
-#include <pnmf/persistence/neighbor_tree.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -219,25 +219,15 @@ void add_graph(Payload& payload, const StoredResult& result, const Dataset& data
     };
     const Metric metric = option("metric") == "cosine" ? Metric::cosine : Metric::euclidean;
     const Points points = std::visit([&](const auto& X) { return Points(X, metric); }, data.X);
-    std::vector<Edge> edges;
+    FiltrationOptions filtration;
     if (option("neighbors").is_number_integer()) {
-        const Index k = option("neighbors").get<Index>();
+        filtration.neighbors = option("neighbors").get<Index>();
         const bool clustered = option("search") == "clustered"; // the others find the same in so few cells
-        const auto search = clustered ? NeighborSearch::clustered : NeighborSearch::exact;
-        const Json seed = option("seed");
-        TreeAndNeighbors found =
-            tree_and_neighbors(points, k, search, seed.is_number_unsigned() ? seed.get<std::uint64_t>() : 0);
-        edges = std::move(found.neighbors->edges);
-        edges.insert(edges.end(), found.tree.edges.begin(), found.tree.edges.end());
-    } else {
-        for (Index j = 1; j < points.count(); ++j) {
-            for (Index i = 0; i < j; ++i) {
-                edges.push_back({points.distance(i, j), i, j});
-            }
-        }
+        filtration.search = clustered ? NeighborSearch::clustered : NeighborSearch::exact;
     }
-    std::sort(edges.begin(), edges.end());
-    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+    const Json seed = option("seed");
+    const auto first = seed.is_number_unsigned() ? seed.get<std::uint64_t>() : std::uint64_t{0};
+    std::vector<Edge> edges = edges_of(points, tree_and_scales(points, filtration, first)).edges;
     payload.meta["edges_total"] = edges.size();
     edges.resize(std::min<std::size_t>(edges.size(), static_cast<std::size_t>(options.largest_edges)));
     std::vector<std::uint16_t> ends;

@@ -1,37 +1,16 @@
 #include "solvers/fit_data.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/dense_graph.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
+#include <pnmf/graphs/filtration.hpp>
 #include <pnmf/linalg/effective_rank.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/persistence/neighbor_tree.hpp>
 #include <pnmf/solvers/fit.hpp>
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
 
 namespace pnmf {
 namespace {
-
-template <class Real>
-void make_graph(PreparedFit<Real>& prepared, const Points& points,
-                const std::optional<NeighborEdges>& found) {
-    const FitOptions& options = prepared.options;
-    if (!found) {
-        prepared.graph = std::make_unique<DenseMultiscaleGraph>(points, prepared.tree, options.alpha);
-        return;
-    }
-    prepared.graph = std::make_unique<SparseMultiscaleGraph>(prepared.tree, found->edges, options.alpha);
-    prepared.notices.push_back(
-        fmt::format("graph: {} nearest neighbours and the minimum spanning tree", *options.neighbors));
-    if (found->search != NeighborSearch::exact) {
-        prepared.notices.push_back(
-            fmt::format("neighbours searched approximately: {:.1f} % of the true ones found "
-                        "for {} cells tried",
-                        100.0 * found->recall, found->sampled));
-    }
-}
 
 /// Few scales of many have the objective of the many, for embeddings that change linearly in between, when λ₂
 /// is divided by the square of their stride (as in `nested_start`). The published algorithms take λ₂ as it
@@ -85,10 +64,16 @@ void warn_of_collapse(FitResult<Real>& result, const PreparedFit<Real>& prepared
     }
 }
 
+Index cells_of(const DataView& X) {
+    const auto* dense = std::get_if<DenseView<double>>(&X);
+    return dense != nullptr ? dense->cols() : std::get<SparseView<double>>(X).cols;
+}
+
+/// Every entry ends here; `filter` makes the filtration, from whatever the distances come from.
 template <class Real>
-PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool keep) {
-    require(std::isfinite(options.alpha) && options.alpha > 0.0,
-            "alpha must be a finite number above 0, got {}", options.alpha);
+PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool keep,
+                          const std::function<Filtration()>& filter) {
+    check_options(options.filtration);
     check_penalty(options.penalty);
     check_options(options.solver);
     check_values(X);
@@ -96,18 +81,29 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
     prepared.options = options;
     prepared.X = data_of<Real>(X, keep);
     prepared.rank = chosen_rank(options.rank, *prepared.X, prepared.notices);
-    const Points points(X, options.metric);
-    TreeAndNeighbors found = tree_and_neighbors(points, options.neighbors, options.search, options.seed);
-    prepared.tree = std::move(found.tree);
-    prepared.scales = choose_scales(points, prepared.tree, options.scales);
-    make_graph(prepared, points, found.neighbors);
-    if (!found.tree_is_exact()) {
-        prepared.notices.emplace_back("the spanning tree is that of the neighbours found, not of all pairs: "
-                                      "scales are no smaller than the exact ones");
-    }
+    Filtration filtration = filter();
+    prepared.tree = std::move(filtration.tree);
+    prepared.scales = std::move(filtration.scales);
+    prepared.graph = std::move(filtration.graph);
+    prepared.notices.insert(prepared.notices.end(), filtration.notices.begin(), filtration.notices.end());
     set_penalty(prepared);
     check_problem(prepared.problem());
     return prepared;
+}
+
+template <class Real>
+PreparedFit<Real> prepare_from_data(const DataView& X, const FitOptions& options, bool keep) {
+    return prepare<Real>(X, options, keep, [&] {
+        return make_filtration(Points(X, options.filtration.metric), options.filtration, options.seed);
+    });
+}
+
+template <class Real>
+FitResult<Real> run(const PreparedFit<Real>& prepared, const Observer& observer) {
+    const SolverOptions& solver = prepared.options.solver;
+    auto state = start_solver(prepared.problem(), solver, make_start(prepared, observer));
+    const Stop stop = run_solver(prepared.problem(), solver, state, observer);
+    return finish_fit(prepared, std::move(state), stop);
 }
 
 /// The levels of the nested start are solved a little better than all scales will be, but a rough fit does
@@ -130,12 +126,28 @@ DataView view_of(const DataValues& X) {
 
 template <class Real>
 PreparedFit<Real> prepare_fit(const DataValues& X, const FitOptions& options) {
-    return prepare<Real>(view_of(X), options, true);
+    return prepare_from_data<Real>(view_of(X), options, true);
 }
 
 template <class Real>
 PreparedFit<Real> prepare_fit(const DataView& X, const FitOptions& options) {
-    return prepare<Real>(X, options, false);
+    return prepare_from_data<Real>(X, options, false);
+}
+
+template <class Real>
+PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitOptions& options) {
+    require(space.count() == cells_of(X), "there must be as many points as X has cells, {}, got {}",
+            cells_of(X), space.count());
+    return prepare<Real>(X, options, false,
+                         [&] { return make_filtration(space, options.filtration, options.seed); });
+}
+
+template <class Real>
+PreparedFit<Real> prepare_fit(const DataView& X, const SortedEdges& neighbors, const FitOptions& options) {
+    require(neighbors.cells == cells_of(X), "the neighbour graph must have the cells of X, {}, got {}",
+            cells_of(X), neighbors.cells);
+    return prepare<Real>(X, options, false,
+                         [&] { return make_filtration(neighbors, options.filtration, options.seed); });
 }
 
 template <class Real>
@@ -189,20 +201,32 @@ FitResult<Real> fit(const DataValues& X, const FitOptions& options, const Observ
 
 template <class Real>
 FitResult<Real> fit(const DataView& X, const FitOptions& options, const Observer& observer) {
-    const PreparedFit<Real> prepared = prepare_fit<Real>(X, options);
-    auto state = start_solver(prepared.problem(), options.solver, make_start(prepared, observer));
-    const Problem<Real> problem = prepared.problem();
-    const Stop stop = run_solver(problem, options.solver, state, observer);
-    return finish_fit(prepared, std::move(state), stop);
+    return run(prepare_fit<Real>(X, options), observer);
+}
+
+template <class Real>
+FitResult<Real> fit(const DataView& X, const Points& space, const FitOptions& options,
+                    const Observer& observer) {
+    return run(prepare_fit<Real>(X, space, options), observer);
+}
+
+template <class Real>
+FitResult<Real> fit(const DataView& X, const SortedEdges& neighbors, const FitOptions& options,
+                    const Observer& observer) {
+    return run(prepare_fit<Real>(X, neighbors, options), observer);
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template PreparedFit<Real> prepare_fit(const DataValues&, const FitOptions&);                            \
     template PreparedFit<Real> prepare_fit(const DataView&, const FitOptions&);                              \
+    template PreparedFit<Real> prepare_fit(const DataView&, const Points&, const FitOptions&);               \
+    template PreparedFit<Real> prepare_fit(const DataView&, const SortedEdges&, const FitOptions&);          \
     template Factors<Real> make_start(const PreparedFit<Real>&, const Observer&);                            \
     template FitResult<Real> finish_fit(const PreparedFit<Real>&, SolverState<Real>, Stop);                  \
     template FitResult<Real> fit(const DataValues&, const FitOptions&, const Observer&);                     \
-    template FitResult<Real> fit(const DataView&, const FitOptions&, const Observer&);
+    template FitResult<Real> fit(const DataView&, const FitOptions&, const Observer&);                       \
+    template FitResult<Real> fit(const DataView&, const Points&, const FitOptions&, const Observer&);        \
+    template FitResult<Real> fit(const DataView&, const SortedEdges&, const FitOptions&, const Observer&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

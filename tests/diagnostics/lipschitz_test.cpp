@@ -1,7 +1,6 @@
 #include <pnmf/diagnostics/lipschitz.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
-#include <pnmf/persistence/neighbor_edges.hpp>
 #include <pnmf/scales/scale_set.hpp>
 
 #include "support/clouds.hpp"
@@ -36,18 +35,6 @@ TEST(SortedEdges, GivesTheLaplaciansOfTheGraphsAndTheNormsOfTheirDifferences) {
             EXPECT_GE(increment.smallest_change, 0.0) << cloud.name;
         }
     }
-}
-
-TEST(SortedEdges, OfASparseGraphHasItsEdges) {
-    const Points points(test::uniform_cloud(3, 40, 5));
-    const SpanningTree tree = minimum_spanning_tree(points);
-    const auto found = neighbor_edges(points, {.neighbors = 4});
-    const SparseMultiscaleGraph graph(tree, found.edges, 1.5);
-    const SortedEdges sorted = edges_of(graph);
-    for (const double epsilon : canonical_scales(tree).epsilon) {
-        EXPECT_EQ(sorted.edges_below(epsilon), graph.at(epsilon)->edges());
-    }
-    EXPECT_THROW(all_pairs(Points(Matrix::Zero(1, largest_set_of_pairs + 1))), InputError);
 }
 
 TEST(WeightRate, IsTheSlopeOfTheWeight) {

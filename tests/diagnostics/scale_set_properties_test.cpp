@@ -1,6 +1,6 @@
 #include <pnmf/diagnostics/scale_set_properties.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
-#include <pnmf/scales/scale_set.hpp>
+#include <pnmf/scales/strategies.hpp>
 
 #include "support/clouds.hpp"
 
@@ -54,8 +54,8 @@ TEST(ScaleSetProperties, AllDistancesAreSufficientAndNotMinimal) {
 
 TEST(ScaleSetProperties, AnArbitraryMinimalSetIsMinimalAndNotCanonical) {
     const Merges merges(test::uniform_cloud(3, 20, 2));
-    const ScaleSet drawn = choose_scales(
-        merges.points, merges.tree, {.strategy = ScaleStrategy::sufficient, .max_scales = {}, .seed = 5});
+    const ScaleSet drawn =
+        choose_scales(merges.points, merges.tree, {.strategy = ScaleStrategy::sufficient}, 5);
     const auto properties = scale_set_properties(merges.counts, drawn.epsilon);
     EXPECT_TRUE(properties.minimal());
     EXPECT_FALSE(properties.canonical());

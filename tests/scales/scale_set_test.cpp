@@ -2,7 +2,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/scales/scale_set.hpp>
+#include <pnmf/scales/strategies.hpp>
 
 #include <gtest/gtest.h>
 
@@ -137,8 +137,8 @@ TEST(SufficientScales, AreMinimalSufficientOneInEachCanonicalInterval) {
     for (const Case& c : small_cases()) {
         const ScaleSet canonical = canonical_scales(c.tree);
         for (const std::uint64_t seed : {0U, 1U, 2U}) {
-            const ScaleOptions options{.strategy = ScaleStrategy::sufficient, .max_scales = {}, .seed = seed};
-            const ScaleSet scales = choose_scales(c.points, c.tree, options);
+            const ScaleOptions options{.strategy = ScaleStrategy::sufficient};
+            const ScaleSet scales = choose_scales(c.points, c.tree, options, seed);
             ASSERT_EQ(scales.size(), canonical.size());
             for (Index t = 0; t < scales.size(); ++t) {
                 EXPECT_GT(scales.epsilon[t], t == 0 ? 0.0 : canonical.epsilon[t - 1]) << c.name;
@@ -161,7 +161,7 @@ TEST(SufficientScales, DoNotTakeTheOpenEndOfIntervalsOfOneNumber) {
     }
     const Points points(test::uniform_cloud(1, 4, 52)); // not looked at
     for (std::uint64_t seed = 0; seed < 50; ++seed) {
-        const ScaleSet scales = choose_scales(points, tree, {ScaleStrategy::sufficient, {}, seed});
+        const ScaleSet scales = choose_scales(points, tree, {.strategy = ScaleStrategy::sufficient}, seed);
         EXPECT_EQ(scales.epsilon[1], tree.edges[1].length);
         EXPECT_EQ(scales.epsilon[2], tree.edges[2].length);
     }
@@ -185,7 +185,7 @@ TEST(UniformAndRandomScales, AreAsManyAsTheCanonicalOnesFromTheDistancesWithBoth
     for (const Case& c : small_cases()) {
         const std::vector<double> distances = distance_scales(c.points, c.tree);
         for (const ScaleStrategy strategy : {ScaleStrategy::uniform, ScaleStrategy::random}) {
-            const ScaleSet scales = choose_scales(c.points, c.tree, {strategy, {}, 3});
+            const ScaleSet scales = choose_scales(c.points, c.tree, {.strategy = strategy}, 3);
             EXPECT_EQ(scales.size(), canonical_scales(c.tree).size()) << c.name;
             EXPECT_EQ(std::set<double>(scales.epsilon.begin(), scales.epsilon.end()).size(),
                       scales.epsilon.size());
@@ -205,7 +205,7 @@ TEST(UniformScales, AreEvenlySpacedInRank) {
     const Points points(test::uniform_cloud(2, 30, 53));
     const SpanningTree tree = minimum_spanning_tree(points);
     const std::vector<double> distances = distance_scales(points, tree); // 436 for 30 scales
-    const ScaleSet scales = choose_scales(points, tree, {ScaleStrategy::uniform, {}, 0});
+    const ScaleSet scales = choose_scales(points, tree, {.strategy = ScaleStrategy::uniform}, 0);
     for (Index t = 0; t < scales.size(); ++t) {
         const auto rank =
             std::lower_bound(distances.begin(), distances.end(), scales.epsilon[t]) - distances.begin();
@@ -217,7 +217,7 @@ TEST(RandomScales, DependOnTheSeedAloneAndReachEveryDistance) {
     const Points points(test::uniform_cloud(2, 8, 54));
     const SpanningTree tree = minimum_spanning_tree(points);
     const auto draw = [&](std::uint64_t seed) {
-        return choose_scales(points, tree, {ScaleStrategy::random, {}, seed}).epsilon;
+        return choose_scales(points, tree, {.strategy = ScaleStrategy::random}, seed).epsilon;
     };
     EXPECT_EQ(draw(7), draw(7));
     EXPECT_NE(draw(7), draw(8));
@@ -235,7 +235,7 @@ TEST(ThinnedScales, KeepTheEndsAndAreEvenlySpacedInRank) {
     const SpanningTree tree = minimum_spanning_tree(points);
     const ScaleSet all = canonical_scales(tree);
     for (Index count = 2; count <= 30; ++count) {
-        const ScaleSet kept = choose_scales(points, tree, {ScaleStrategy::canonical, count, 0});
+        const ScaleSet kept = choose_scales(points, tree, {.max_scales = count});
         ASSERT_EQ(kept.size(), count);
         for (Index k = 0; k < count; ++k) {
             const auto rank =
@@ -252,7 +252,7 @@ TEST(ThinnedScales, KeepTheEndsAndAreEvenlySpacedInRank) {
     EXPECT_EQ(thin(all, 31).stride, 1.0);
     EXPECT_DOUBLE_EQ(thin(all, 4).stride, static_cast<double>(all.size() - 1) / 3.0);
     EXPECT_THROW(thin(all, 1), InputError);
-    EXPECT_THROW(choose_scales(points, tree, {ScaleStrategy::canonical, 0, 0}), InputError);
+    EXPECT_THROW(choose_scales(points, tree, {.max_scales = 0}), InputError);
 }
 
 TEST(EdgeCounts, AreTheNumbersOfPairsBelowEachScale) {

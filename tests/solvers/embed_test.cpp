@@ -125,7 +125,7 @@ TEST(EmbedCells, CellsOfAFitWithoutCouplingComeBackToTheirPlaces) {
     FitOptions options;
     options.rank = 3;
     options.penalty = {.graph = 0.0, .smoothness = 0.0, .anchor = 0.1};
-    options.scales.max_scales = 3;
+    options.filtration.scales.max_scales = 3;
     options.solver.tolerance = 1e-7;
     options.solver.max_sweeps = 20000;
     const auto fitted = fit<double>(X, options);

@@ -96,9 +96,9 @@ TEST(Fit, RefusesOptionsOutOfRange) {
     refused({.rank = 0}, "got 0");
     refused({.penalty = {-1.0, 1.0, 1.0}}, "lambda1");
     refused({.penalty = {1.0, 1.0, std::numeric_limits<double>::quiet_NaN()}}, "lambda3");
-    refused({.alpha = 0.0}, "alpha");
+    refused({.filtration = {.alpha = 0.0}}, "alpha");
     refused({.solver = {.tolerance = -1.0}}, "tolerance");
-    refused({.neighbors = 0}, "neighbo");
+    refused({.filtration = {.neighbors = 0}}, "neighbo");
     EXPECT_THROW(fit<double>(Matrix(0, 5)), InputError);
     EXPECT_THROW(fit<double>(Matrix(5, 0)), InputError);
 }
@@ -142,7 +142,7 @@ TEST(Fit, OfACellWithoutCountsIsDefined) {
     X.col(5).setZero();
     expect_sound(fit<double>(X, {.rank = 3}), 3, 10, 12);
     expect_sound(fit<double>(test::to_sparse(X), {.rank = 3}), 3, 10, 12);
-    EXPECT_THROW(fit<double>(X, {.rank = 3, .metric = Metric::cosine}), InputError);
+    EXPECT_THROW(fit<double>(X, {.rank = 3, .filtration = {.metric = Metric::cosine}}), InputError);
 }
 
 TEST(Fit, OfNothingButZerosIsZero) {
@@ -169,7 +169,7 @@ TEST(Fit, CanBeStoppedWhileItsStartIsMade) {
 TEST(Fit, WithFewScalesOfManyTakesSmoothnessByTheSquareOfTheirStride) {
     FitOptions options{.rank = 3, .penalty = {.graph = 1.0, .smoothness = 2.0, .anchor = 0.1}};
     EXPECT_EQ(prepare_fit<double>(some_data(), options).problem().penalty.smoothness, 2.0);
-    options.scales.max_scales = 5; // of 12: each stands for 11/4
+    options.filtration.scales.max_scales = 5; // of 12: each stands for 11/4
     const auto prepared = prepare_fit<double>(some_data(), options);
     EXPECT_DOUBLE_EQ(prepared.problem().penalty.smoothness, 2.0 * 16.0 / 121.0);
     EXPECT_EQ(prepared.problem().penalty.anchor, 0.1);

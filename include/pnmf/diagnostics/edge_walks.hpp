@@ -1,16 +1,12 @@
 #pragma once
 
-#include <pnmf/graphs/sorted_edges.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/graphs/weight.hpp>
+#include <pnmf/persistence/sorted_edges.hpp>
 #include <pnmf/types.hpp>
 
 #include <vector>
 
 namespace pnmf {
-
-/// The edges of a sparse graph.
-SortedEdges edges_of(const SparseMultiscaleGraph& graph);
 
 /// β₀ after all edges of each different length have been added, by union–find over all edges: knows nothing
 /// of the spanning tree.

@@ -1,52 +1,28 @@
 #pragma once
 
-#include <pnmf/names.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/persistence/distances.hpp>
 #include <pnmf/types.hpp>
 
-#include <cstdint>
-#include <optional>
 #include <vector>
 
 namespace pnmf {
-
-/// How the scales are chosen (paper, section "Effect of Persistence-Based Scale Selection").
-enum class ScaleStrategy {
-    canonical,  ///< Λ*: the death times, then a scale at which the graph is complete
-    uniform,    ///< UDS: evenly spaced in the sorted distance-scale set Δ*, with its smallest and largest
-    random,     ///< RDS: drawn from Δ* without repetition, with its smallest and largest
-    sufficient, ///< MSS: one uniform draw from each interval (ε_{t−1}, ε_t] of Λ*, ε₀ = 0
-};
-
-template <>
-struct EnumNames<ScaleStrategy> {
-    static constexpr auto values = name_table<ScaleStrategy>({{"canonical", ScaleStrategy::canonical},
-                                                              {"uniform", ScaleStrategy::uniform},
-                                                              {"random", ScaleStrategy::random},
-                                                              {"sufficient", ScaleStrategy::sufficient}});
-};
-
-struct ScaleOptions {
-    ScaleStrategy strategy = ScaleStrategy::canonical;
-    std::optional<Index> max_scales{}; ///< keep at most this many (≥ 2, or 1 when there is one), by `thin()`
-    std::uint64_t seed = 0;            ///< for random and sufficient
-};
 
 /// Scales, finest first, strictly ascending, all positive; graphs join cells at distance < ε.
 struct ScaleSet {
     std::vector<double> epsilon;
     std::vector<Index>
-        multiplicity;          ///< deaths at exactly this scale; 0 for the last and for non-canonical ones
-    std::vector<Index> betti0; ///< components of the graph at this scale
-    double stride = 1.0;       ///< of how many scales of the set it was thinned from each one stands for
+        multiplicity;           ///< deaths at exactly this scale; 0 for the last and for non-canonical ones
+    std::vector<Index> betti0;  ///< components of the graph at this scale
+    std::vector<double> weight; ///< of how many scales of the full set each one stands for; 1 in a full set
+    double stride = 1.0;        ///< that number, where it is the same for all
+    Index available = 0;        ///< scales of the full set: as many as here unless some were left out
 
     Index size() const { return static_cast<Index>(epsilon.size()); }
 };
 
-/// The scales of a strategy, thinned when `max_scales` asks for it. All strategies have as many as Λ*.
-/// `uniform` and `random` hold Δ*, n(n − 1)/2 numbers, and refuse more than `largest_distance_set` cells.
-ScaleSet choose_scales(const Points& points, const SpanningTree& tree, const ScaleOptions& options = {});
+/// A full set of these scales: each stands for itself, β₀ by the tree, no multiplicities.
+ScaleSet full_set(std::vector<double> epsilon, const SpanningTree& tree);
 
 /// Cells up to which Δ* is held in memory: 1.07 GB there.
 inline constexpr Index largest_distance_set = 16384;

@@ -1,11 +1,12 @@
 #pragma once
 
+#include <pnmf/graphs/filtration.hpp>
 #include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/names.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/persistence/distances.hpp>
-#include <pnmf/persistence/neighbor_edges.hpp>
+#include <pnmf/persistence/sorted_edges.hpp>
 #include <pnmf/scales/scale_set.hpp>
 #include <pnmf/solvers/initial.hpp>
 #include <pnmf/solvers/solver.hpp>
@@ -35,21 +36,16 @@ struct EnumNames<Start> {
 
 /// Everything that can be chosen for a fit, with the paper's letters. `visit_options` lists them all.
 struct FitOptions {
-    std::optional<Index> rank{}; ///< d; default ⌈√n⌉, at most min(p, n)
-    Penalty penalty{};           ///< λ₁, λ₂, λ₃
-    double alpha = 1.5;          ///< α of the weights exp(−d²/ε^α); α ≠ 2 depends on the unit of X
-    Metric metric = Metric::euclidean;
-    ScaleOptions scales{};
-    std::optional<Index>
-        neighbors{}; ///< k of the k-NN ∪ spanning-tree graph; default: all pairs at distance < ε
-    NeighborSearch search = NeighborSearch::automatic; ///< of these neighbours, and of the tree with them
+    std::optional<Index> rank{};    ///< d; default ⌈√n⌉, at most min(p, n)
+    Penalty penalty{};              ///< λ₁, λ₂, λ₃
+    FiltrationOptions filtration{}; ///< metric, scales and graphs
     SolverOptions solver{};
     std::optional<Start> start{}; ///< default nested for stationary, chained for reference and paper
     Seeding seeding = Seeding::nndsvda;
     std::uint64_t seed = 0;
 };
 
-/// Scales, graphs and data of a fit, made from X: what stays fixed while the solver runs.
+/// Scales, graphs and data of a fit: what stays fixed while the solver runs.
 template <class Real>
 struct PreparedFit {
     FitOptions options;
@@ -69,12 +65,23 @@ struct PreparedFit {
 using DataValues = std::variant<Matrix, SparseMatrix<double>>;
 DataView view_of(const DataValues& X);
 
-/// All checks of options and data, then persistence, scales and the graph.
+/// All checks of options and data, then persistence, scales and the graph, all from X.
 template <class Real>
 PreparedFit<Real> prepare_fit(const DataValues& X, const FitOptions& options);
 /// The same without a copy of X in double precision: what is viewed must outlive the result.
 template <class Real>
 PreparedFit<Real> prepare_fit(const DataView& X, const FitOptions& options);
+
+/// The same with distances from somewhere else: X is factorised, while tree, scales and graphs come from
+/// these points. They may have any coordinates, of any sign (principal components, say), or be made from a
+/// matrix of distances (`Points::from_distances`). As many points as X has cells, in the same order, or
+/// InputError. They have their own metric: the one of the options is not looked at.
+template <class Real>
+PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitOptions& options);
+/// The same from a neighbour graph (`sorted_edges`): its edges are those of the graphs, and no neighbours are
+/// searched.
+template <class Real>
+PreparedFit<Real> prepare_fit(const DataView& X, const SortedEdges& neighbors, const FitOptions& options);
 
 /// The start the options ask for. Throws Interrupted when the observer's `starting` says stop.
 template <class Real>
@@ -105,5 +112,14 @@ template <class Real = double>
 FitResult<Real> fit(const DataValues& X, const FitOptions& options = {}, const Observer& observer = {});
 template <class Real = double>
 FitResult<Real> fit(const DataView& X, const FitOptions& options = {}, const Observer& observer = {});
+/// The whole with distances from somewhere else, as `prepare_fit` takes them.
+///
+///     const auto result = fit<double>(view_of(X), Points(principal_components), {.rank = 10});
+template <class Real = double>
+FitResult<Real> fit(const DataView& X, const Points& space, const FitOptions& options = {},
+                    const Observer& observer = {});
+template <class Real = double>
+FitResult<Real> fit(const DataView& X, const SortedEdges& neighbors, const FitOptions& options = {},
+                    const Observer& observer = {});
 
 } // namespace pnmf

@@ -14,16 +14,17 @@ void visit_options(Options& o, const Visitor& visit) {
     visit("lambda2", o.penalty.smoothness, "weight of the smoothness term: makes neighbouring scales alike");
     visit("lambda3", o.penalty.anchor,
           "weight of the anchor term: shrinks embeddings; too large collapses them");
-    visit("alpha", o.alpha,
+    visit("alpha", o.filtration.alpha,
           "edge weights are exp(-d^2/epsilon^alpha); unless 2, depends on the unit of the data");
-    visit("metric", o.metric, "distance between cells");
-    visit("scales", o.scales.strategy, "how scales are chosen");
-    visit("max-scales", o.scales.max_scales,
+    visit("metric", o.filtration.metric, "distance between cells");
+    visit("scales", o.filtration.scales.strategy, "how scales are chosen");
+    visit("max-scales", o.filtration.scales.max_scales,
           "keep at most this many scales, finest and coarsest among them; stationary divides lambda2 by the "
           "square of the step between them [all]");
-    visit("neighbors", o.neighbors, "graph of k nearest neighbours and the spanning tree [all pairs]");
+    visit("neighbors", o.filtration.neighbors,
+          "graph of k nearest neighbours and the spanning tree [all pairs]");
     visit(
-        "search", o.search,
+        "search", o.filtration.search,
         "how neighbours are found: exact, screened in few coordinates, or clustered, with a spanning tree of "
         "what is found; automatic: by the number of cells, up to 20,000, up to 50,000, above");
     visit("algorithm", o.solver.algorithm,

@@ -1,0 +1,84 @@
+#include <pnmf/error.hpp>
+#include <pnmf/graphs/dense_graph.hpp>
+#include <pnmf/graphs/filtration.hpp>
+#include <pnmf/graphs/sparse_graph.hpp>
+#include <pnmf/persistence/neighbor_tree.hpp>
+
+#include <cmath>
+#include <utility>
+
+namespace pnmf {
+namespace {
+
+void add_search_notices(Filtration& filtration, Index neighbors) {
+    const NeighborEdges& found = *filtration.neighbors;
+    filtration.notices.push_back(
+        fmt::format("graph: {} nearest neighbours and the minimum spanning tree", neighbors));
+    if (found.search != NeighborSearch::exact) {
+        filtration.notices.push_back(
+            fmt::format("neighbours searched approximately: {:.1f} % of the true ones found "
+                        "for {} cells tried",
+                        100.0 * found.recall, found.sampled));
+    }
+    if (!filtration.tree_is_exact) {
+        filtration.notices.emplace_back(
+            "the spanning tree is that of the neighbours found, not of all pairs: "
+            "scales are no smaller than the exact ones");
+    }
+}
+
+} // namespace
+
+void check_options(const FiltrationOptions& options) {
+    require(std::isfinite(options.alpha) && options.alpha > 0.0,
+            "alpha must be a finite number above 0, got {}", options.alpha);
+}
+
+Filtration tree_and_scales(const Points& points, const FiltrationOptions& options, std::uint64_t seed) {
+    check_options(options);
+    TreeAndNeighbors found = tree_and_neighbors(points, options.neighbors, options.search, seed);
+    Filtration filtration;
+    filtration.tree_is_exact = found.tree_is_exact();
+    filtration.tree = std::move(found.tree);
+    filtration.neighbors = std::move(found.neighbors);
+    filtration.scales = choose_scales(points, filtration.tree, options.scales, seed);
+    if (filtration.neighbors) {
+        add_search_notices(filtration, *options.neighbors);
+    }
+    return filtration;
+}
+
+Filtration make_filtration(const Points& points, const FiltrationOptions& options, std::uint64_t seed) {
+    Filtration filtration = tree_and_scales(points, options, seed);
+    if (filtration.neighbors) {
+        filtration.graph = std::make_unique<SparseMultiscaleGraph>(
+            filtration.tree, filtration.neighbors->edges, options.alpha);
+    } else {
+        filtration.graph = std::make_unique<DenseMultiscaleGraph>(points, filtration.tree, options.alpha);
+    }
+    return filtration;
+}
+
+Filtration make_filtration(const SortedEdges& edges, const FiltrationOptions& options, std::uint64_t seed) {
+    check_options(options);
+    require(!options.neighbors, "a neighbour graph was given: {} nearest neighbours cannot be asked for too",
+            options.neighbors.value_or(0));
+    Filtration filtration;
+    filtration.tree = minimum_spanning_tree(edges);
+    filtration.scales =
+        choose_scales({.tree = filtration.tree, .edges = &edges, .seed = seed}, options.scales);
+    filtration.graph = std::make_unique<SparseMultiscaleGraph>(filtration.tree, edges.edges, options.alpha);
+    filtration.notices.push_back(fmt::format("graph: the {} edges given", edges.edges.size()));
+    return filtration;
+}
+
+SortedEdges edges_of(const Points& points, const Filtration& filtration) {
+    if (!filtration.neighbors) {
+        return all_pairs(points);
+    }
+    std::vector<Edge> edges = filtration.tree.edges;
+    edges.insert(edges.end(), filtration.neighbors->edges.begin(), filtration.neighbors->edges.end());
+    return sorted_edges(filtration.tree.cells, std::move(edges));
+}
+
+} // namespace pnmf
