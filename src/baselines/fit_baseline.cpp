@@ -23,7 +23,7 @@ void check_options(const BaselineFitOptions& options) {
             options.max_steps.value_or(0));
 }
 
-template <class Real>
+template <RealNumber Real>
 FitResult<Real> solve_multiplicatively(const PreparedFit<Real>& prepared, const BaselineFitOptions& options,
                                        Pair<Real> pair, const Observer& observer) {
     const Problem<Real> problem = prepared.problem();
@@ -53,7 +53,7 @@ FitResult<Real> solve_multiplicatively(const PreparedFit<Real>& prepared, const 
                                       : Stop::sweep_limit);
 }
 
-template <class Real>
+template <RealNumber Real>
 PreparedFit<Real> prepare(const DataView& X, const BaselineFitOptions& options, bool keep) {
     check_options(options);
     check_values(X);
@@ -97,17 +97,17 @@ BaselineFitOptions published_fit(Baseline method, bool second) {
             .tolerance = published_tolerance};
 }
 
-template <class Real>
+template <RealNumber Real>
 PreparedFit<Real> prepare_baseline(const DataValues& X, const BaselineFitOptions& options) {
     return prepare<Real>(view_of(X), options, true);
 }
 
-template <class Real>
+template <RealNumber Real>
 PreparedFit<Real> prepare_baseline(const DataView& X, const BaselineFitOptions& options) {
     return prepare<Real>(X, options, false);
 }
 
-template <class Real>
+template <RealNumber Real>
 FitResult<Real> solve_baseline(const PreparedFit<Real>& prepared, const BaselineFitOptions& options,
                                const Observer& observer) {
     const Problem<Real> problem = prepared.problem();
@@ -121,7 +121,7 @@ FitResult<Real> solve_baseline(const PreparedFit<Real>& prepared, const Baseline
     return finish_fit(prepared, std::move(state), stop);
 }
 
-template <class Real>
+template <RealNumber Real>
 FitResult<Real> fit_baseline(const DataValues& X, const BaselineFitOptions& options,
                              const Observer& observer) {
     return solve_baseline(prepare_baseline<Real>(view_of(X), options), options, observer);

@@ -81,29 +81,29 @@ double squared_sum(const Real* values, Index count) {
 
 } // namespace
 
-template <class Real>
+template <RealNumber Real>
 DataMatrix<Real>::DataMatrix(DenseMatrix<Real> dense) : data_(std::move(dense)) {}
 
-template <class Real>
+template <RealNumber Real>
 DataMatrix<Real>::DataMatrix(SparseMatrix<Real> sparse) : data_(Sparse{}) {
     auto& held = std::get<Sparse>(data_);
     held.rows = transpose(sparse);
     held.columns = std::move(sparse);
 }
 
-template <class Real>
+template <RealNumber Real>
 DataMatrix<Real>::DataMatrix(DenseView<Real> dense)
     : data_(BorrowedDense{dense.data(), dense.rows(), dense.cols()}) {}
 
-template <class Real>
+template <RealNumber Real>
 DataMatrix<Real>::DataMatrix(SparseView<Real> sparse) : data_(Sparse{sparse, transpose(sparse)}) {}
 
-template <class Real>
+template <RealNumber Real>
 bool DataMatrix<Real>::is_sparse() const {
     return std::holds_alternative<Sparse>(data_);
 }
 
-template <class Real>
+template <RealNumber Real>
 DenseView<Real> DataMatrix<Real>::dense() const {
     assert(!is_sparse());
     if (const auto* owned = std::get_if<DenseMatrix<Real>>(&data_)) {
@@ -113,7 +113,7 @@ DenseView<Real> DataMatrix<Real>::dense() const {
     return DenseView<Real>(borrowed.values, borrowed.rows, borrowed.cols);
 }
 
-template <class Real>
+template <RealNumber Real>
 SparseView<Real> DataMatrix<Real>::columns() const {
     assert(is_sparse());
     const auto& held = std::get<Sparse>(data_).columns;
@@ -123,22 +123,22 @@ SparseView<Real> DataMatrix<Real>::columns() const {
     return std::get<SparseView<Real>>(held);
 }
 
-template <class Real>
+template <RealNumber Real>
 Index DataMatrix<Real>::features() const {
     return is_sparse() ? columns().rows : dense().rows();
 }
 
-template <class Real>
+template <RealNumber Real>
 Index DataMatrix<Real>::cells() const {
     return is_sparse() ? columns().cols : dense().cols();
 }
 
-template <class Real>
+template <RealNumber Real>
 std::int64_t DataMatrix<Real>::nonzeros() const {
     return is_sparse() ? columns().nonzeros() : dense().size();
 }
 
-template <class Real>
+template <RealNumber Real>
 DenseMatrix<Real> DataMatrix<Real>::times_transposed(const DenseMatrix<Real>& H) const {
     assert(H.cols() == cells());
     if (is_sparse()) {
@@ -152,7 +152,7 @@ DenseMatrix<Real> DataMatrix<Real>::times_transposed(const DenseMatrix<Real>& H)
     return result;
 }
 
-template <class Real>
+template <RealNumber Real>
 DenseMatrix<Real> DataMatrix<Real>::transposed_times(const DenseMatrix<Real>& W) const {
     assert(W.rows() == features());
     if (is_sparse()) {
@@ -165,7 +165,7 @@ DenseMatrix<Real> DataMatrix<Real>::transposed_times(const DenseMatrix<Real>& W)
     return result;
 }
 
-template <class Real>
+template <RealNumber Real>
 std::vector<DenseMatrix<Real>>
 DataMatrix<Real>::times_transposed(std::span<const DenseMatrix<Real>> H) const {
     std::vector<DenseMatrix<Real>> result(H.size());
@@ -189,7 +189,7 @@ DataMatrix<Real>::times_transposed(std::span<const DenseMatrix<Real>> H) const {
     return result;
 }
 
-template <class Real>
+template <RealNumber Real>
 std::vector<DenseMatrix<Real>>
 DataMatrix<Real>::transposed_times(std::span<const DenseMatrix<Real>> W) const {
     std::vector<DenseMatrix<Real>> result(W.size());
@@ -213,7 +213,7 @@ DataMatrix<Real>::transposed_times(std::span<const DenseMatrix<Real>> W) const {
     return result;
 }
 
-template <class Real>
+template <RealNumber Real>
 double DataMatrix<Real>::squared_norm() const {
     if (is_sparse()) {
         return squared_sum(columns().value.data(), static_cast<Index>(columns().value.size()));
@@ -221,7 +221,7 @@ double DataMatrix<Real>::squared_norm() const {
     return squared_sum(dense().data(), dense().size());
 }
 
-template <class Real>
+template <RealNumber Real>
 Vector DataMatrix<Real>::column_squared_norms() const {
     if (!is_sparse()) {
         return dense().template cast<double>().colwise().squaredNorm().transpose();
@@ -239,7 +239,7 @@ Vector DataMatrix<Real>::column_squared_norms() const {
     return result;
 }
 
-template <class Real>
+template <RealNumber Real>
 double DataMatrix<Real>::mean() const {
     const double entries = static_cast<double>(features()) * static_cast<double>(cells());
     if (!is_sparse()) {

@@ -15,7 +15,7 @@ namespace {
 /// Few scales of many have the objective of the many, for embeddings that change linearly in between, when λ₂
 /// is divided by the square of their stride (as in `nested_start`). The published algorithms take λ₂ as it
 /// is.
-template <class Real>
+template <RealNumber Real>
 void set_penalty(PreparedFit<Real>& prepared) {
     prepared.penalty = prepared.options.penalty;
     const double stride = prepared.scales.stride;
@@ -29,7 +29,7 @@ void set_penalty(PreparedFit<Real>& prepared) {
 }
 
 /// Scales at which H has lost nearly all its directions although the fit asked for several.
-template <class Real>
+template <RealNumber Real>
 void warn_of_collapse(FitResult<Real>& result, const PreparedFit<Real>& prepared) {
     constexpr double one_direction = 1.05;
     const auto collapsed = std::count_if(result.effective_rank.begin(), result.effective_rank.end(),
@@ -70,7 +70,7 @@ Index cells_of(const DataView& X) {
 }
 
 /// Every entry ends here; `filter` makes the filtration, from whatever the distances come from.
-template <class Real>
+template <RealNumber Real>
 PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool keep,
                           const std::function<Filtration()>& filter) {
     check_options(options.filtration);
@@ -91,14 +91,14 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
     return prepared;
 }
 
-template <class Real>
+template <RealNumber Real>
 PreparedFit<Real> prepare_from_data(const DataView& X, const FitOptions& options, bool keep) {
     return prepare<Real>(X, options, keep, [&] {
         return make_filtration(Points(X, options.filtration.metric), options.filtration, options.seed);
     });
 }
 
-template <class Real>
+template <RealNumber Real>
 FitResult<Real> run(const PreparedFit<Real>& prepared, const Observer& observer) {
     const SolverOptions& solver = prepared.options.solver;
     auto state = start_solver(prepared.problem(), solver, make_start(prepared, observer));
@@ -124,17 +124,17 @@ DataView view_of(const DataValues& X) {
     return std::visit([](const auto& values) { return DataView(view_of(values)); }, X);
 }
 
-template <class Real>
+template <RealNumber Real>
 PreparedFit<Real> prepare_fit(const DataValues& X, const FitOptions& options) {
     return prepare_from_data<Real>(view_of(X), options, true);
 }
 
-template <class Real>
+template <RealNumber Real>
 PreparedFit<Real> prepare_fit(const DataView& X, const FitOptions& options) {
     return prepare_from_data<Real>(X, options, false);
 }
 
-template <class Real>
+template <RealNumber Real>
 PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitOptions& options) {
     require(space.count() == cells_of(X), "there must be as many points as X has cells, {}, got {}",
             cells_of(X), space.count());
@@ -142,7 +142,7 @@ PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitO
                          [&] { return make_filtration(space, options.filtration, options.seed); });
 }
 
-template <class Real>
+template <RealNumber Real>
 PreparedFit<Real> prepare_fit(const DataView& X, const SortedEdges& neighbors, const FitOptions& options) {
     require(neighbors.cells == cells_of(X), "the neighbour graph must have the cells of X, {}, got {}",
             cells_of(X), neighbors.cells);
@@ -150,7 +150,7 @@ PreparedFit<Real> prepare_fit(const DataView& X, const SortedEdges& neighbors, c
                          [&] { return make_filtration(neighbors, options.filtration, options.seed); });
 }
 
-template <class Real>
+template <RealNumber Real>
 Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& observer) {
     const FitOptions& options = prepared.options;
     const Problem<Real> problem = prepared.problem();
@@ -168,7 +168,7 @@ Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& obse
     return broadcast_start(problem, std::move(pair), prepared.bases_in);
 }
 
-template <class Real>
+template <RealNumber Real>
 FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> state, Stop stop) {
     const SolverOptions& solver = prepared.options.solver;
     const BasisForm form = form_of(solver.algorithm);
@@ -194,23 +194,23 @@ FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> 
     return result;
 }
 
-template <class Real>
+template <RealNumber Real>
 FitResult<Real> fit(const DataValues& X, const FitOptions& options, const Observer& observer) {
     return fit<Real>(view_of(X), options, observer);
 }
 
-template <class Real>
+template <RealNumber Real>
 FitResult<Real> fit(const DataView& X, const FitOptions& options, const Observer& observer) {
     return run(prepare_fit<Real>(X, options), observer);
 }
 
-template <class Real>
+template <RealNumber Real>
 FitResult<Real> fit(const DataView& X, const Points& space, const FitOptions& options,
                     const Observer& observer) {
     return run(prepare_fit<Real>(X, space, options), observer);
 }
 
-template <class Real>
+template <RealNumber Real>
 FitResult<Real> fit(const DataView& X, const SortedEdges& neighbors, const FitOptions& options,
                     const Observer& observer) {
     return run(prepare_fit<Real>(X, neighbors, options), observer);

@@ -251,8 +251,37 @@ TEST(ThinnedScales, KeepTheEndsAndAreEvenlySpacedInRank) {
     EXPECT_EQ(thin(all, 31).epsilon, all.epsilon);
     EXPECT_EQ(thin(all, 31).stride, 1.0);
     EXPECT_DOUBLE_EQ(thin(all, 4).stride, static_cast<double>(all.size() - 1) / 3.0);
+    EXPECT_EQ(all.weight, std::vector<double>(all.epsilon.size(), 1.0));
+    EXPECT_EQ(all.available, all.size());
+    EXPECT_EQ(thin(all, 4).weight, std::vector<double>(4, thin(all, 4).stride));
+    EXPECT_EQ(thin(thin(all, 9), 4).available, all.size());
     EXPECT_THROW(thin(all, 1), InputError);
     EXPECT_THROW(choose_scales(points, tree, {.max_scales = 0}), InputError);
+}
+
+TEST(ScaleStrategies, AreOfferedByNameAndMakeFullSetsOfAsManyScalesAsLambda) {
+    EXPECT_EQ(joined_names<ScaleStrategy>(" "), "canonical uniform random sufficient");
+    const Points points(test::uniform_cloud(2, 30, 4));
+    const SpanningTree tree = minimum_spanning_tree(points);
+    for (const ScaleStrategyRow& row : scale_strategies) {
+        EXPECT_EQ(name_of(row.strategy), row.name);
+        const ScaleSet direct = row.choose({.tree = tree, .points = &points, .seed = 2});
+        EXPECT_EQ(choose_scales(points, tree, {.strategy = row.strategy}, 2).epsilon, direct.epsilon);
+        EXPECT_EQ(direct.size(), canonical_scales(tree).size()) << row.name;
+        EXPECT_EQ(direct.available, direct.size());
+        EXPECT_EQ(direct.weight, std::vector<double>(direct.epsilon.size(), 1.0));
+    }
+}
+
+TEST(ScaleStrategies, OfAllEdgesAreThoseOfThePoints) {
+    const Points points(test::lattice_cloud(2, 30, 4, 3));
+    const SpanningTree tree = minimum_spanning_tree(points);
+    const SortedEdges edges = all_pairs(points);
+    for (const ScaleStrategyRow& row : scale_strategies) {
+        EXPECT_EQ(row.choose({.tree = tree, .edges = &edges, .seed = 2}).epsilon,
+                  row.choose({.tree = tree, .points = &points, .seed = 2}).epsilon)
+            << row.name;
+    }
 }
 
 TEST(EdgeCounts, AreTheNumbersOfPairsBelowEachScale) {

@@ -192,6 +192,16 @@ TEST(MakeStart, ThrowsWhenTheObserverSaysStop) {
     }
 }
 
+template <class Number>
+concept Fitted = requires(const Matrix& X) {
+    fit<Number>(X);
+};
+
+TEST(Fit, IsThereForFloatAndDoubleAndRefusesOtherNumbersWhenCompiled) {
+    static_assert(Fitted<float> && Fitted<double>);
+    static_assert(!Fitted<long double> && !Fitted<int>);
+}
+
 TEST(Fit, WarnsWhenItDidNotConverge) {
     const auto result = fit<double>(some_data(), {.rank = 3, .solver = {.tolerance = 0.0, .max_sweeps = 2}});
     EXPECT_EQ(result.stop, Stop::sweep_limit);

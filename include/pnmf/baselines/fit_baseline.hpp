@@ -2,6 +2,7 @@
 
 #include <pnmf/baselines/graphs.hpp>
 #include <pnmf/names.hpp>
+#include <pnmf/real_number.hpp>
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/types.hpp>
 
@@ -44,10 +45,10 @@ BaselineFitOptions published_fit(Baseline method, bool second = false);
 ///
 /// X is features × cells. The one "scale" has ε = 1, which means nothing, and as β₀ the number of components
 /// of the graph; the spanning tree is left empty. All checks of options and data are made here.
-template <class Real>
+template <RealNumber Real>
 PreparedFit<Real> prepare_baseline(const DataValues& X, const BaselineFitOptions& options);
 /// The same without a copy of X in double precision: what is viewed must outlive the result.
-template <class Real>
+template <RealNumber Real>
 PreparedFit<Real> prepare_baseline(const DataView& X, const BaselineFitOptions& options);
 
 /// Solves what was prepared. The trace holds the objective after each step, start first.
@@ -55,7 +56,7 @@ PreparedFit<Real> prepare_baseline(const DataView& X, const BaselineFitOptions& 
 /// A multiplicative step never raises the objective; the rescaling that follows it changes the graph term and
 /// may (docs/decisions/0085). It stops when the loss changes by at most the tolerance, relative. The observer
 /// sees each step.
-template <class Real>
+template <RealNumber Real>
 FitResult<Real> solve_baseline(const PreparedFit<Real>& prepared, const BaselineFitOptions& options,
                                const Observer& observer = {});
 
@@ -63,7 +64,7 @@ FitResult<Real> solve_baseline(const PreparedFit<Real>& prepared, const Baseline
 ///
 ///     const auto result = fit_baseline<double>(X, {.graph = published_settings(Baseline::gnmf), .rank =
 ///     10});
-template <class Real = double>
+template <RealNumber Real = double>
 FitResult<Real> fit_baseline(const DataValues& X, const BaselineFitOptions& options = {},
                              const Observer& observer = {});
 

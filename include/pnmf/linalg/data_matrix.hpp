@@ -2,6 +2,7 @@
 
 #include <pnmf/linalg/sparse.hpp>
 #include <pnmf/linalg/views.hpp>
+#include <pnmf/real_number.hpp>
 #include <pnmf/types.hpp>
 
 #include <span>
@@ -15,7 +16,7 @@ namespace pnmf {
 /// p = features, n = cells. Sparse data are held by columns and by rows, so that both products run in
 /// parallel without a second copy of the result; they are never densified.
 /// Each result is the same, bit for bit, whatever the number of threads.
-template <class Real>
+template <RealNumber Real>
 class DataMatrix {
   public:
     explicit DataMatrix(DenseMatrix<Real> dense);

@@ -3,6 +3,7 @@
 #include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/matrix_file.hpp>
+#include <pnmf/real_number.hpp>
 #include <pnmf/types.hpp>
 
 #include <optional>
@@ -23,7 +24,7 @@ void check_penalty(const Penalty& penalty);
 /// The data, the graphs, the scales and the weights: everything that is given.
 ///
 /// X is p × n, features × cells. Scales run finest → coarsest. What is pointed to must outlive the problem.
-template <class Real>
+template <RealNumber Real>
 struct Problem {
     const DataMatrix<Real>* X = nullptr;
     const MultiscaleGraph* graph = nullptr;
@@ -39,7 +40,7 @@ struct Problem {
 ///
 /// Where memory is short the W_t rest in `file`, and W[t] is empty but while scale t is worked on: `basis`
 /// reads it; `bring` and `rest` stand around what changes it. Without a file these cost nothing.
-template <class Real>
+template <RealNumber Real>
 struct Factors {
     std::vector<DenseMatrix<Real>> W;
     std::vector<DenseMatrix<Real>> H;

@@ -7,6 +7,7 @@
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/persistence/distances.hpp>
 #include <pnmf/persistence/sorted_edges.hpp>
+#include <pnmf/real_number.hpp>
 #include <pnmf/scales/scale_set.hpp>
 #include <pnmf/solvers/initial.hpp>
 #include <pnmf/solvers/solver.hpp>
@@ -46,7 +47,7 @@ struct FitOptions {
 };
 
 /// Scales, graphs and data of a fit: what stays fixed while the solver runs.
-template <class Real>
+template <RealNumber Real>
 struct PreparedFit {
     FitOptions options;
     Index rank = 0;
@@ -66,29 +67,29 @@ using DataValues = std::variant<Matrix, SparseMatrix<double>>;
 DataView view_of(const DataValues& X);
 
 /// All checks of options and data, then persistence, scales and the graph, all from X.
-template <class Real>
+template <RealNumber Real>
 PreparedFit<Real> prepare_fit(const DataValues& X, const FitOptions& options);
 /// The same without a copy of X in double precision: what is viewed must outlive the result.
-template <class Real>
+template <RealNumber Real>
 PreparedFit<Real> prepare_fit(const DataView& X, const FitOptions& options);
 
 /// The same with distances from somewhere else: X is factorised, while tree, scales and graphs come from
 /// these points. They may have any coordinates, of any sign (principal components, say), or be made from a
 /// matrix of distances (`Points::from_distances`). As many points as X has cells, in the same order, or
 /// InputError. They have their own metric: the one of the options is not looked at.
-template <class Real>
+template <RealNumber Real>
 PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitOptions& options);
 /// The same from a neighbour graph (`sorted_edges`): its edges are those of the graphs, and no neighbours are
 /// searched.
-template <class Real>
+template <RealNumber Real>
 PreparedFit<Real> prepare_fit(const DataView& X, const SortedEdges& neighbors, const FitOptions& options);
 
 /// The start the options ask for. Throws Interrupted when the observer's `starting` says stop.
-template <class Real>
+template <RealNumber Real>
 Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& observer = {});
 
 /// What a fit found. Scales run finest → coarsest.
-template <class Real>
+template <RealNumber Real>
 struct FitResult {
     ScaleSet scales;
     Factors<Real> factors;
@@ -100,7 +101,7 @@ struct FitResult {
 };
 
 /// Evaluates a finished (or interrupted) run.
-template <class Real>
+template <RealNumber Real>
 FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> state, Stop stop);
 
 /// The factorisations alone: prepare, start, run, finish. `run_fit` (results/run.hpp) also clusters the cells
@@ -108,17 +109,17 @@ FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> 
 ///
 ///     const auto result = fit<double>(X, {.rank = 10});
 ///     const Matrix& finest = result.factors.H.front(); // rank × cells
-template <class Real = double>
+template <RealNumber Real = double>
 FitResult<Real> fit(const DataValues& X, const FitOptions& options = {}, const Observer& observer = {});
-template <class Real = double>
+template <RealNumber Real = double>
 FitResult<Real> fit(const DataView& X, const FitOptions& options = {}, const Observer& observer = {});
 /// The whole with distances from somewhere else, as `prepare_fit` takes them.
 ///
 ///     const auto result = fit<double>(view_of(X), Points(principal_components), {.rank = 10});
-template <class Real = double>
+template <RealNumber Real = double>
 FitResult<Real> fit(const DataView& X, const Points& space, const FitOptions& options = {},
                     const Observer& observer = {});
-template <class Real = double>
+template <RealNumber Real = double>
 FitResult<Real> fit(const DataView& X, const SortedEdges& neighbors, const FitOptions& options = {},
                     const Observer& observer = {});
 

@@ -4,6 +4,7 @@
 #include <pnmf/model/objective.hpp>
 #include <pnmf/model/problem.hpp>
 #include <pnmf/names.hpp>
+#include <pnmf/real_number.hpp>
 #include <pnmf/types.hpp>
 
 #include <functional>
@@ -133,7 +134,7 @@ struct ScaleMomentum {
 };
 
 /// Everything a run needs to go on: save it, load it, continue, and the bits are those of one run.
-template <class Real>
+template <RealNumber Real>
 struct SolverState {
     Factors<Real> current;
     Factors<Real> previous;              ///< before the last sweep; empty unless `stationary` extrapolates
