@@ -40,13 +40,14 @@ TEST(Filtration, IsItsPartsPutTogether) {
 
 TEST(Filtration, OfNeighboursHasTheirEdgesAndTheTreeAndSaysSo) {
     const Points points(test::uniform_cloud(3, 60, 5));
-    const FiltrationOptions options{.neighbors = 4, .search = NeighborSearch::screened};
+    const FiltrationOptions options{.neighbors = 1, .search = NeighborSearch::screened};
     const Filtration filtration = make_filtration(points, options, 7);
-    const TreeAndNeighbors found = tree_and_neighbors(points, 4, NeighborSearch::screened, 7);
+    const TreeAndNeighbors found = tree_and_neighbors(points, 1, NeighborSearch::screened, 7);
     EXPECT_EQ(filtration.neighbors->edges, found.neighbors->edges);
-    EXPECT_THAT(filtration.notices, ElementsAre(HasSubstr("4 nearest"), HasSubstr("approximately")));
+    EXPECT_THAT(filtration.notices, ElementsAre(HasSubstr("1 nearest"), HasSubstr("approximately")));
     expect_same_graphs(*filtration.graph, SparseMultiscaleGraph(found.tree, found.neighbors->edges, 1.5),
                        filtration.scales.epsilon);
+    // One neighbour each joins few cells: most components are joined by edges of the tree alone.
     const SortedEdges sorted = edges_of(points, filtration);
     for (const double epsilon : filtration.scales.epsilon) {
         EXPECT_EQ(sorted.edges_below(epsilon), filtration.graph->at(epsilon)->edges());
