@@ -50,7 +50,7 @@ Json summary_json(const Options& options, const PreparedFit<Real>& prepared, con
     json["features"] = prepared.X->features();
     json["cells"] = prepared.X->cells();
     json["rank"] = prepared.rank;
-    json["edges"] = prepared.graph->at(1.0)->edges();
+    json["edges"] = prepared.graph->at(no_threshold)->edges();
     json["components"] = result.scales.betti0.front();
     json["stop"] = name_of(result.stop);
     json["steps"] = result.trace.size() - 1;

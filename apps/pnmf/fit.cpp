@@ -131,6 +131,7 @@ Stop run_watched(const Options& options, const PreparedFit<Real>& prepared, Solv
         const std::chrono::duration<double> since = std::chrono::steady_clock::now() - saved;
         // A converged state must not be resumed: the run it belongs to makes no further sweep.
         if (since.count() >= options.checkpoint_every && !report.converged) {
+            report.bring_factors();
             save_or_warn(checkpoint, state, fingerprint);
             saved = std::chrono::steady_clock::now();
         }

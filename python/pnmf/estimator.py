@@ -54,7 +54,6 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         How they are found; clustered does not look at all pairs, and takes the spanning tree of what it finds.
     algorithm : {"stationary", "reference", "paper"}
         Descent to a certificate; the published protocol; the paper's Algorithm 1.
-    order : {"chain", "sequential", "red-black"}
     start : {"nested", "chained", "broadcast"}, optional
     seeding : {"nndsvda", "nndsvd", "nndsvdar", "random"}
     tolerance : float, optional
@@ -125,7 +124,6 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         neighbors: int | None = None,
         search: str = "automatic",
         algorithm: str = "stationary",
-        order: str = "chain",
         start: str | None = None,
         seeding: str = "nndsvda",
         tolerance: float | None = None,
@@ -155,7 +153,6 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.neighbors = neighbors
         self.search = search
         self.algorithm = algorithm
-        self.order = order
         self.start = start
         self.seeding = seeding
         self.tolerance = tolerance

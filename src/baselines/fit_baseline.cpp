@@ -80,11 +80,11 @@ PreparedFit<Real> prepare(const DataView& X, const BaselineFitOptions& options, 
             std::make_unique<FixedGraph>(baseline_graph(Points(X, options.metric), options.graph));
     }
     prepared.penalty = fit.penalty;
-    prepared.scales.epsilon = {1.0};
+    prepared.scales.epsilon = {no_threshold};
     prepared.scales.multiplicity = {0};
     prepared.scales.weight = {1.0};
     prepared.scales.available = 1;
-    prepared.scales.betti0 = {prepared.graph->at(1.0)->component_count()};
+    prepared.scales.betti0 = {component_count(components(prepared.graph->tree(), no_threshold))};
     check_problem(prepared.problem());
     return prepared;
 }

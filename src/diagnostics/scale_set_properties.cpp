@@ -1,4 +1,5 @@
 #include <pnmf/diagnostics/scale_set_properties.hpp>
+#include <pnmf/persistence/diagram.hpp>
 
 #include <fmt/format.h>
 
@@ -35,10 +36,10 @@ NestedGraphs nested_graphs(const MultiscaleGraph& graph, const SortedEdges& sort
     NestedGraphs nested;
     for (const double scale : epsilon) {
         const auto at = graph.at(scale);
-        nested.wrong_components += at->component_count() == counts.at(scale) ? 0 : 1;
+        nested.components.push_back(component_count(components(graph.tree(), scale)));
+        nested.wrong_components += nested.components.back() == counts.at(scale) ? 0 : 1;
         nested.wrong_edges += at->edges() == sorted.edges_below(scale) ? 0 : 1;
         nested.lost_edges += !nested.edges.empty() && at->edges() < nested.edges.back() ? 1 : 0;
-        nested.components.push_back(at->component_count());
         nested.edges.push_back(at->edges());
     }
     return nested;

@@ -1,4 +1,5 @@
 #include <pnmf/diagnostics/spectrum.hpp>
+#include <pnmf/persistence/diagram.hpp>
 
 #include <Eigen/Eigenvalues>
 #include <Spectra/SymEigsSolver.h>
@@ -63,20 +64,20 @@ struct Blocks {
     std::vector<std::vector<Edge>> edges; ///< between positions in `cells`
 };
 
-Blocks blocks_of(const MultiscaleGraph::Scale& scale, const SortedEdges& sorted, double epsilon) {
+Blocks blocks_of(const std::vector<Index>& component, const SortedEdges& sorted, double epsilon) {
     Blocks blocks;
-    blocks.cells.resize(static_cast<std::size_t>(scale.component_count()));
+    blocks.cells.resize(static_cast<std::size_t>(component_count(component)));
     blocks.edges.resize(blocks.cells.size());
-    std::vector<Index> place(scale.components().size());
+    std::vector<Index> place(component.size());
     for (std::size_t j = 0; j < place.size(); ++j) {
-        auto& cells = blocks.cells[scale.components()[j]];
+        auto& cells = blocks.cells[component[j]];
         place[j] = static_cast<Index>(cells.size());
         cells.push_back(static_cast<Index>(j));
     }
     const Index edges = sorted.edges_below(epsilon);
     for (Index e = 0; e < edges; ++e) {
         const Edge& edge = sorted.edges[e];
-        blocks.edges[scale.components()[edge.i]].push_back(
+        blocks.edges[component[edge.i]].push_back(
             {.length = edge.length, .i = place[edge.i], .j = place[edge.j]});
     }
     return blocks;
@@ -98,7 +99,7 @@ Ends ends_by_decomposition(Index cells, const std::vector<Edge>& edges, double a
 
 /// By Lanczos on L, then on (γ_n·I − L) off the constants; both with the vectors that live on the component.
 std::optional<Ends> ends_by_lanczos(const MultiscaleGraph::Scale& scale, const std::vector<Index>& cells) {
-    const auto n = static_cast<Index>(scale.components().size());
+    const Index n = scale.degrees().size();
     const auto size = static_cast<Index>(cells.size());
     const auto spread = [&](const Vector& v) {
         Vector wide = Vector::Zero(n);
@@ -123,20 +124,21 @@ std::optional<Ends> ends_by_lanczos(const MultiscaleGraph::Scale& scale, const s
 }
 
 /// Kernel, γ_{kernel+1} and γ_n, component by component: L is block diagonal.
-void add_extremal(SpectrumPath& path, const MultiscaleGraph::Scale& scale, const SortedEdges& sorted,
-                  double alpha, double epsilon, Index whole_component) {
+void add_extremal(SpectrumPath& path, const MultiscaleGraph& graph, const SortedEdges& sorted, double epsilon,
+                  Index whole_component) {
+    const auto scale = graph.at(epsilon);
     double smallest = std::numeric_limits<double>::infinity();
     double largest = 0.0;
     bool settled = true;
-    const Blocks blocks = blocks_of(scale, sorted, epsilon);
+    const Blocks blocks = blocks_of(components(graph.tree(), epsilon), sorted, epsilon);
     for (std::size_t c = 0; c < blocks.cells.size(); ++c) {
         const auto size = static_cast<Index>(blocks.cells[c].size());
         if (size == 1) {
             continue;
         }
-        const std::optional<Ends> ends = size <= whole_component
-                                             ? ends_by_decomposition(size, blocks.edges[c], alpha, epsilon)
-                                             : ends_by_lanczos(scale, blocks.cells[c]);
+        const std::optional<Ends> ends =
+            size <= whole_component ? ends_by_decomposition(size, blocks.edges[c], graph.alpha(), epsilon)
+                                    : ends_by_lanczos(*scale, blocks.cells[c]);
         settled = settled && ends.has_value();
         if (ends) {
             smallest = std::min(smallest, ends->second);
@@ -144,7 +146,7 @@ void add_extremal(SpectrumPath& path, const MultiscaleGraph::Scale& scale, const
         }
     }
     path.not_converged += settled ? 0 : 1;
-    path.kernel.push_back(scale.component_count());
+    path.kernel.push_back(std::ssize(blocks.cells));
     path.smallest_positive.push_back(settled && std::isfinite(smallest) ? smallest : unknown);
     path.largest.push_back(settled ? largest : unknown);
 }
@@ -155,10 +157,8 @@ Vector spectrum(const MultiscaleGraph::Scale& scale) {
     return Eigen::SelfAdjointEigenSolver<Matrix>(L, Eigen::EigenvaluesOnly).eigenvalues();
 }
 
-void add_complete(SpectrumPath& path, const MultiscaleGraph::Scale& scale, const Vector& now,
-                  const Vector& before) {
+void add_complete(SpectrumPath& path, Index kernel, const Vector& now, const Vector& before) {
     const Index n = now.size();
-    const Index kernel = scale.component_count();
     const double rounding = 1e-14 * static_cast<double>(n) * std::max(now(n - 1), 1e-300);
     const Index near_zero = (now.array() <= rounding).count();
     path.numerical_kernel_differs += near_zero == kernel ? 0 : 1;
@@ -180,14 +180,13 @@ SpectrumPath spectrum_path(const MultiscaleGraph& graph, const SortedEdges& sort
         static_cast<double>(epsilon.size()) * std::pow(static_cast<double>(n), 3.0) <= options.most_work;
     Vector before;
     for (const double scale_epsilon : epsilon) {
-        const auto scale = graph.at(scale_epsilon);
         if (path.complete) {
-            Vector now = spectrum(*scale);
-            add_complete(path, *scale, now, before);
+            Vector now = spectrum(*graph.at(scale_epsilon));
+            add_complete(path, component_count(components(graph.tree(), scale_epsilon)), now, before);
             before = std::move(now);
             continue;
         }
-        add_extremal(path, *scale, sorted, graph.alpha(), scale_epsilon, options.whole_component);
+        add_extremal(path, graph, sorted, scale_epsilon, options.whole_component);
         const std::size_t t = path.largest.size() - 1;
         const double rise = t == 0 ? 0.0 : path.largest[t] - path.largest[t - 1];
         path.largest_rise.push_back(rise > 0.0 ? rise : 0.0); // 0 also where one of the two is not known

@@ -1,7 +1,6 @@
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/persistence/diagram.hpp>
 
 #include "graphs/scale_forms.hpp"
 
@@ -90,14 +89,12 @@ std::unique_ptr<MultiscaleGraph::Scale> DenseMultiscaleGraph::at(double epsilon)
     const auto largest = static_cast<Index>(largest_list_share * static_cast<double>(n * n));
     if (auto joined = lists_at(distances_, nearest_, edge_weight, largest)) {
         const auto lists = std::make_shared<const NeighborLists>(std::move(*joined));
-        ListWeights weights = weigh_prefixes(*lists, edge_weight);
-        weights.facts.set_components(components(tree_, epsilon));
-        return std::make_unique<ListScale>(lists, std::make_shared<const ListWeights>(std::move(weights)));
+        return std::make_unique<ListScale>(
+            lists, std::make_shared<const ListWeights>(weigh_prefixes(*lists, edge_weight)));
     }
     ScaleFacts facts;
     Matrix adjacency = tables_->take(n);
     weigh_table(distances_, edge_weight, adjacency, facts);
-    facts.set_components(components(tree_, epsilon));
     return std::make_unique<TableScale>(std::move(adjacency), std::move(facts), tables_);
 }
 

@@ -2,6 +2,7 @@
 #include <pnmf/graphs/fixed_graph.hpp>
 
 #include "graphs/scale_forms.hpp"
+#include "persistence/kruskal.hpp"
 
 #include <cmath>
 #include <utility>
@@ -56,6 +57,19 @@ void check_symmetry(const SparseMatrix<double>& A) {
     }
 }
 
+/// The first edges that join two components, in the order of their ends.
+SpanningTree spanning_forest(const NeighborLists& lists) {
+    std::vector<Edge> edges;
+    for (Index j = 0; j < lists.cells(); ++j) {
+        for (auto e = lists.start[j]; e < lists.start[j + 1]; ++e) {
+            if (j < lists.cell[e]) {
+                edges.push_back({.length = 0.0, .i = j, .j = lists.cell[e]});
+            }
+        }
+    }
+    return {.cells = lists.cells(), .edges = kruskal(lists.cells(), edges)};
+}
+
 } // namespace
 
 FixedGraph::FixedGraph(const SparseMatrix<double>& weights) {
@@ -79,7 +93,7 @@ FixedGraph::FixedGraph(const SparseMatrix<double>& weights) {
     NeighborLists lists;
     lists.start = std::move(A.start);
     lists.cell = std::move(A.row);
-    scale.facts.set_components(connected_components(lists));
+    forest_ = spanning_forest(lists);
     lists_ = std::make_shared<const NeighborLists>(std::move(lists));
     weights_ = std::make_shared<const ListWeights>(std::move(scale));
 }

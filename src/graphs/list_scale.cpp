@@ -25,11 +25,6 @@ void over_cells(Index cells, Index operations, const std::function<void(Index, I
 
 } // namespace
 
-void ScaleFacts::set_components(std::vector<Index> of_cells) {
-    components = std::move(of_cells);
-    component_count = components.empty() ? 0 : 1 + *std::max_element(components.begin(), components.end());
-}
-
 ListWeights weigh_prefixes(const NeighborLists& lists, const EdgeWeight& edge_weight) {
     const Index n = lists.cells();
     ListWeights result;

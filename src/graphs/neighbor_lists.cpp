@@ -69,31 +69,4 @@ NeighborLists nearest_in_table(const Matrix& distances, Index count) {
     return lists;
 }
 
-std::vector<Index> connected_components(const NeighborLists& lists) {
-    const Index n = lists.cells();
-    std::vector<Index> component(static_cast<std::size_t>(n), -1);
-    std::vector<Index> waiting;
-    Index next = 0;
-    for (Index root = 0; root < n; ++root) {
-        if (component[root] >= 0) {
-            continue;
-        }
-        component[root] = next;
-        waiting.push_back(root);
-        while (!waiting.empty()) {
-            const Index j = waiting.back();
-            waiting.pop_back();
-            for (auto e = lists.start[j]; e < lists.start[j + 1]; ++e) {
-                const Index i = lists.cell[e];
-                if (component[i] < 0) {
-                    component[i] = next;
-                    waiting.push_back(i);
-                }
-            }
-        }
-        ++next;
-    }
-    return component;
-}
-
 } // namespace pnmf

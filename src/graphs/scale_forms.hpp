@@ -17,12 +17,7 @@ namespace pnmf {
 /// What every scale knows beside its weights.
 struct ScaleFacts {
     Vector degrees;
-    std::vector<Index> components;
-    Index component_count = 0;
     Index edges = 0;
-
-    /// Sets the components and their number.
-    void set_components(std::vector<Index> components);
 };
 
 /// A prefix of each list of neighbours, with a weight for each entry.
@@ -32,7 +27,7 @@ struct ListWeights {
     ScaleFacts facts;
 };
 
-/// The weights of the edges shorter than ε, and their sums; the components are the caller's.
+/// The weights of the edges shorter than ε, and their sums.
 ListWeights weigh_prefixes(const NeighborLists& lists, const EdgeWeight& edge_weight);
 
 /// Entry r of cell j joins it to the r-th cell of its list.
@@ -43,8 +38,6 @@ class ListScale final : public MultiscaleGraph::Scale {
     Matrix times_adjacency(const Matrix& H) const override;
     DenseMatrix<float> times_adjacency(const DenseMatrix<float>& H) const override;
     const Vector& degrees() const override { return weights_->facts.degrees; }
-    const std::vector<Index>& components() const override { return weights_->facts.components; }
-    Index component_count() const override { return weights_->facts.component_count; }
     Index edges() const override { return weights_->facts.edges; }
     Matrix adjacency() const override;
 
@@ -83,8 +76,6 @@ class TableScale final : public MultiscaleGraph::Scale {
     Matrix times_adjacency(const Matrix& H) const override;
     DenseMatrix<float> times_adjacency(const DenseMatrix<float>& H) const override;
     const Vector& degrees() const override { return facts_.degrees; }
-    const std::vector<Index>& components() const override { return facts_.components; }
-    Index component_count() const override { return facts_.component_count; }
     Index edges() const override { return facts_.edges; }
     Matrix adjacency() const override { return adjacency_; }
 

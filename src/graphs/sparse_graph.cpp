@@ -1,6 +1,5 @@
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
-#include <pnmf/persistence/diagram.hpp>
 
 #include "graphs/scale_forms.hpp"
 
@@ -24,9 +23,8 @@ SparseMultiscaleGraph::SparseMultiscaleGraph(SpanningTree tree, const std::vecto
 }
 
 std::unique_ptr<MultiscaleGraph::Scale> SparseMultiscaleGraph::at(double epsilon) const {
-    ListWeights weights = weigh_prefixes(*lists_, EdgeWeight(epsilon, alpha_));
-    weights.facts.set_components(components(tree_, epsilon));
-    return std::make_unique<ListScale>(lists_, std::make_shared<const ListWeights>(std::move(weights)));
+    return std::make_unique<ListScale>(
+        lists_, std::make_shared<const ListWeights>(weigh_prefixes(*lists_, EdgeWeight(epsilon, alpha_))));
 }
 
 } // namespace pnmf

@@ -13,6 +13,10 @@ double Movement::ratio() const {
     return size > 0.0 ? std::sqrt(moved / size) : 1.0;
 }
 
+Movement operator*(double weight, const Movement& movement) {
+    return {weight * movement.moved, weight * movement.size};
+}
+
 Movement& Movement::operator+=(const Movement& other) {
     moved += other.moved;
     size += other.size;
@@ -34,18 +38,18 @@ KktResidual sum(const std::vector<KktResidual>& residuals) {
 }
 
 template <class Real>
-DenseMatrix<Real> half_gradient_H(const Penalty& penalty, const ScaleProducts<Real>& products,
+DenseMatrix<Real> half_gradient_H(const ScalePenalty& penalty, const ScaleProducts<Real>& products,
                                   const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
                                   const DenseMatrix<Real>* after) {
     const auto graph = static_cast<Real>(penalty.graph);
-    const auto smoothness = static_cast<Real>(penalty.smoothness);
     DenseMatrix<Real> gradient = products.WtW * H - products.WtX;
     gradient += graph * (H * products.degree.asDiagonal() - products.HA);
     gradient += static_cast<Real>(penalty.anchor) * H;
-    for (const DenseMatrix<Real>* neighbour : {before, after}) {
-        if (neighbour != nullptr) {
-            gradient += smoothness * (H - *neighbour);
-        }
+    if (before != nullptr) {
+        gradient += static_cast<Real>(penalty.before) * (H - *before);
+    }
+    if (after != nullptr) {
+        gradient += static_cast<Real>(penalty.after) * (H - *after);
     }
     return gradient;
 }
@@ -57,14 +61,16 @@ DenseMatrix<Real> half_gradient_W(const DenseMatrix<Real>& W, const DenseMatrix<
 }
 
 template <class Real>
-Movement movement_H(const Penalty& penalty, const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
-                    const DenseMatrix<Real>* before, const DenseMatrix<Real>* after) {
+Movement movement_H(const ScalePenalty& penalty, const ScaleProducts<Real>& products,
+                    const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
+                    const DenseMatrix<Real>* after) {
     const DenseMatrix<Real> gradient = half_gradient_H(penalty, products, H, before, after);
-    const double neighbours = (before != nullptr ? 1.0 : 0.0) + (after != nullptr ? 1.0 : 0.0);
+    const double smoothness =
+        (before != nullptr ? penalty.before : 0.0) + (after != nullptr ? penalty.after : 0.0);
     Movement result;
     for (Index j = 0; j < H.cols(); ++j) {
-        const double shared = penalty.graph * static_cast<double>(products.degree[j]) +
-                              neighbours * penalty.smoothness + penalty.anchor;
+        const double shared =
+            penalty.graph * static_cast<double>(products.degree[j]) + smoothness + penalty.anchor;
         for (Index k = 0; k < H.rows(); ++k) {
             const double q = static_cast<double>(products.WtW(k, k)) + shared;
             const double h = H(k, j);
@@ -109,12 +115,13 @@ Evaluation evaluate(const Problem<Real>& problem, const Factors<Real>& factors, 
         DenseMatrix<Real> room;
         const auto& W = factors.basis(t, room);
         const auto& H = factors.H[t];
-        const DenseMatrix<Real>* const before = t > 0 ? &factors.H[t - 1] : nullptr;
-        const DenseMatrix<Real>* const after = t + 1 < scales ? &factors.H[t + 1] : nullptr;
+        const ScalePenalty penalty = problem.at(t);
         const ScaleProducts<Real> products = scale_products(problem, t, W, H);
-        terms[t] = scale_objective(problem.penalty, squared_norm_X, products, H, before);
-        result.residuals[t].H = movement_H(problem.penalty, products, H, before, after);
-        result.residuals[t].W = movement_W(form, W, problem.X->times_transposed(H), gram_of_rows(H));
+        terms[t] = scale_objective(penalty, squared_norm_X, products, H, scale_before(factors.H, t));
+        result.residuals[t].H =
+            movement_H(penalty, products, H, scale_before(factors.H, t), scale_after(factors.H, t));
+        result.residuals[t].W =
+            penalty.fit * movement_W(form, W, problem.X->times_transposed(H), gram_of_rows(H));
     });
     for (const Objective& term : terms) {
         result.objective = result.objective + term;
@@ -129,12 +136,12 @@ std::vector<KktResidual> kkt_residuals(const Problem<Real>& problem, const Facto
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
-    template DenseMatrix<Real> half_gradient_H(const Penalty&, const ScaleProducts<Real>&,                   \
+    template DenseMatrix<Real> half_gradient_H(const ScalePenalty&, const ScaleProducts<Real>&,              \
                                                const DenseMatrix<Real>&, const DenseMatrix<Real>*,           \
                                                const DenseMatrix<Real>*);                                    \
     template DenseMatrix<Real> half_gradient_W(const DenseMatrix<Real>&, const DenseMatrix<Real>&,           \
                                                const DenseMatrix<Real>&);                                    \
-    template Movement movement_H(const Penalty&, const ScaleProducts<Real>&, const DenseMatrix<Real>&,       \
+    template Movement movement_H(const ScalePenalty&, const ScaleProducts<Real>&, const DenseMatrix<Real>&,  \
                                  const DenseMatrix<Real>*, const DenseMatrix<Real>*);                        \
     template Movement movement_W(BasisForm, const DenseMatrix<Real>&, const DenseMatrix<Real>&,              \
                                  const DenseMatrix<Real>&);                                                  \

@@ -41,16 +41,27 @@ template <class Real>
 ScaleProducts<Real> scale_products(const Problem<Real>& problem, Index t, const DenseMatrix<Real>& W,
                                    const DenseMatrix<Real>& H) {
     const auto graph = problem.graph->at(problem.epsilon[t]);
-    return {problem.X->transposed_times(W), gram_of_columns(W), graph->times_adjacency(H),
-            graph->degrees().template cast<Real>()};
+    ScaleProducts<Real> products{problem.X->transposed_times(W), gram_of_columns(W),
+                                 graph->times_adjacency(H), graph->degrees().template cast<Real>()};
+    weigh(products, problem.at(t).fit);
+    return products;
 }
 
 template <class Real>
-Objective scale_objective(const Penalty& penalty, double squared_norm_X, const ScaleProducts<Real>& products,
-                          const DenseMatrix<Real>& H, const DenseMatrix<Real>* before) {
+void weigh(ScaleProducts<Real>& products, double weight) {
+    if (weight != 1.0) {
+        products.WtX *= static_cast<Real>(weight);
+        products.WtW *= static_cast<Real>(weight);
+    }
+}
+
+template <class Real>
+Objective scale_objective(const ScalePenalty& penalty, double squared_norm_X,
+                          const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
+                          const DenseMatrix<Real>* before) {
     Objective result;
-    result.fit =
-        squared_norm_X - 2.0 * inner_product(products.WtX, H) + inner_product(products.WtW, gram_of_rows(H));
+    result.fit = penalty.fit * squared_norm_X - 2.0 * inner_product(products.WtX, H) +
+                 inner_product(products.WtW, gram_of_rows(H));
     double squared_norm_H = 0.0;
     double weighted = 0.0;
     double steps = 0.0;
@@ -63,7 +74,7 @@ Objective scale_objective(const Penalty& penalty, double squared_norm_X, const S
         }
     }
     result.graph = penalty.graph * (weighted - inner_product(products.HA, H));
-    result.smoothness = penalty.smoothness * steps;
+    result.smoothness = penalty.before * steps;
     result.anchor = penalty.anchor * squared_norm_H;
     return result;
 }
@@ -75,8 +86,8 @@ Objective objective(const Problem<Real>& problem, const Factors<Real>& factors) 
     parallel_for(problem.scales(), [&](Index t) {
         DenseMatrix<Real> room;
         const auto products = scale_products(problem, t, factors.basis(t, room), factors.H[t]);
-        terms[t] = scale_objective(problem.penalty, squared_norm_X, products, factors.H[t],
-                                   t > 0 ? &factors.H[t - 1] : nullptr);
+        terms[t] = scale_objective(problem.at(t), squared_norm_X, products, factors.H[t],
+                                   scale_before(factors.H, t));
     });
     Objective total;
     for (const Objective& term : terms) {
@@ -91,7 +102,8 @@ Objective objective(const Problem<Real>& problem, const Factors<Real>& factors) 
     template DenseMatrix<Real> gram_of_columns(const DenseMatrix<Real>&);                                    \
     template ScaleProducts<Real> scale_products(const Problem<Real>&, Index, const DenseMatrix<Real>&,       \
                                                 const DenseMatrix<Real>&);                                   \
-    template Objective scale_objective(const Penalty&, double, const ScaleProducts<Real>&,                   \
+    template void weigh(ScaleProducts<Real>&, double);                                                       \
+    template Objective scale_objective(const ScalePenalty&, double, const ScaleProducts<Real>&,              \
                                        const DenseMatrix<Real>&, const DenseMatrix<Real>*);                  \
     template Objective objective(const Problem<Real>&, const Factors<Real>&);
 PNMF_INSTANTIATE(float)

@@ -1,7 +1,9 @@
 #include <pnmf/error.hpp>
 #include <pnmf/model/problem.hpp>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 namespace pnmf {
 namespace {
@@ -24,12 +26,97 @@ void check_factor(const char* name, Index t, const DenseMatrix<Real>& factor, In
     }
 }
 
+/// None, or as many as there should be.
+void check_count(const char* what, const std::vector<double>& values, std::size_t count) {
+    require(values.empty() || values.size() == count, "there must be {} {} or none, got {}", count, what,
+            values.size());
+}
+
+void check_positions(const std::vector<Index>& positions, Index scales) {
+    require(!positions.empty() && positions.front() == 0 && positions.back() == scales - 1 &&
+                std::adjacent_find(positions.begin(), positions.end(), std::greater_equal<>()) ==
+                    positions.end(),
+            "kept scales must ascend, with the first and the last of {} among them", scales);
+}
+
 } // namespace
 
 void check_penalty(const Penalty& penalty) {
     check_weight("lambda1", penalty.graph);
     check_weight("lambda2", penalty.smoothness);
     check_weight("lambda3", penalty.anchor);
+}
+
+Penalty at_stride(Penalty penalty, double stride) {
+    penalty.smoothness /= stride * stride;
+    return penalty;
+}
+
+ScalePenalty single_scale(const Penalty& penalty) {
+    return {.graph = penalty.graph, .anchor = penalty.anchor};
+}
+
+template <RealNumber Real>
+ScalePenalty Problem<Real>::at(Index t) const {
+    const double w = weight.empty() ? 1.0 : weight[static_cast<std::size_t>(t)];
+    const auto coupling = [&](Index pair) { // of scales pair and pair + 1
+        return smoothness.empty() ? penalty.smoothness : smoothness[static_cast<std::size_t>(pair)];
+    };
+    return {.fit = w,
+            .graph = w * penalty.graph,
+            .anchor = w * penalty.anchor,
+            .before = t > 0 ? coupling(t - 1) : 0.0,
+            .after = t + 1 < scales() ? coupling(t) : 0.0};
+}
+
+template <class Real>
+std::vector<ScalePenalty> scale_penalties(const Problem<Real>& problem) {
+    std::vector<ScalePenalty> penalties;
+    for (Index t = 0; t < problem.scales(); ++t) {
+        penalties.push_back(problem.at(t));
+    }
+    return penalties;
+}
+
+template <class Real>
+Problem<Real> at_scales(const Problem<Real>& problem, const std::vector<Index>& positions) {
+    check_positions(positions, problem.scales());
+    Problem<Real> kept = problem;
+    kept.epsilon.clear();
+    kept.weight.assign(positions.size(), 0.0);
+    kept.smoothness.clear();
+    for (std::size_t i = 0; i < positions.size(); ++i) {
+        kept.epsilon.push_back(problem.epsilon[positions[i]]);
+        kept.weight[i] += problem.at(positions[i]).fit;
+        if (i + 1 == positions.size()) {
+            break;
+        }
+        const auto gap = static_cast<double>(positions[i + 1] - positions[i]);
+        double resistance = 1.0 / problem.at(positions[i]).after;
+        for (Index t = positions[i] + 1; t < positions[i + 1]; ++t) {
+            const double share = static_cast<double>(t - positions[i]) / gap;
+            kept.weight[i] += (1.0 - share) * problem.at(t).fit;
+            kept.weight[i + 1] += share * problem.at(t).fit;
+            resistance += 1.0 / problem.at(t).after;
+        }
+        kept.smoothness.push_back(1.0 / resistance);
+    }
+    return kept;
+}
+
+template <class Real>
+Problem<Real> at_even_scales(const Problem<Real>& problem, const std::vector<Index>& positions) {
+    Problem<Real> kept = problem;
+    kept.epsilon.clear();
+    for (const Index t : positions) {
+        kept.epsilon.push_back(problem.epsilon[t]);
+    }
+    if (positions.size() > 1) {
+        const double stride =
+            static_cast<double>(problem.scales() - 1) / static_cast<double>(positions.size() - 1);
+        kept.penalty = at_stride(kept.penalty, stride);
+    }
+    return kept;
 }
 
 template <class Real>
@@ -42,11 +129,22 @@ void check_problem(const Problem<Real>& problem) {
     require(problem.scales() >= 1, "there must be at least one scale");
     double before = 0.0;
     for (const double epsilon : problem.epsilon) {
-        require(std::isfinite(epsilon) && epsilon > before,
-                "scales must be positive and ascend, got {} after {}", epsilon, before);
+        // A single graph may come without a threshold.
+        const bool known = std::isfinite(epsilon) || (problem.scales() == 1 && epsilon == no_threshold);
+        require(known && epsilon > before, "scales must be positive and ascend, got {} after {}", epsilon,
+                before);
         before = epsilon;
     }
     check_penalty(problem.penalty);
+    check_count("weights of scales", problem.weight, problem.epsilon.size());
+    for (const double weight : problem.weight) {
+        require(std::isfinite(weight) && weight > 0.0,
+                "the weight of a scale must be a finite number above 0, got {}", weight);
+    }
+    check_count("couplings of neighbouring scales", problem.smoothness, problem.epsilon.size() - 1);
+    for (const double smoothness : problem.smoothness) {
+        check_weight("the coupling of two scales", smoothness);
+    }
 }
 
 template <class Real>
@@ -62,6 +160,14 @@ void check_factors(const Problem<Real>& problem, const Factors<Real>& factors) {
     }
 }
 
+template struct Problem<float>;
+template struct Problem<double>;
+template std::vector<ScalePenalty> scale_penalties(const Problem<float>&);
+template std::vector<ScalePenalty> scale_penalties(const Problem<double>&);
+template Problem<float> at_scales(const Problem<float>&, const std::vector<Index>&);
+template Problem<double> at_scales(const Problem<double>&, const std::vector<Index>&);
+template Problem<float> at_even_scales(const Problem<float>&, const std::vector<Index>&);
+template Problem<double> at_even_scales(const Problem<double>&, const std::vector<Index>&);
 template void check_problem(const Problem<float>&);
 template void check_problem(const Problem<double>&);
 template void check_factors(const Problem<float>&, const Factors<float>&);

@@ -59,4 +59,8 @@ std::vector<Index> components(const SpanningTree& tree, double epsilon) {
     return component;
 }
 
+Index component_count(const std::vector<Index>& components) {
+    return components.empty() ? 0 : 1 + *std::max_element(components.begin(), components.end());
+}
+
 } // namespace pnmf

@@ -6,11 +6,11 @@ namespace pnmf {
 template <class Real>
 Assessment assess_fit(const PreparedFit<Real>& prepared, const FitResult<Real>& result,
                       const AssessOptions& options) {
-    const bool has_scales = prepared.tree.cells > 0; // a baseline has none
+    const bool has_scales = prepared.tree.has_value();
     return assess_scales(
         result.scales.size(), [&](Index t) { return Matrix(result.factors.H[t].template cast<double>()); },
         has_scales ? result.scales.epsilon : std::vector<double>{},
-        has_scales ? h0_diagram(prepared.tree).deaths : std::vector<double>{}, options);
+        has_scales ? h0_diagram(*prepared.tree).deaths : std::vector<double>{}, options);
 }
 
 template Assessment assess_fit(const PreparedFit<float>&, const FitResult<float>&, const AssessOptions&);

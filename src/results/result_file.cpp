@@ -105,8 +105,8 @@ template <class Real>
 void add_scales(AnnDataMap& uns, const PreparedFit<Real>& prepared, const ScaleSet& scales) {
     uns["epsilon"] = numeric_array(scales.epsilon);
     uns["multiplicity"] = numeric_array(integers(scales.multiplicity));
-    uns["deaths"] = numeric_array(h0_diagram(prepared.tree).deaths);
-    uns["merge_tree"] = numeric_array(linkage(prepared.tree));
+    uns["deaths"] = numeric_array(h0_diagram(*prepared.tree).deaths);
+    uns["merge_tree"] = numeric_array(linkage(*prepared.tree));
 }
 
 void add_assessment(AnnDataFile& file, AnnDataMap& uns, const Assessment& assessment) {

@@ -12,9 +12,7 @@
 namespace pnmf {
 namespace {
 
-/// Few scales of many have the objective of the many, for embeddings that change linearly in between, when λ₂
-/// is divided by the square of their stride (as in `nested_start`). The published algorithms take λ₂ as it
-/// is.
+/// The published algorithms take λ₂ as it is, however few the scales.
 template <RealNumber Real>
 void set_penalty(PreparedFit<Real>& prepared) {
     prepared.penalty = prepared.options.penalty;
@@ -22,7 +20,7 @@ void set_penalty(PreparedFit<Real>& prepared) {
     if (stride == 1.0 || prepared.options.solver.algorithm != Algorithm::stationary) {
         return;
     }
-    prepared.penalty.smoothness /= stride * stride;
+    prepared.penalty = at_stride(prepared.penalty, stride);
     prepared.notices.push_back(
         fmt::format("lambda2 {} / {:.4g}^2 = {:.3g}: each scale kept stands for {:.4g} of all",
                     prepared.options.penalty.smoothness, stride, prepared.penalty.smoothness, stride));
@@ -37,7 +35,7 @@ void warn_of_collapse(FitResult<Real>& result, const PreparedFit<Real>& prepared
     if (prepared.rank < 2 || collapsed == 0) {
         return;
     }
-    if (!prepared.tree.edges.empty() && prepared.tree.edges.back().length == 0.0) {
+    if (prepared.tree && !prepared.tree->edges.empty() && prepared.tree->edges.back().length == 0.0) {
         result.warnings.push_back(
             "all cells are the same: there is one direction to find, whatever the rank");
         return;

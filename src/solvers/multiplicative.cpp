@@ -76,10 +76,9 @@ void ScalePair<Real>::lin_basis_step(double nu, double mu) {
 
 template <class Real>
 void ScalePair<Real>::lin_embedding_step(double nu, double mu) {
-    const Penalty& penalty = sub_.penalty;
+    const ScalePenalty& penalty = sub_.penalty;
     const auto graph = static_cast<Real>(penalty.graph);
-    const auto smoothness = static_cast<Real>(penalty.smoothness);
-    const auto diagonal = static_cast<Real>(sub_.neighbours() * penalty.smoothness + penalty.anchor);
+    const auto diagonal = static_cast<Real>(penalty.before + penalty.after + penalty.anchor);
     parallel_blocks(H_.cols(), cells_at_a_time, [&](Index begin, Index end) {
         const Index cells = end - begin;
         const auto degree = products_.degree.segment(begin, cells);
@@ -92,10 +91,11 @@ void ScalePair<Real>::lin_embedding_step(double nu, double mu) {
         const DenseMatrix<Real> term = term_of(value);
         DenseMatrix<Real> gradient = term - products_.WtX.middleCols(begin, cells);
         gradient -= graph * products_.HA.middleCols(begin, cells);
-        for (const DenseMatrix<Real>* neighbour : {sub_.before, sub_.after}) {
-            if (neighbour != nullptr) {
-                gradient -= smoothness * neighbour->middleCols(begin, cells);
-            }
+        if (sub_.before != nullptr) {
+            gradient -= static_cast<Real>(penalty.before) * sub_.before->middleCols(begin, cells);
+        }
+        if (sub_.after != nullptr) {
+            gradient -= static_cast<Real>(penalty.after) * sub_.after->middleCols(begin, cells);
         }
         lin_step<Real>(H_.middleCols(begin, cells), gradient, term, nu, mu, term_of);
     });
@@ -138,7 +138,7 @@ template <class Real>
 double ScalePair<Real>::loss() const {
     double loss = terms().total();
     if (sub_.after != nullptr) {
-        loss += sub_.penalty.smoothness * (*sub_.after - H_).template cast<double>().squaredNorm();
+        loss += sub_.penalty.after * (*sub_.after - H_).template cast<double>().squaredNorm();
     }
     return loss;
 }
@@ -165,7 +165,8 @@ Index fit_graph_regularized(const DataMatrix<Real>& X, double squared_norm_X,
                             const MultiscaleGraph::Scale& graph, double lambda, Pair<Real>& pair,
                             double tolerance, Index limit,
                             const std::function<bool(const RescaledStep&)>& watch) {
-    const Subproblem<Real> sub{&X, squared_norm_X, &graph, Penalty{lambda, 0.0, 0.0}, nullptr, nullptr};
+    const Subproblem<Real> sub{&X,      squared_norm_X, &graph, single_scale({lambda, 0.0, 0.0}),
+                               nullptr, nullptr};
     ScalePair<Real> scale(sub, pair.W, pair.H);
     double loss = scale.loss();
     return iterate_to_tolerance(loss, tolerance, limit, [&](Index) {

@@ -11,16 +11,15 @@
 namespace pnmf {
 
 /// One scale's subproblem f_t of eq. (opt), with the neighbours' embeddings fixed; absent ones are null.
+/// Divided by the weight of the scale, so that `penalty.fit` is 1: its minimiser and steps stay the same.
 template <class Real>
 struct Subproblem {
     const DataMatrix<Real>* X = nullptr;
     double squared_norm_X = 0.0;
     const MultiscaleGraph::Scale* graph = nullptr;
-    Penalty penalty;
+    ScalePenalty penalty;
     const DenseMatrix<Real>* before = nullptr;
     const DenseMatrix<Real>* after = nullptr;
-
-    int neighbours() const { return (before != nullptr ? 1 : 0) + (after != nullptr ? 1 : 0); }
 };
 
 /// The pair (W, H) of one scale with the products that its multiplicative steps share.
@@ -35,7 +34,8 @@ class ScalePair {
     /// W after eq. (update_modify): W − W̄ ⊘ (W̄·HHᵀ + ν) ⊙ ½∇_W f. W̄ is W, lifted to μ where the gradient is
     /// negative.
     void lin_basis_step(double nu, double mu);
-    /// H likewise, with the denominator WᵀW·H̄ + λ₁·H̄·D + (mλ₂ + λ₃)·H̄ + ν, m the number of neighbours.
+    /// H likewise, with the denominator WᵀW·H̄ + λ₁·H̄·D + (s + λ₃)·H̄ + ν, s the sum of the couplings to both
+    /// neighbours.
     void lin_embedding_step(double nu, double mu);
     /// Lee and Seung's steps for graph-regularised NMF (Cai et al. 2010): W ⊙ XHᵀ ⊘ (W·HHᵀ + ν),
     void plain_basis_step(double nu);

@@ -42,19 +42,11 @@ Factors<Real> draw_out(const Factors<Real>& factors, const std::vector<Index>& k
     return result;
 }
 
+/// A level of scales that stand for all. Where all scales of the problem count alike they are taken to be
+/// evenly spaced, though they are so only but for rounding of their positions.
 template <class Real>
 Problem<Real> at_level(const Problem<Real>& problem, const std::vector<Index>& positions) {
-    Problem<Real> level = problem;
-    level.epsilon.clear();
-    for (const Index t : positions) {
-        level.epsilon.push_back(problem.epsilon[t]);
-    }
-    if (positions.size() > 1) {
-        const double gap =
-            static_cast<double>(problem.scales() - 1) / static_cast<double>(positions.size() - 1);
-        level.penalty.smoothness /= gap * gap;
-    }
-    return level;
+    return problem.even() ? at_even_scales(problem, positions) : at_scales(problem, positions);
 }
 
 } // namespace

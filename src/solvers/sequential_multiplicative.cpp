@@ -23,6 +23,13 @@ class SequentialMultiplicative : public Method<Real> {
     SequentialMultiplicative(const Problem<Real>& problem, const SolverOptions& options)
         : problem_(problem), options_(options), squared_norm_X_(problem.X->squared_norm()) {}
 
+    void load(SolverState<Real>&) override {} // the state's factors are worked on in place
+    void store() override {}
+
+    std::vector<KktResidual> residuals(const SolverState<Real>& state) override {
+        return kkt_residuals(problem_, state.current, form_of(options_.algorithm));
+    }
+
     SweepReport sweep(SolverState<Real>& state, const std::function<void(const StepReport&)>& step) override {
         Factors<Real>& factors = state.current;
         double total = state.trace.back().total();
@@ -32,9 +39,10 @@ class SequentialMultiplicative : public Method<Real> {
             const Subproblem<Real> sub{problem_.X,
                                        squared_norm_X_,
                                        graph.get(),
-                                       problem_.penalty,
-                                       t > 0 ? &factors.H[t - 1] : nullptr,
-                                       t + 1 < problem_.scales() ? &factors.H[t + 1] : nullptr};
+                                       divided(problem_.at(t)),
+                                       scale_before(factors.H, t),
+                                       scale_after(factors.H, t)};
+            const double weight = problem_.at(t).fit;
             factors.bring(t);
             ScalePair<Real> scale(sub, factors.W[t], factors.H[t]);
             double loss = scale.loss();
@@ -42,7 +50,7 @@ class SequentialMultiplicative : public Method<Real> {
                 iterate_to_tolerance(loss, options_.inner_tolerance, options_.inner_limit, [&](Index number) {
                     update(scale);
                     const double next = scale.loss();
-                    total += next - loss;
+                    total += weight * (next - loss);
                     loss = next;
                     if (step) {
                         step({static_cast<Index>(state.trace.size()), t, number, total});
@@ -58,6 +66,15 @@ class SequentialMultiplicative : public Method<Real> {
     }
 
   private:
+    /// The penalty of a scale over its weight: `Subproblem`.
+    static ScalePenalty divided(const ScalePenalty& penalty) {
+        return {.fit = 1.0,
+                .graph = penalty.graph / penalty.fit,
+                .anchor = penalty.anchor / penalty.fit,
+                .before = penalty.before / penalty.fit,
+                .after = penalty.after / penalty.fit};
+    }
+
     void update(ScalePair<Real>& scale) const {
         if (options_.algorithm == Algorithm::paper) {
             scale.lin_embedding_step(nu / 2, mu);

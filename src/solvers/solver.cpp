@@ -11,14 +11,6 @@
 namespace pnmf {
 namespace {
 
-template <class Real>
-std::unique_ptr<Method<Real>> make_method(const Problem<Real>& problem, const SolverOptions& options) {
-    if (options.algorithm == Algorithm::stationary) {
-        return make_stationary(problem, options);
-    }
-    return make_multiplicative(problem, options);
-}
-
 Index sweep_limit(const SolverOptions& options) {
     return options.max_sweeps.value_or(default_max_sweeps(options));
 }
@@ -27,7 +19,7 @@ Index sweep_limit(const SolverOptions& options) {
 /// still lowers the objective is not the last one: the residual sees single variables, the decrease sees what
 /// they do together.
 template <class Real>
-bool is_done(const Problem<Real>& problem, const SolverOptions& options, SolverState<Real>& state,
+bool is_done(Method<Real>& method, const SolverOptions& options, SolverState<Real>& state,
              SweepReport& report) {
     const double tolerance = options.tolerance.value_or(default_tolerance(options));
     if (options.algorithm == Algorithm::reference) {
@@ -42,9 +34,31 @@ bool is_done(const Problem<Real>& problem, const SolverOptions& options, SolverS
         decrease > tolerance / 3.0 * before) {
         return false;
     }
-    state.residuals = kkt_residuals(problem, state.current, form_of(options.algorithm));
+    state.residuals = method.residuals(state);
     report.residual = sum(state.residuals);
     return report.residual.certificate() <= tolerance;
+}
+
+template <class Real>
+Stop sweep_until_done(Method<Real>& method, const SolverOptions& options, SolverState<Real>& state,
+                      const Observer& observer) {
+    const Index limit = sweep_limit(options);
+    while (static_cast<Index>(state.trace.size()) <= limit) {
+        state.residuals.clear();
+        SweepReport report = method.sweep(state, observer.step);
+        report.sweep = static_cast<Index>(state.trace.size());
+        state.trace.push_back(report.objective);
+        report.converged = is_done(method, options, state, report);
+        report.bring_factors = [&method] { method.store(); };
+        const bool go_on = !observer.sweep || observer.sweep(report);
+        if (report.converged) {
+            return Stop::converged;
+        }
+        if (!go_on) {
+            return Stop::interrupted;
+        }
+    }
+    return Stop::sweep_limit;
 }
 
 } // namespace
@@ -62,6 +76,9 @@ void check_options(const SolverOptions& options) {
             options.basis_passes.value_or(1));
     require(options.embedding_passes >= 1, "embedding-passes must be at least 1, got {}",
             options.embedding_passes);
+    const std::vector<std::string> known = devices();
+    require(std::find(known.begin(), known.end(), options.device) != known.end(),
+            "the device must be one of {}, got {}", fmt::join(known, ", "), options.device);
 }
 
 double default_tolerance(const SolverOptions& options) {
@@ -105,10 +122,16 @@ SolverState<Real> start_solver(const Problem<Real>& problem, const SolverOptions
             state.current.rest(t);
         });
     }
+    std::unique_ptr<Backend<Real>> backend;
+    if (options.algorithm == Algorithm::stationary) {
+        backend = make_backend(options.device, problem);
+        backend->load(state.current, state.previous);
+    }
     if (sweep_limit(options) > 0 && !judge) {
-        state.trace.push_back(objective(problem, state.current));
+        state.trace.push_back(backend ? backend->objective() : objective(problem, state.current));
     } else {
-        Evaluation found = evaluate(problem, state.current, form_of(options.algorithm));
+        Evaluation found =
+            backend ? backend->evaluate() : evaluate(problem, state.current, form_of(options.algorithm));
         state.trace.push_back(found.objective);
         state.residuals = std::move(found.residuals);
     }
@@ -120,23 +143,20 @@ Stop run_solver(const Problem<Real>& problem, const SolverOptions& options, Solv
                 const Observer& observer) {
     check_problem(problem);
     check_options(options);
-    const auto method = make_method(problem, options);
-    const Index limit = sweep_limit(options);
-    while (static_cast<Index>(state.trace.size()) <= limit) {
-        state.residuals.clear();
-        SweepReport report = method->sweep(state, observer.step);
-        report.sweep = static_cast<Index>(state.trace.size());
-        state.trace.push_back(report.objective);
-        report.converged = is_done(problem, options, state, report);
-        const bool go_on = !observer.sweep || observer.sweep(report);
-        if (report.converged) {
-            return Stop::converged;
-        }
-        if (!go_on) {
-            return Stop::interrupted;
-        }
-    }
-    return Stop::sweep_limit;
+    auto backend =
+        options.algorithm == Algorithm::stationary ? make_backend(options.device, problem) : nullptr;
+    return run_solver_on(std::move(backend), problem, options, state, observer);
+}
+
+template <class Real>
+Stop run_solver_on(std::unique_ptr<Backend<Real>> backend, const Problem<Real>& problem,
+                   const SolverOptions& options, SolverState<Real>& state, const Observer& observer) {
+    const auto method = backend ? make_stationary(problem, options, std::move(backend))
+                                : make_multiplicative(problem, options);
+    method->load(state);
+    const Stop stop = sweep_until_done(*method, options, state, observer);
+    method->store();
+    return stop;
 }
 
 template <class Real>
@@ -159,6 +179,8 @@ void normalize_column_sums(Factors<Real>& factors) {
                                             bool);                                                           \
     template Stop run_solver(const Problem<Real>&, const SolverOptions&, SolverState<Real>&,                 \
                              const Observer&);                                                               \
+    template Stop run_solver_on(std::unique_ptr<Backend<Real>>, const Problem<Real>&, const SolverOptions&,  \
+                                SolverState<Real>&, const Observer&);                                        \
     template void normalize_column_sums(Factors<Real>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)

@@ -1,15 +1,8 @@
-#include "solvers/basis_step.hpp"
-#include "solvers/component_shifts.hpp"
-#include "solvers/embedding_pass.hpp"
 #include "solvers/method.hpp"
-
-#include <pnmf/parallel.hpp>
-#include <pnmf/solvers/initial.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <span>
 #include <utility>
 
 namespace pnmf {
@@ -17,10 +10,11 @@ namespace {
 
 /// Block coordinate descent on the model with unit columns of W. One sweep:
 ///
-///     every W_t   exact column steps (basis_step.hpp), all scales in parallel, `basis_passes` times
-///     every H_t   a pass over the rows (embedding_pass.hpp), then whole components moved along the merge
-///     tree
-///                 (component_shifts.hpp); `embedding_passes` times
+///     every W_t   exact column steps, `basis_passes` times
+///     every H_t   a pass over the rows, then whole components moved along the merge tree;
+///                 `embedding_passes` times
+///
+/// The backend does them (backend.hpp); here are only momentum and decisions.
 ///
 /// Each part keeps the objective from rising. Between sweeps (W, H) is extrapolated with Nesterov's momentum,
 /// which starts again at a scale whose own terms rose. A sweep from the extrapolated point that ends above
@@ -29,52 +23,55 @@ namespace {
 template <class Real>
 class Stationary : public Method<Real> {
   public:
-    Stationary(const Problem<Real>& problem, const SolverOptions& options)
-        : problem_(problem), options_(options), squared_norm_X_(problem.X->squared_norm()),
-          products_(problem.epsilon.size()), residual_W_(problem.epsilon.size()),
-          terms_(problem.epsilon.size()),
-          plateau_(options.tolerance.value_or(default_tolerance(options)) / 100.0) {
-        if (options.shift_components) {
-            forest_.emplace(*problem.graph, problem.epsilon);
-        }
+    Stationary(const Problem<Real>& problem, const SolverOptions& options,
+               std::unique_ptr<Backend<Real>> backend)
+        : backend_(std::move(backend)), options_(options), cells_(problem.cells()),
+          plateau_(options.tolerance.value_or(default_tolerance(options)) / 100.0) {}
+
+    void load(SolverState<Real>& state) override {
+        basis_passes_ = options_.basis_passes.value_or(default_basis_passes(cells_, state.current.rank()));
+        backend_->load(state.current, state.previous);
+    }
+
+    void store() override { backend_->store(); }
+
+    std::vector<KktResidual> residuals(const SolverState<Real>&) override {
+        return backend_->evaluate().residuals;
     }
 
     SweepReport sweep(SolverState<Real>& state, const std::function<void(const StepReport&)>& step) override {
-        if (!options_.extrapolate) { // in place: the point before is not kept, and no part of a sweep need be
-                                     // undone
-            SweepReport report;
-            report.objective = sweep_from(state.current, step, state.trace.size());
-            report.residual = residual(state.current);
+        SweepReport report;
+        if (!options_.extrapolate) { // the point before is not kept, and no part of a sweep need be undone
+            backend_->move_in_place();
+            report.objective = sweep_moving_point(step, state.trace.size());
+            report.residual = residual();
             return report;
         }
         const Objective before = state.trace.back();
-        state.momentum.resize(products_.size());
+        state.momentum.resize(static_cast<std::size_t>(state.current.scales()));
         const bool extrapolated = std::any_of(state.momentum.begin(), state.momentum.end(),
                                               [](const auto& m) { return m.t > 1.0; });
         if (extrapolated) {
-            extrapolate(state);
+            backend_->extrapolate(steps(state.momentum));
         } else {
-            state.previous = state.current;
+            backend_->move_copy();
         }
-        // From here `previous` is the point the sweep moves; `current` is kept until the sweep has paid.
-        SweepReport report;
-        report.objective = sweep_from(state.previous, step, state.trace.size());
+        report.objective = sweep_moving_point(step, state.trace.size());
         const double slack = rounding() * before.total();
         if (extrapolated && !(report.objective.total() <= before.total() + slack)) {
+            backend_->undo();
             stop(state.momentum);
             report.objective = before;
             report.restarted = true;
-            report.residual = last_residual_
-                                  ? *last_residual_
-                                  : sum(kkt_residuals(problem_, state.current, form_of(options_.algorithm)));
+            report.residual = last_residual_ ? *last_residual_ : sum(backend_->evaluate().residuals);
             return report;
         }
-        std::swap(state.current, state.previous);
+        backend_->accept();
         renew(state.momentum);
         if (before.total() - report.objective.total() <= plateau_ * before.total()) {
             settle(state.momentum);
         }
-        report.residual = residual(state.current);
+        report.residual = residual();
         last_residual_ = report.residual;
         return report;
     }
@@ -110,128 +107,43 @@ class Stationary : public Method<Real> {
         }
     }
 
-    /// previous ← [current + β·(current − previous)]₊, β = (t − 1) / next(t), columns of W unit again.
-    void extrapolate(SolverState<Real>& state) const {
-        parallel_for(problem_.scales(), [&](Index t) {
-            const double momentum = state.momentum[t].t;
-            const auto beta = static_cast<Real>((momentum - 1.0) / next(momentum));
-            state.previous.bring(t);
-            DenseMatrix<Real> room;
-            auto& W = state.previous.W[t];
-            auto& H = state.previous.H[t];
-            const auto& W_now = state.current.basis(t, room);
-            const auto& H_now = state.current.H[t];
-            W.array() = (W_now.array() + beta * (W_now - W).array()).max(Real{0});
-            H.array() = (H_now.array() + beta * (H_now - H).array()).max(Real{0});
-            for (Index k = 0; k < W.cols(); ++k) {
-                const Real norm = W.col(k).norm();
-                if (norm > 0) {
-                    W.col(k) /= norm;
-                } else {
-                    W.col(k) = W_now.col(k);
-                }
-            }
-            state.previous.rest(t);
-        });
+    /// β = (t − 1) / next(t) of each scale.
+    static std::vector<double> steps(const std::vector<ScaleMomentum>& momentum) {
+        std::vector<double> beta;
+        for (const ScaleMomentum& scale : momentum) {
+            beta.push_back((scale.t - 1.0) / next(scale.t));
+        }
+        return beta;
     }
 
-    Objective sweep_from(Factors<Real>& point, const std::function<void(const StepReport&)>& step,
-                         std::size_t sweep) {
+    /// All parts of a sweep, at the point that moves.
+    Objective sweep_moving_point(const std::function<void(const StepReport&)>& step, std::size_t sweep) {
         Index number = 0;
         const auto note = [&] {
             if (step) {
-                step({static_cast<Index>(sweep), -1, ++number, total_objective(point).total()});
+                step({static_cast<Index>(sweep), -1, ++number, total_objective().total()});
             }
         };
-        update_bases(point);
+        moved_W_ = backend_->basis_step(basis_passes_);
         if (step) {
-            refresh_graph_products(point);
+            backend_->graph_products();
         }
         note();
         for (int pass = 0; pass < options_.embedding_passes; ++pass) {
-            update_embeddings(point);
-            refresh_graph_products(point);
+            backend_->graph_products();
+            backend_->embedding_pass();
+            backend_->graph_products();
             note();
-            if (forest_) {
-                shift_components(problem_.penalty, *forest_, products_, point.H, shift_room_);
+            if (options_.shift_components) {
+                backend_->shift_components();
                 note();
             }
         }
-        return total_objective(point);
+        return total_objective();
     }
 
-    void update_bases(Factors<Real>& point) {
-        const Index passes =
-            options_.basis_passes.value_or(default_basis_passes(problem_.X->cells(), point.rank()));
-        const Index group = scales_at_once(problem_.scales());
-        parallel_for((problem_.scales() + group - 1) / group, [&](Index g) {
-            const Index first = g * group;
-            const auto count = static_cast<std::size_t>(std::min(group, problem_.scales() - first));
-            for (Index t = first; t < first + static_cast<Index>(count); ++t) {
-                point.bring(t);
-            }
-            const std::span<DenseMatrix<Real>> W(point.W.data() + first, count);
-            const std::span<const DenseMatrix<Real>> H(point.H.data() + first, count);
-            const std::vector<DenseMatrix<Real>> XHt = problem_.X->times_transposed(H);
-            for (std::size_t i = 0; i < count; ++i) {
-                const DenseMatrix<Real> HHt = gram_of_rows(H[i]);
-                residual_W_[first + i] = movement_W(BasisForm::unit_columns, W[i], XHt[i], HHt);
-                for (Index pass = 0; pass < passes; ++pass) {
-                    update_basis(W[i], XHt[i], HHt);
-                }
-                products_[first + i].WtW = gram_of_columns(W[i]);
-            }
-            std::vector<DenseMatrix<Real>> WtX =
-                problem_.X->transposed_times(std::span<const DenseMatrix<Real>>(W));
-            for (std::size_t i = 0; i < count; ++i) {
-                products_[first + i].WtX = std::move(WtX[i]);
-            }
-            for (Index t = first; t < first + static_cast<Index>(count); ++t) {
-                point.rest(t);
-            }
-        });
-    }
-
-    void refresh_graph_product(const Factors<Real>& point, Index t) {
-        const auto graph = problem_.graph->at(problem_.epsilon[t]);
-        products_[t].HA = graph->times_adjacency(point.H[t]);
-        products_[t].degree = graph->degrees().template cast<Real>();
-    }
-
-    void refresh_graph_products(const Factors<Real>& point) {
-        parallel_for(problem_.scales(), [&](Index t) { refresh_graph_product(point, t); });
-    }
-
-    void update_embeddings(Factors<Real>& point) {
-        const Index scales = problem_.scales();
-        const auto visit = [&](Index t) {
-            refresh_graph_product(point, t);
-            pass_at_scale(problem_.penalty, products_[t], point.H[t], t > 0 ? &point.H[t - 1] : nullptr,
-                          t + 1 < scales ? &point.H[t + 1] : nullptr);
-        };
-        switch (options_.order) {
-        case SweepOrder::chain:
-            refresh_graph_products(point);
-            pass_along_chain(problem_.penalty, products_, point.H);
-            break;
-        case SweepOrder::sequential:
-            for (Index t = 0; t < scales; ++t) {
-                visit(t);
-            }
-            break;
-        case SweepOrder::red_black:
-            for (const Index colour : {0, 1}) {
-                parallel_for((scales - colour + 1) / 2, [&](Index i) { visit(2 * i + colour); });
-            }
-            break;
-        }
-    }
-
-    Objective total_objective(const Factors<Real>& point) {
-        parallel_for(problem_.scales(), [&](Index t) {
-            terms_[t] = scale_objective(problem_.penalty, squared_norm_X_, products_[t], point.H[t],
-                                        t > 0 ? &point.H[t - 1] : nullptr);
-        });
+    Objective total_objective() {
+        terms_ = backend_->terms();
         Objective total;
         for (const Objective& term : terms_) {
             total = total + term;
@@ -240,25 +152,20 @@ class Stationary : public Method<Real> {
     }
 
     /// For H at the point reached; for W at the point the sweep began, where XHᵀ was at hand.
-    KktResidual residual(const Factors<Real>& point) const {
-        const Index scales = problem_.scales();
-        std::vector<KktResidual> residuals(products_.size());
-        parallel_for(scales, [&](Index t) {
-            residuals[t].H =
-                movement_H(problem_.penalty, products_[t], point.H[t], t > 0 ? &point.H[t - 1] : nullptr,
-                           t + 1 < scales ? &point.H[t + 1] : nullptr);
-            residuals[t].W = residual_W_[t];
-        });
-        return sum(residuals);
+    KktResidual residual() const {
+        KktResidual total;
+        const std::vector<Movement> moved_H = backend_->movement_H();
+        for (std::size_t t = 0; t < moved_H.size(); ++t) {
+            total += {moved_H[t], moved_W_[t]};
+        }
+        return total;
     }
 
-    const Problem<Real>& problem_;
+    std::unique_ptr<Backend<Real>> backend_;
     SolverOptions options_;
-    double squared_norm_X_;
-    std::optional<ComponentForest> forest_; ///< none when components are not shifted
-    ShiftRoom shift_room_;
-    std::vector<ScaleProducts<Real>> products_;
-    std::vector<Movement> residual_W_;
+    Index cells_;
+    Index basis_passes_ = 0;
+    std::vector<Movement> moved_W_;
     std::vector<Objective> terms_; ///< of each scale, as `total_objective` found them last
     double plateau_;               ///< relative decrease below which momentum is not worth its residual
     std::optional<KktResidual> last_residual_; ///< of `current`; none before the first sweep that paid
@@ -267,11 +174,14 @@ class Stationary : public Method<Real> {
 } // namespace
 
 template <class Real>
-std::unique_ptr<Method<Real>> make_stationary(const Problem<Real>& problem, const SolverOptions& options) {
-    return std::make_unique<Stationary<Real>>(problem, options);
+std::unique_ptr<Method<Real>> make_stationary(const Problem<Real>& problem, const SolverOptions& options,
+                                              std::unique_ptr<Backend<Real>> backend) {
+    return std::make_unique<Stationary<Real>>(problem, options, std::move(backend));
 }
 
-template std::unique_ptr<Method<float>> make_stationary(const Problem<float>&, const SolverOptions&);
-template std::unique_ptr<Method<double>> make_stationary(const Problem<double>&, const SolverOptions&);
+template std::unique_ptr<Method<float>> make_stationary(const Problem<float>&, const SolverOptions&,
+                                                        std::unique_ptr<Backend<float>>);
+template std::unique_ptr<Method<double>> make_stationary(const Problem<double>&, const SolverOptions&,
+                                                         std::unique_ptr<Backend<double>>);
 
 } // namespace pnmf

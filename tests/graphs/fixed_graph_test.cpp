@@ -2,6 +2,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/fixed_graph.hpp>
+#include <pnmf/persistence/diagram.hpp>
 
 #include <gtest/gtest.h>
 
@@ -35,7 +36,7 @@ TEST(FixedGraph, IsTheGivenGraphAtEveryScale) {
     const Matrix A = two_components();
     const FixedGraph graph(sparse_of(A));
     const Matrix H = test::random_matrix(7, 5, 1);
-    for (const double epsilon : {1e-3, 1.0, 1e3}) {
+    for (const double epsilon : {1e-3, 1.0, no_threshold}) {
         const auto scale = graph.at(epsilon);
         EXPECT_EQ(scale->adjacency(), A);
         EXPECT_EQ(scale->edges(), 3);
@@ -43,8 +44,7 @@ TEST(FixedGraph, IsTheGivenGraphAtEveryScale) {
         EXPECT_TRUE(scale->times_adjacency(H).isApprox(H * A, 1e-15));
         EXPECT_TRUE(scale->times_adjacency(DenseMatrix<float>(H.cast<float>()))
                         .isApprox((H * A).cast<float>(), 1e-6F));
-        EXPECT_EQ(scale->components(), (std::vector<Index>{0, 1, 0, 0, 1}));
-        EXPECT_EQ(scale->component_count(), 2);
+        EXPECT_EQ(components(graph.tree(), epsilon), (std::vector<Index>{0, 1, 0, 0, 1}));
     }
 }
 
@@ -52,7 +52,7 @@ TEST(FixedGraph, WithoutEdgesHasACellInEachComponent) {
     const FixedGraph graph = empty_graph(4);
     const auto scale = graph.at(1.0);
     EXPECT_EQ(scale->edges(), 0);
-    EXPECT_EQ(scale->component_count(), 4);
+    EXPECT_EQ(component_count(components(graph.tree(), 1.0)), 4);
     EXPECT_EQ(scale->degrees(), Vector::Zero(4));
     EXPECT_EQ(scale->times_adjacency(test::random_matrix(3, 4, 2)), Matrix::Zero(3, 4));
 }
@@ -61,9 +61,9 @@ TEST(FixedGraph, StoredZerosAreNoEdges) {
     SparseMatrix<double> weights = sparse_of(two_components());
     weights.value[0] = 0.0;                // 2–0
     weights.value[weights.start[2]] = 0.0; // 0–2
-    const auto scale = FixedGraph(weights).at(1.0);
-    EXPECT_EQ(scale->edges(), 2);
-    EXPECT_EQ(scale->component_count(), 3);
+    const FixedGraph graph(weights);
+    EXPECT_EQ(graph.at(1.0)->edges(), 2);
+    EXPECT_EQ(component_count(components(graph.tree(), 1.0)), 3);
 }
 
 TEST(FixedGraph, WeightsThatAreNoGraphAreRejected) {

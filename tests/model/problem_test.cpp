@@ -1,6 +1,7 @@
 #include "support/problems.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/model/objective.hpp>
 #include <pnmf/model/problem.hpp>
 
 #include <gmock/gmock.h>
@@ -58,6 +59,86 @@ TEST_F(CheckProblem, RefusesScalesThatDoNotAscendFromAboveZero) {
     }
     problem.epsilon.clear();
     expect_refused("at least one scale");
+}
+
+TEST_F(CheckProblem, AcceptsASingleGraphWithoutThreshold) {
+    problem.epsilon = {no_threshold};
+    EXPECT_NO_THROW(check_problem(problem));
+}
+
+TEST_F(CheckProblem, RefusesWeightsAndCouplingsOfScalesThatAreWrongOrTooFew) {
+    problem.weight = {1.0, 2.0, 0.5};
+    problem.smoothness = {0.0, 2.0};
+    EXPECT_NO_THROW(check_problem(problem));
+    problem.weight = {1.0, 2.0};
+    expect_refused("there must be 3 weights of scales or none, got 2");
+    for (const double bad : {0.0, -1.0, nan, infinity}) {
+        problem.weight = {1.0, bad, 1.0};
+        expect_refused("the weight of a scale must be a finite number above 0");
+    }
+    problem.weight.clear();
+    problem.smoothness = {1.0, 1.0, 1.0};
+    expect_refused("there must be 2 couplings of neighbouring scales or none, got 3");
+    for (const double bad : {-1.0, nan, infinity}) {
+        problem.smoothness = {1.0, bad};
+        expect_refused("the coupling of two scales must be a finite number, at least 0");
+    }
+}
+
+TEST(AtStride, DividesTheSmoothnessBySquare) {
+    const Penalty penalty = at_stride({1.0, 2.0, 0.1}, 2.5);
+    EXPECT_EQ(penalty.graph, 1.0);
+    EXPECT_DOUBLE_EQ(penalty.smoothness, 0.32);
+    EXPECT_EQ(penalty.anchor, 0.1);
+}
+
+/// Kept scales stand for all: their weights add up to those of all scales, and their smoothness term is that
+/// of factors which change linearly from one kept scale to the next.
+TEST(AtScales, HaveTheSmoothnessOfFactorsThatChangeLinearlyInBetween) {
+    const auto all = test::random_problem<double>({.cells = 12, .scales = 9}, {0.0, 0.7, 0.0}, 2);
+    const std::vector<Index> positions{0, 1, 4, 8};
+    const Problem<double> kept = at_scales(all.problem(), positions);
+    EXPECT_THAT(kept.weight, testing::Pointwise(testing::DoubleEq(), {1.0, 2.0, 3.5, 2.5}));
+    EXPECT_EQ(kept.epsilon.back(), all.epsilon.back());
+    const Factors<double> few = test::random_factors(kept, 2, 3);
+    Factors<double> many;
+    for (Index i = 0; i + 1 < 4; ++i) {
+        const auto gap = static_cast<double>(positions[i + 1] - positions[i]);
+        for (Index t = positions[i]; t < positions[i + 1]; ++t) {
+            const double share = static_cast<double>(t - positions[i]) / gap;
+            many.W.push_back(few.W[i]);
+            many.H.push_back((1.0 - share) * few.H[i] + share * few.H[i + 1]);
+        }
+    }
+    many.W.push_back(few.W[3]);
+    many.H.push_back(few.H[3]);
+    EXPECT_NEAR(objective(kept, few).smoothness, objective(all.problem(), many).smoothness, 1e-12);
+    EXPECT_THAT(
+        [&] {
+            at_scales(all.problem(), {0, 4});
+        },
+        ThrowsMessage<InputError>(HasSubstr("with the first and the last of 9 among them")));
+}
+
+TEST(AtScales, OfScalesThatWereThinnedOnceAreThoseOfAll) {
+    const auto all = test::random_problem<double>({.cells = 12, .scales = 9}, {1.0, 0.7, 0.1}, 2);
+    const Problem<double> half = at_scales(all.problem(), {0, 2, 4, 6, 8});
+    const Problem<double> twice = at_scales(half, {0, 2, 4});
+    const Problem<double> once = at_scales(all.problem(), {0, 4, 8});
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_NEAR(twice.weight[i], once.weight[i], 1e-14);
+    }
+    EXPECT_NEAR(twice.smoothness[0], once.smoothness[0], 1e-14);
+    EXPECT_NEAR(twice.smoothness[1], once.smoothness[1], 1e-14);
+}
+
+TEST(AtEvenScales, AreThoseOfAtScalesDividedByTheStride) {
+    const auto all = test::random_problem<double>({.cells = 12, .scales = 9}, {1.0, 0.7, 0.1}, 2);
+    const Problem<double> even = at_even_scales(all.problem(), {0, 4, 8});
+    const Problem<double> weighed = at_scales(all.problem(), {0, 4, 8});
+    EXPECT_TRUE(even.even());
+    EXPECT_NEAR(even.at(0).after, weighed.at(0).after / 4.0, 1e-15);
+    EXPECT_NEAR(even.at(1).fit, weighed.at(1).fit / 4.0, 1e-15);
 }
 
 TEST_F(CheckProblem, RefusesAGraphOfOtherCells) {

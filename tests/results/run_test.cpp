@@ -32,7 +32,7 @@ TEST(RunFit, RecommendsTheScaleThatItsAssessmentRecommends) {
     const auto& H = run.result.factors.H;
     const Assessment twin =
         assess_scales(run.result.scales.size(), [&](Index t) { return H[static_cast<std::size_t>(t)]; },
-                      run.result.scales.epsilon, h0_diagram(run.prepared.tree).deaths, {.clusters = 4});
+                      run.result.scales.epsilon, h0_diagram(*run.prepared.tree).deaths, {.clusters = 4});
     ASSERT_GT(twin.recommended, 0) << "data that tell a recommendation from none";
     EXPECT_EQ(run.assessment.recommended, twin.recommended);
     EXPECT_EQ(&run.embedding(), &H[static_cast<std::size_t>(twin.recommended)]);

@@ -44,7 +44,6 @@ TYPED_TEST(BasesInAFile, GiveTheBitsOfBasesInMemory) {
     for (const SolverOptions& options :
          {SolverOptions{.tolerance = 0.0, .max_sweeps = 12},
           SolverOptions{.extrapolate = false, .tolerance = 0.0, .max_sweeps = 5},
-          SolverOptions{.order = SweepOrder::red_black, .tolerance = 0.0, .max_sweeps = 5},
           SolverOptions{.algorithm = Algorithm::reference, .max_sweeps = 2},
           SolverOptions{.algorithm = Algorithm::paper, .max_sweeps = 2}}) {
         auto in_file =

@@ -20,7 +20,7 @@ class FitInputs : public testing::Test {
     const FitOptions options{.rank = 3, .solver = {.max_sweeps = 4}};
 
     void expect_same_preparation(const PreparedFit<double>& a, const PreparedFit<double>& b) {
-        EXPECT_EQ(a.tree.edges, b.tree.edges);
+        EXPECT_EQ(a.tree->edges, b.tree->edges);
         EXPECT_EQ(a.scales.epsilon, b.scales.epsilon);
         for (const double epsilon : a.scales.epsilon) {
             EXPECT_EQ(a.graph->at(epsilon)->adjacency(), b.graph->at(epsilon)->adjacency());

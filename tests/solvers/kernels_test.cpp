@@ -1,6 +1,6 @@
-#include "solvers/basis_step.hpp"
-#include "solvers/component_shifts.hpp"
-#include "solvers/embedding_pass.hpp"
+#include "backends/cpu/basis_step.hpp"
+#include "backends/cpu/component_shifts.hpp"
+#include "backends/cpu/embedding_pass.hpp"
 #include "support/clouds.hpp"
 #include "support/problems.hpp"
 
@@ -24,35 +24,39 @@ Products products_of(const Problem<double>& problem, const Factors<double>& fact
     return products;
 }
 
-/// min over h ≥ 0 of Σ ½c(h − h̄)² + g(h − h̄) + ½λ₂ Σ (h_t − h_{t−1})², one variable at a time, many times.
+/// min over h ≥ 0 of Σ ½c(h − h̄)² + g(h − h̄) + ½ Σ s_t (h_t − h_{t−1})², one variable at a time, many
+/// times.
 Vector chain_by_coordinates(const Vector& curvature, const Vector& gradient, const Vector& now,
-                            double smoothness) {
+                            const std::vector<ScalePenalty>& penalties) {
     Vector h = now;
     const Index T = h.size();
     for (int round = 0; round < 4000; ++round) {
         for (Index t = 0; t < T; ++t) {
             double pull = curvature[t] * now[t] - gradient[t];
-            pull += smoothness * ((t > 0 ? h[t - 1] : 0.0) + (t + 1 < T ? h[t + 1] : 0.0));
-            h[t] = std::max(0.0, pull / (curvature[t] + neighbour_count(t, T) * smoothness));
+            const auto& [fit, graph, anchor, before, after] = penalties[t];
+            pull += before * (t > 0 ? h[t - 1] : 0.0) + after * (t + 1 < T ? h[t + 1] : 0.0);
+            h[t] = std::max(0.0, pull / (curvature[t] + before + after));
         }
     }
     return h;
 }
 
 /// The pass as its header states it, cell by cell and row by row.
-std::vector<Matrix> slow_pass(const Penalty& penalty, const Products& products, std::vector<Matrix> H) {
+std::vector<Matrix> slow_pass(const std::vector<ScalePenalty>& penalties, const Products& products,
+                              std::vector<Matrix> H) {
     const auto T = static_cast<Index>(H.size());
     for (Index j = 0; j < H[0].cols(); ++j) {
         for (Index k = 0; k < H[0].rows(); ++k) {
             Vector curvature(T), gradient(T), now(T);
             for (Index t = 0; t < T; ++t) {
+                const ScalePenalty& penalty = penalties[t];
                 const double weight = penalty.graph * products[t].degree[j];
                 now[t] = H[t](k, j);
                 curvature[t] = products[t].WtW(k, k) + 2.0 * weight + penalty.anchor;
                 gradient[t] = products[t].WtW.row(k).dot(H[t].col(j)) - products[t].WtX(k, j) +
                               (weight + penalty.anchor) * now[t] - penalty.graph * products[t].HA(k, j);
             }
-            const Vector h = chain_by_coordinates(curvature, gradient, now, penalty.smoothness);
+            const Vector h = chain_by_coordinates(curvature, gradient, now, penalties);
             for (Index t = 0; t < T; ++t) {
                 H[t](k, j) = h[t];
             }
@@ -63,29 +67,25 @@ std::vector<Matrix> slow_pass(const Penalty& penalty, const Products& products, 
 
 TEST(PassAlongChain, SolvesTheProblemOfEachCellAlongTheScales) {
     Index zeros = 0;
-    for (const double smoothness : {0.0, 0.7, 30.0}) {
-        const Penalty penalty{0.5, smoothness, 0.1};
-        const auto owned = test::random_problem<double>({.cells = 11, .scales = 6}, penalty, 1);
-        Factors<double> factors = test::random_factors(owned.problem(), 3, 2);
-        const Products products = products_of(owned.problem(), factors);
-        const std::vector<Matrix> expected = slow_pass(penalty, products, factors.H);
-        pass_along_chain(penalty, products, factors.H);
+    for (const double smoothness : {0.0, 0.7, 30.0, -1.0}) {
+        const auto owned =
+            test::random_problem<double>({.cells = 11, .scales = 6}, {0.5, std::abs(smoothness), 0.1}, 1);
+        Problem<double> problem = owned.problem();
+        if (smoothness < 0.0) { // scales that count unlike
+            problem.weight = {1.0, 3.0, 0.5, 2.0, 7.0, 1.5};
+            problem.smoothness = {0.1, 20.0, 0.0, 3.0, 0.5};
+        }
+        const std::vector<ScalePenalty> penalties = scale_penalties(problem);
+        Factors<double> factors = test::random_factors(problem, 3, 2);
+        const Products products = products_of(problem, factors);
+        const std::vector<Matrix> expected = slow_pass(penalties, products, factors.H);
+        pass_along_chain(penalties, products, factors.H);
         for (std::size_t t = 0; t < expected.size(); ++t) {
             EXPECT_LT((factors.H[t] - expected[t]).norm(), 1e-9 * expected[t].norm()) << t;
             zeros += (factors.H[t].array() == 0.0).count();
         }
     }
     EXPECT_GT(zeros, 10); // bounds hold some
-}
-
-TEST(PassAtScale, TakesTheStepOfEachCellAlone) {
-    const Penalty penalty{0.5, 0.7, 0.1};
-    const auto owned = test::random_problem<double>({.cells = 11, .scales = 1}, penalty, 3);
-    Factors<double> factors = test::random_factors(owned.problem(), 3, 4);
-    const Products products = products_of(owned.problem(), factors);
-    const std::vector<Matrix> expected = slow_pass(penalty, products, factors.H);
-    pass_at_scale<double>(penalty, products[0], factors.H[0], nullptr, nullptr);
-    EXPECT_LT((factors.H[0] - expected[0]).norm(), 1e-12 * expected[0].norm());
 }
 
 TEST(UpdateBasis, IsBestAmongUnitColumnsNearby) {
@@ -137,20 +137,20 @@ Vector row_of(const std::vector<Matrix>& H, Index k) {
 }
 
 /// The half Hessian of the objective in row k: T·n × T·n.
-Matrix half_hessian(const test::OwnedProblem<double>& owned, const Products& products, Index k) {
-    const auto T = static_cast<Index>(owned.epsilon.size());
-    const Index n = owned.X->cells();
+Matrix half_hessian(const Problem<double>& problem, const Products& products, Index k) {
+    const Index T = problem.scales();
+    const Index n = problem.cells();
     Matrix Q = Matrix::Zero(T * n, T * n);
     const Matrix one = Matrix::Identity(n, n);
     for (Index t = 0; t < T; ++t) {
-        const Matrix A = owned.graph->at(owned.epsilon[t])->adjacency();
+        const Matrix A = problem.graph->at(problem.epsilon[t])->adjacency();
         const Matrix L = Matrix(A.rowwise().sum().asDiagonal()) - A;
-        const double diagonal =
-            products[t].WtW(k, k) + owned.penalty.anchor + neighbour_count(t, T) * owned.penalty.smoothness;
-        Q.block(t * n, t * n, n, n) = diagonal * one + owned.penalty.graph * L;
+        const ScalePenalty penalty = problem.at(t);
+        const double diagonal = products[t].WtW(k, k) + penalty.anchor + penalty.before + penalty.after;
+        Q.block(t * n, t * n, n, n) = diagonal * one + penalty.graph * L;
         if (t > 0) {
-            Q.block(t * n, (t - 1) * n, n, n) = -owned.penalty.smoothness * one;
-            Q.block((t - 1) * n, t * n, n, n) = -owned.penalty.smoothness * one;
+            Q.block(t * n, (t - 1) * n, n, n) = -penalty.before * one;
+            Q.block((t - 1) * n, t * n, n, n) = -penalty.before * one;
         }
     }
     return Q;
@@ -173,9 +173,7 @@ Matrix indicators(const ComponentForest& forest, Index n) {
     return B;
 }
 
-TEST(ShiftComponents, IsTheDenseSolutionWhereNoBoundHolds) {
-    const auto owned = test::random_problem<double>({.cells = 10, .scales = 4}, {2.0, 0.7, 0.001}, 8);
-    const Problem<double> problem = owned.problem();
+void expect_dense_solution(const Problem<double>& problem) {
     Factors<double> factors = test::random_factors(problem, 2, 9);
     for (Matrix& H : factors.H) {
         H.array() += 20.0; // far from zero, whatever the shift
@@ -184,18 +182,17 @@ TEST(ShiftComponents, IsTheDenseSolutionWhereNoBoundHolds) {
         W *= 0.05;
     }
     Products products = products_of(problem, factors);
-    const ComponentForest forest(*owned.graph, owned.epsilon);
+    const ComponentForest forest(problem.graph->tree(), problem.epsilon);
     const Matrix B = indicators(forest, 10);
     std::vector<Matrix> expected = factors.H;
     for (Index k = 0; k < 2; ++k) {
         std::vector<Matrix> gradients;
         for (Index t = 0; t < 4; ++t) {
             const auto fresh = scale_products(problem, t, factors.W[t], expected[t]);
-            gradients.push_back(half_gradient_H(problem.penalty, fresh, expected[t],
-                                                t > 0 ? &expected[t - 1] : nullptr,
-                                                t < 3 ? &expected[t + 1] : nullptr));
+            gradients.push_back(half_gradient_H(problem.at(t), fresh, expected[t], scale_before(expected, t),
+                                                scale_after(expected, t)));
         }
-        const Matrix Q = B.transpose() * half_hessian(owned, products, k) * B;
+        const Matrix Q = B.transpose() * half_hessian(problem, products, k) * B;
         const Vector shift = -B * Q.ldlt().solve(B.transpose() * row_of(gradients, k));
         for (Index t = 0; t < 4; ++t) {
             expected[t].row(k) += shift.segment(10 * t, 10).transpose();
@@ -204,11 +201,20 @@ TEST(ShiftComponents, IsTheDenseSolutionWhereNoBoundHolds) {
     }
     const std::vector<Matrix> before = factors.H;
     ShiftRoom room;
-    shift_components(problem.penalty, forest, products, factors.H, room);
+    shift_components(scale_penalties(problem), forest, products, factors.H, room);
     for (Index t = 0; t < 4; ++t) {
         EXPECT_GT((expected[t] - before[t]).norm(), 1.0);
         EXPECT_LT((factors.H[t] - expected[t]).norm(), 1e-9 * expected[t].norm()) << t;
     }
+}
+
+TEST(ShiftComponents, IsTheDenseSolutionWhereNoBoundHolds) {
+    const auto owned = test::random_problem<double>({.cells = 10, .scales = 4}, {2.0, 0.7, 0.001}, 8);
+    Problem<double> problem = owned.problem();
+    expect_dense_solution(problem);
+    problem.weight = {1.0, 5.0, 0.3, 2.0};
+    problem.smoothness = {2.0, 0.01, 0.4};
+    expect_dense_solution(problem);
 }
 
 TEST(ShiftComponents, NeverRaisesTheObjectiveAndKeepsTheProductWithTheGraph) {
@@ -222,10 +228,10 @@ TEST(ShiftComponents, NeverRaisesTheObjectiveAndKeepsTheProductWithTheGraph) {
             const Problem<double> problem = owned.problem();
             Factors<double> factors = test::random_factors(problem, 3, seed + 1);
             Products products = products_of(problem, factors);
-            const ComponentForest forest(*owned.graph, owned.epsilon);
+            const ComponentForest forest(owned.graph->tree(), owned.epsilon);
             double last = objective(problem, factors).total();
             for (int round = 0; round < 3; ++round) {
-                shift_components(penalty, forest, products, factors.H, room);
+                shift_components(scale_penalties(problem), forest, products, factors.H, room);
                 const double now = objective(problem, factors).total();
                 EXPECT_LE(now, last * (1.0 + 1e-13));
                 last = now;
@@ -241,7 +247,7 @@ TEST(ShiftComponents, NeverRaisesTheObjectiveAndKeepsTheProductWithTheGraph) {
 
 TEST(ComponentForest, HasEachComponentInsideItsParent) {
     const auto owned = test::random_problem<double>({.cells = 30, .scales = 9}, {}, 40);
-    const ComponentForest forest(*owned.graph, owned.epsilon);
+    const ComponentForest forest(owned.graph->tree(), owned.epsilon);
     EXPECT_EQ(forest[0].count(), 30); // strict <: no edges at the finest scale
     EXPECT_EQ(forest[8].count(), 1);
     for (Index t = 0; t + 1 < 9; ++t) {

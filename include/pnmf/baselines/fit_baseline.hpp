@@ -43,8 +43,8 @@ BaselineFitOptions published_fit(Baseline method, bool second = false);
 ///
 ///     min over W, H ≥ 0, ‖w_k‖₂ = 1 of  ‖X − WH‖² + λ tr(H L Hᵀ)
 ///
-/// X is features × cells. The one "scale" has ε = 1, which means nothing, and as β₀ the number of components
-/// of the graph; the spanning tree is left empty. All checks of options and data are made here.
+/// X is features × cells. There is no filtration: no tree, and one scale without threshold (`no_threshold`)
+/// whose β₀ is the number of components of the graph. All checks of options and data are made here.
 template <RealNumber Real>
 PreparedFit<Real> prepare_baseline(const DataValues& X, const BaselineFitOptions& options);
 /// The same without a copy of X in double precision: what is viewed must outlive the result.

@@ -24,6 +24,7 @@ class DenseMultiscaleGraph final : public MultiscaleGraph {
 
     Index cells() const override { return distances_.cols(); }
     double alpha() const override { return alpha_; }
+    const SpanningTree& tree() const override { return tree_; }
     std::unique_ptr<Scale> at(double epsilon) const override;
 
   private:

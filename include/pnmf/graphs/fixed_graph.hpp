@@ -3,6 +3,7 @@
 #include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/graphs/neighbor_lists.hpp>
 #include <pnmf/linalg/sparse.hpp>
+#include <pnmf/persistence/spanning_tree.hpp>
 
 #include <memory>
 
@@ -20,12 +21,15 @@ class FixedGraph final : public MultiscaleGraph {
     Index cells() const override { return lists_->cells(); }
     /// 0: the weights are given, not computed from distances.
     double alpha() const override { return 0.0; }
+    /// A tree of each component, its edges of length 0: they are there at every scale.
+    const SpanningTree& tree() const override { return forest_; }
     /// The graph; ε is ignored. Copies nothing.
     std::unique_ptr<Scale> at(double epsilon) const override;
 
   private:
     std::shared_ptr<const NeighborLists> lists_;
     std::shared_ptr<const ListWeights> weights_;
+    SpanningTree forest_;
 };
 
 /// No edges between n cells.

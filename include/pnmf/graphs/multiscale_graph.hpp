@@ -1,9 +1,10 @@
 #pragma once
 
+#include <pnmf/persistence/spanning_tree.hpp>
 #include <pnmf/types.hpp>
 
+#include <limits>
 #include <memory>
-#include <vector>
 
 namespace pnmf {
 
@@ -24,9 +25,6 @@ class MultiscaleGraph {
         virtual DenseMatrix<float> times_adjacency(const DenseMatrix<float>& H) const = 0;
         /// Degrees D_jj = Σᵢ A_ij, length n.
         virtual const Vector& degrees() const = 0;
-        /// Component of each cell, numbered from 0 by the smallest cell in each.
-        virtual const std::vector<Index>& components() const = 0;
-        virtual Index component_count() const = 0;
         /// Number of edges, each counted once.
         virtual Index edges() const = 0;
         /// A(ε) written out, n × n: for small n, tests and diagnostics.
@@ -37,7 +35,13 @@ class MultiscaleGraph {
     virtual Index cells() const = 0;
     /// α of the weight.
     virtual double alpha() const = 0;
+    /// A tree, or several where the graph falls apart, whose edges shorter than ε join the cells that the
+    /// graph at ε joins: `components(tree, ε)` are those of that graph.
+    virtual const SpanningTree& tree() const = 0;
     virtual std::unique_ptr<Scale> at(double epsilon) const = 0;
 };
+
+/// The ε of a graph that was given as it is: no pair is too far apart for it.
+inline constexpr double no_threshold = std::numeric_limits<double>::infinity();
 
 } // namespace pnmf

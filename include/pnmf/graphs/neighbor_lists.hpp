@@ -26,8 +26,4 @@ NeighborLists symmetric_lists(Index cells, std::vector<Edge> edges);
 /// The `count` nearest cells of each cell, read off a symmetric n × n table of distances. count < n.
 NeighborLists nearest_in_table(const Matrix& distances, Index count);
 
-/// Component of each cell, numbered from 0 by the smallest cell in each. The lists hold each edge at both
-/// ends.
-std::vector<Index> connected_components(const NeighborLists& lists);
-
 } // namespace pnmf

@@ -21,6 +21,7 @@ class SparseMultiscaleGraph final : public MultiscaleGraph {
 
     Index cells() const override { return tree_.cells; }
     double alpha() const override { return alpha_; }
+    const SpanningTree& tree() const override { return tree_; }
     std::unique_ptr<Scale> at(double epsilon) const override;
 
     /// All edges, each at both of its ends, nearest first.

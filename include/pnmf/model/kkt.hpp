@@ -17,13 +17,13 @@ enum class BasisForm {
 
 /// ½∇_H O at scale t, d × n, the second of eq. (opt_KKT):
 ///
-///     WᵀWH − WᵀX + λ₁(H·D − H·A) + λ₂ Σ_neighbours (H − H_neighbour) + λ₃ H
+///     w(WᵀWH − WᵀX + λ₁(H·D − H·A) + λ₃ H) + Σ_neighbours s (H − H_neighbour)
 template <class Real>
-DenseMatrix<Real> half_gradient_H(const Penalty& penalty, const ScaleProducts<Real>& products,
+DenseMatrix<Real> half_gradient_H(const ScalePenalty& penalty, const ScaleProducts<Real>& products,
                                   const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
                                   const DenseMatrix<Real>* after);
 
-/// ½∇_W O at scale t, p × d: W·HHᵀ − XHᵀ.
+/// ½∇_W O at scale t over its weight, p × d: W·HHᵀ − XHᵀ.
 template <class Real>
 DenseMatrix<Real> half_gradient_W(const DenseMatrix<Real>& W, const DenseMatrix<Real>& XHt,
                                   const DenseMatrix<Real>& HHt);
@@ -41,6 +41,7 @@ struct Movement {
     double ratio() const;
     Movement& operator+=(const Movement& other);
 };
+Movement operator*(double weight, const Movement& movement);
 
 /// The residual of one scale, or, added up, of all.
 struct KktResidual {
@@ -56,9 +57,11 @@ struct KktResidual {
 };
 
 template <class Real>
-Movement movement_H(const Penalty& penalty, const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
-                    const DenseMatrix<Real>* before, const DenseMatrix<Real>* after);
+Movement movement_H(const ScalePenalty& penalty, const ScaleProducts<Real>& products,
+                    const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
+                    const DenseMatrix<Real>* after);
 
+/// Of W, without the weight of the scale.
 template <class Real>
 Movement movement_W(BasisForm form, const DenseMatrix<Real>& W, const DenseMatrix<Real>& XHt,
                     const DenseMatrix<Real>& HHt);

@@ -21,6 +21,24 @@ struct Penalty {
 /// InputError unless every weight is finite and ≥ 0.
 void check_penalty(const Penalty& penalty);
 
+/// The penalty in effect where each of few evenly spaced scales stands for `stride` of all: λ₂ / stride².
+///
+/// Then the few have the objective of the many, divided by the stride, for embeddings that change linearly in
+/// between.
+Penalty at_stride(Penalty penalty, double stride);
+
+/// The weights of one scale's terms, as they stand in the objective.
+struct ScalePenalty {
+    double fit = 1.0;    ///< w, of ‖X − WH‖²
+    double graph = 1.0;  ///< w·λ₁
+    double anchor = 0.1; ///< w·λ₃
+    double before = 0.0; ///< s, of ‖H − H_{t−1}‖²; 0 at the finest scale
+    double after = 0.0;  ///< s, of ‖H_{t+1} − H‖²; 0 at the coarsest scale
+};
+
+/// Of a scale that stands alone.
+ScalePenalty single_scale(const Penalty& penalty);
+
 /// The data, the graphs, the scales and the weights: everything that is given.
 ///
 /// X is p × n, features × cells. Scales run finest → coarsest. What is pointed to must outlive the problem.
@@ -30,11 +48,39 @@ struct Problem {
     const MultiscaleGraph* graph = nullptr;
     std::vector<double> epsilon; ///< T scales
     Penalty penalty;
+    std::vector<double> weight{};     ///< w > 0 of each scale: how many scales it stands for; empty: 1 each
+    std::vector<double> smoothness{}; ///< s ≥ 0 of scales t and t + 1, T − 1 of them; empty: λ₂ each
 
     Index scales() const { return static_cast<Index>(epsilon.size()); }
     Index features() const { return X->features(); }
     Index cells() const { return X->cells(); }
+
+    /// Whether all scales count alike and all pairs of neighbours are coupled alike.
+    bool even() const { return weight.empty() && smoothness.empty(); }
+    /// The weights of scale t: the one place where they are put together.
+    ScalePenalty at(Index t) const;
 };
+
+/// `Problem::at` of every scale.
+template <class Real>
+std::vector<ScalePenalty> scale_penalties(const Problem<Real>& problem);
+
+/// The problem at some of its scales, which stand for all: positions ascend, the first and the last scale are
+/// among them. The weight of a scale that is left out goes to the two kept scales around it, the nearer one
+/// gets more; couplings between two kept scales join like springs in a row:
+///
+///     w_i = Σ_t w_t · hat_i(t) ,    1/s_i = Σ 1/s_t  over the steps from one kept scale to the next
+///
+/// hat_i is 1 at kept scale i, 0 at the other kept ones, linear in between. With w = 1 and s = λ₂ this is
+/// s_i = λ₂ / (t_{i+1} − t_i), and the smoothness term is exactly that of factors which change linearly in
+/// between.
+template <class Real>
+Problem<Real> at_scales(const Problem<Real>& problem, const std::vector<Index>& positions);
+
+/// The same for an even problem and evenly spaced positions, divided by their stride g: weights 1 and
+/// couplings λ₂/g², g = (T − 1) / (kept − 1).
+template <class Real>
+Problem<Real> at_even_scales(const Problem<Real>& problem, const std::vector<Index>& positions);
 
 /// What is sought: W_t p × d and H_t d × n for each scale, finest first, all entries ≥ 0.
 ///
@@ -83,13 +129,19 @@ Factors<Real> empty_factors(Index scales, Index features, Index rank, const std:
     return factors;
 }
 
-/// Number of scales beside scale t: 2, or 1 at the ends, or 0 for a single scale.
-inline int neighbour_count(Index t, Index scales) {
-    return (t > 0 ? 1 : 0) + (t + 1 < scales ? 1 : 0);
+/// H of the next finer or coarser scale; null where there is none.
+template <class Real>
+const DenseMatrix<Real>* scale_before(const std::vector<DenseMatrix<Real>>& H, Index t) {
+    return t > 0 ? &H[static_cast<std::size_t>(t - 1)] : nullptr;
+}
+template <class Real>
+const DenseMatrix<Real>* scale_after(const std::vector<DenseMatrix<Real>>& H, Index t) {
+    return t + 1 < std::ssize(H) ? &H[static_cast<std::size_t>(t + 1)] : nullptr;
 }
 
 /// InputError unless there is at least one scale and cell, scales ascend strictly and are positive, weights
-/// are finite and ≥ 0, and the graph has as many cells as X.
+/// are finite and ≥ 0, those of scales > 0 and as many as there are scales, and the graph has as many cells
+/// as X.
 template <class Real>
 void check_problem(const Problem<Real>& problem);
 

@@ -33,4 +33,7 @@ std::vector<Merge> merge_tree(const SpanningTree& tree);
 /// Component of each cell in the graph at ε (strict `<`), numbered from 0 by the smallest cell in each.
 std::vector<Index> components(const SpanningTree& tree, double epsilon);
 
+/// How many there are, of components numbered from 0.
+Index component_count(const std::vector<Index>& components);
+
 } // namespace pnmf

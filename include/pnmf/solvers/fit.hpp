@@ -52,10 +52,10 @@ struct PreparedFit {
     FitOptions options;
     Index rank = 0;
     std::unique_ptr<const DataMatrix<Real>> X;
-    SpanningTree tree;
+    std::optional<SpanningTree> tree; ///< of the filtration; none where the graph was given (a baseline)
     ScaleSet scales;
     std::unique_ptr<const MultiscaleGraph> graph;
-    Penalty penalty; ///< in effect: λ₂ of `stationary` is divided by the square of the scales' stride
+    Penalty penalty;                  ///< in effect: λ₂ of `stationary` is `at_stride` of the scales
     std::vector<std::string> notices; ///< every automatic choice, a sentence each
     std::filesystem::path bases_in{}; ///< where bases rest in a file when memory is short; empty: in memory
 

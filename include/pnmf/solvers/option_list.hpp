@@ -30,7 +30,6 @@ void visit_options(Options& o, const Visitor& visit) {
     visit("algorithm", o.solver.algorithm,
           "stationary: descent to a certificate; reference: the published protocol; "
           "paper: Algorithm 1");
-    visit("order", o.solver.order, "stationary: how a sweep visits the scales");
     visit("start", o.start, "where the iteration begins [nested for stationary, chained otherwise]");
     visit("seeding", o.seeding, "how the first pair W, H is made");
     visit("tolerance", o.solver.tolerance,

@@ -11,6 +11,7 @@
 #include <limits>
 #include <optional>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace pnmf {
@@ -28,20 +29,6 @@ struct EnumNames<Algorithm> {
                                                           {"paper", Algorithm::paper}});
 };
 
-/// The order in which `stationary` visits the scales when it updates H. All keep the objective from rising.
-enum class SweepOrder {
-    chain,      ///< all scales of a cell at once: the problem along t solved exactly
-    sequential, ///< finest to coarsest
-    red_black,  ///< even scales, then odd ones, each in parallel
-};
-
-template <>
-struct EnumNames<SweepOrder> {
-    static constexpr auto values = name_table<SweepOrder>({{"chain", SweepOrder::chain},
-                                                           {"sequential", SweepOrder::sequential},
-                                                           {"red-black", SweepOrder::red_black}});
-};
-
 /// When `stationary` and `paper` stop before the sweep limit.
 enum class StopRule {
     certificate,       ///< the KKT residual of all scales together is at most the tolerance, and the last
@@ -57,7 +44,6 @@ struct EnumNames<StopRule> {
 
 struct SolverOptions {
     Algorithm algorithm = Algorithm::stationary;
-    SweepOrder order = SweepOrder::chain;
     bool extrapolate = true;      ///< stationary: momentum between sweeps, restarted when it does not pay
     bool shift_components = true; ///< stationary: exact steps along the merge tree's components
     std::optional<Index> basis_passes{}; ///< stationary: passes over the columns of W in a sweep; XHᵀ serves
@@ -68,9 +54,13 @@ struct SolverOptions {
     std::optional<Index> max_sweeps{};     ///< default: `default_max_sweeps()`
     double inner_tolerance = 1e-3; ///< reference, paper: relative change that ends the steps on one scale
     Index inner_limit = 1000;      ///< reference, paper: most steps on one scale in one sweep
+    std::string device = "cpu";    ///< stationary: where the sweeps are made; one of `devices()`
 };
 
-/// InputError unless every number is in its range.
+/// The devices of this build that `stationary` can run on, "cpu" first.
+std::vector<std::string> devices();
+
+/// InputError unless every number is in its range and the device is known.
 void check_options(const SolverOptions& options);
 
 double default_tolerance(const SolverOptions& options);
@@ -95,6 +85,9 @@ struct SweepReport {
     Index inner_steps = 0;
     bool restarted = false; ///< the extrapolated sweep did not pay and was undone
     bool converged = false; ///< the run ends with this sweep, whatever the observer says
+    /// Call it before you read the factors of the state in an observer: they may be on a device, and what the
+    /// state holds may be old. Free on the CPU. When `run_solver` returns they have been brought.
+    std::function<void()> bring_factors = [] {};
 };
 
 /// What is known after one update inside a sweep: for the paper's convergence figure.

@@ -1,4 +1,4 @@
-#include "solvers/embedding_pass.hpp"
+#include "backends/cpu/embedding_pass.hpp"
 
 #include <pnmf/parallel.hpp>
 
@@ -15,7 +15,7 @@ using Lane = Eigen::Array<Real, lanes, 1>;
 using Mask = Eigen::Array<bool, lanes, 1>;
 
 /// The problems of `lanes` cells along the scales for one row: minimise ½hᵀMh − bᵀh over h ≥ 0 with M
-/// tridiagonal, diagonal `diagonal`, off-diagonal −λ₂.
+/// tridiagonal: `diagonal`, and −coupling[t] between t − 1 and t.
 ///
 /// M is an M-matrix, so the primal–dual active-set iteration (Hintermüller, Ito and Kunisch 2002) ends at the
 /// minimiser: solve with some variables held at zero, release those the others pull up, hold those that fell
@@ -24,14 +24,15 @@ template <class Real>
 class ChainProblem {
   public:
     explicit ChainProblem(Index scales)
-        : diagonal(static_cast<std::size_t>(scales)), right(diagonal.size()), h(diagonal.size()),
-          factor_(diagonal.size()), held_(diagonal.size()) {}
+        : coupling(static_cast<std::size_t>(scales) + 1, Real{0}), diagonal(static_cast<std::size_t>(scales)),
+          right(diagonal.size()), h(diagonal.size()), factor_(diagonal.size()), held_(diagonal.size()) {}
 
+    std::vector<Real> coupling; ///< of scales t − 1 and t; 0 before the first and after the last
     std::vector<Lane<Real>> diagonal;
     std::vector<Lane<Real>> right;
     std::vector<Lane<Real>> h; ///< in: the values now; out: the minimiser
 
-    void solve(Real coupling) {
+    void solve() {
         const std::size_t T = h.size();
         before_ = h;
         for (std::size_t t = 0; t < T; ++t) {
@@ -40,8 +41,8 @@ class ChainProblem {
         constexpr int most_rounds = 40;
         Mask changed = Mask::Constant(true);
         for (int round = 0; round < most_rounds && changed.any(); ++round) {
-            eliminate(coupling);
-            changed = update_held(coupling);
+            eliminate();
+            changed = update_held();
         }
         for (std::size_t t = 0; t < T; ++t) {
             h[t] = changed.select(before_[t], h[t]).max(Real{0});
@@ -50,14 +51,14 @@ class ChainProblem {
 
   private:
     /// h by Thomas' algorithm on the variables that are not held.
-    void eliminate(Real coupling) {
+    void eliminate() {
         const std::size_t T = h.size();
         Lane<Real> ratio = Lane<Real>::Zero();
         Lane<Real> value = Lane<Real>::Zero();
         for (std::size_t t = 0; t < T; ++t) {
-            const Lane<Real> pivot = diagonal[t] - coupling * ratio;
-            value = held_[t].select(Lane<Real>::Zero(), (right[t] + coupling * value) / pivot);
-            ratio = held_[t].select(Lane<Real>::Zero(), coupling / pivot);
+            const Lane<Real> pivot = diagonal[t] - coupling[t] * ratio;
+            value = held_[t].select(Lane<Real>::Zero(), (right[t] + coupling[t] * value) / pivot);
+            ratio = held_[t].select(Lane<Real>::Zero(), coupling[t + 1] / pivot);
             h[t] = value;
             factor_[t] = ratio;
         }
@@ -66,16 +67,16 @@ class ChainProblem {
         }
     }
 
-    Mask update_held(Real coupling) {
+    Mask update_held() {
         const std::size_t T = h.size();
         Mask changed = Mask::Constant(false);
         for (std::size_t t = 0; t < T; ++t) {
             Lane<Real> pull = right[t];
             if (t > 0) {
-                pull += coupling * h[t - 1].max(Real{0});
+                pull += coupling[t] * h[t - 1].max(Real{0});
             }
             if (t + 1 < T) {
-                pull += coupling * h[t + 1].max(Real{0});
+                pull += coupling[t + 1] * h[t + 1].max(Real{0});
             }
             const Mask next = held_[t].select(pull <= Real{0}, h[t] < Real{0});
             changed = changed || (next != held_[t]);
@@ -115,19 +116,17 @@ class CellBlock {
 };
 
 template <class Real>
-void pass_cells(const Penalty& penalty, const std::vector<ScaleProducts<Real>>& products,
+void pass_cells(const std::vector<ScalePenalty>& penalties, const std::vector<ScaleProducts<Real>>& products,
                 std::vector<DenseMatrix<Real>>& H, Index begin, Index end) {
     const auto scales = static_cast<Index>(H.size());
     const Index rank = H.front().rows();
     const Index cells = end - begin;
-    const auto graph = static_cast<Real>(penalty.graph);
-    const auto smoothness = static_cast<Real>(penalty.smoothness);
-    const auto anchor = static_cast<Real>(penalty.anchor);
 
     CellBlock<Real> h(scales, rank);
-    CellBlock<Real> pull(scales, rank);                                                   // WᵀX + λ₁·HA
-    std::vector<Lane<Real>> weight(static_cast<std::size_t>(scales), Lane<Real>::Zero()); // λ₁·deg
+    CellBlock<Real> pull(scales, rank); // w(WᵀX + λ₁·HA)
+    std::vector<Lane<Real>> weight(static_cast<std::size_t>(scales), Lane<Real>::Zero()); // wλ₁·deg
     for (Index t = 0; t < scales; ++t) {
+        const auto graph = static_cast<Real>(penalties[t].graph);
         h.load(t, H[t].middleCols(begin, cells));
         pull.load(t,
                   products[t].WtX.middleCols(begin, cells) + graph * products[t].HA.middleCols(begin, cells));
@@ -135,21 +134,24 @@ void pass_cells(const Penalty& penalty, const std::vector<ScaleProducts<Real>>& 
     }
 
     ChainProblem<Real> chain(scales);
+    for (Index t = 1; t < scales; ++t) {
+        chain.coupling[t] = static_cast<Real>(penalties[t].before);
+    }
     for (Index k = 0; k < rank; ++k) {
         for (Index t = 0; t < scales; ++t) {
             const auto& WtW = products[t].WtW;
+            const auto anchor = static_cast<Real>(penalties[t].anchor);
             const Lane<Real> now = h(t, k);
             Lane<Real> gradient = (weight[t] + anchor) * now - pull(t, k);
             for (Index l = 0; l < rank; ++l) {
                 gradient += WtW(l, k) * h(t, l);
             }
             const Lane<Real> curvature = WtW(k, k) + Real{2} * weight[t] + anchor;
-            const auto neighbours = static_cast<Real>(neighbour_count(t, scales));
-            chain.diagonal[t] = curvature + neighbours * smoothness;
+            chain.diagonal[t] = curvature + (chain.coupling[t] + chain.coupling[t + 1]);
             chain.right[t] = curvature * now - gradient;
             chain.h[t] = now;
         }
-        chain.solve(smoothness);
+        chain.solve();
         for (Index t = 0; t < scales; ++t) {
             h(t, k) = chain.h[t];
         }
@@ -166,45 +168,16 @@ void pass_cells(const Penalty& penalty, const std::vector<ScaleProducts<Real>>& 
 } // namespace
 
 template <class Real>
-void pass_along_chain(const Penalty& penalty, const std::vector<ScaleProducts<Real>>& products,
-                      std::vector<DenseMatrix<Real>>& H) {
+void pass_along_chain(const std::vector<ScalePenalty>& penalties,
+                      const std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H) {
     parallel_blocks(H.front().cols(), lanes,
-                    [&](Index begin, Index end) { pass_cells(penalty, products, H, begin, end); });
-}
-
-template <class Real>
-void pass_at_scale(const Penalty& penalty, const ScaleProducts<Real>& products, DenseMatrix<Real>& H,
-                   const DenseMatrix<Real>* before, const DenseMatrix<Real>* after) {
-    const auto graph = static_cast<Real>(penalty.graph);
-    const auto smoothness = static_cast<Real>(penalty.smoothness);
-    const auto neighbours = static_cast<Real>((before != nullptr ? 1 : 0) + (after != nullptr ? 1 : 0));
-    const Real shared = neighbours * smoothness + static_cast<Real>(penalty.anchor);
-    parallel_blocks(H.cols(), 256, [&](Index begin, Index end) {
-        for (Index j = begin; j < end; ++j) {
-            const Real weight = graph * products.degree[j];
-            auto h = H.col(j);
-            for (Index k = 0; k < H.rows(); ++k) {
-                Real gradient = products.WtW.col(k).dot(h) - products.WtX(k, j) + weight * h[k] -
-                                graph * products.HA(k, j) + shared * h[k];
-                for (const DenseMatrix<Real>* neighbour : {before, after}) {
-                    if (neighbour != nullptr) {
-                        gradient -= smoothness * (*neighbour)(k, j);
-                    }
-                }
-                const Real curvature = products.WtW(k, k) + Real{2} * weight + shared;
-                if (curvature > 0) {
-                    h[k] = std::max(Real{0}, h[k] - gradient / curvature);
-                }
-            }
-        }
-    });
+                    [&](Index begin, Index end) { pass_cells(penalties, products, H, begin, end); });
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
-    template void pass_along_chain(const Penalty&, const std::vector<ScaleProducts<Real>>&,                  \
-                                   std::vector<DenseMatrix<Real>>&);                                         \
-    template void pass_at_scale(const Penalty&, const ScaleProducts<Real>&, DenseMatrix<Real>&,              \
-                                const DenseMatrix<Real>*, const DenseMatrix<Real>*);
+    template void pass_along_chain(const std::vector<ScalePenalty>&,                                         \
+                                   const std::vector<ScaleProducts<Real>>&,                                  \
+                                   std::vector<DenseMatrix<Real>>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

@@ -2,6 +2,7 @@
 
 #include <pnmf/model/objective.hpp>
 #include <pnmf/model/problem.hpp>
+#include <pnmf/persistence/spanning_tree.hpp>
 #include <pnmf/types.hpp>
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 namespace pnmf {
 
 /// The components of the graphs at all scales, each inside one of the next coarser scale: the merge tree,
-/// read at the scales of the problem.
+/// read at the scales of the problem. Where a graph falls apart at its coarsest scale, several trees.
 class ComponentForest {
   public:
     struct Level {
@@ -25,7 +26,8 @@ class ComponentForest {
         Index count() const { return static_cast<Index>(size.size()); }
     };
 
-    ComponentForest(const MultiscaleGraph& graph, const std::vector<double>& epsilon);
+    /// The components at ε are those of the tree's edges shorter than ε.
+    ComponentForest(const SpanningTree& tree, const std::vector<double>& epsilon);
 
     Index scales() const { return static_cast<Index>(levels_.size()); }
     const Level& operator[](Index t) const { return levels_[static_cast<std::size_t>(t)]; }
@@ -53,16 +55,17 @@ struct ShiftRoom {
 /// and components at once.
 ///
 /// L_t·1_C = 0, so the graph term does not see such a move, while coordinate steps, held back by λ₁·deg,
-/// hardly make it. With S_{t,C} the half gradient summed over C, the best a minimises
+/// hardly make it. With S_{t,C} the half gradient summed over C, w_t the weight of scale t and s_t the
+/// coupling of scales t and t + 1, the best a minimises
 ///
-///     Σ_{t,C} [ ½|C|((WᵀW)_kk + λ₃) a² + S a ] + ½λ₂ Σ_{t,C} |C| (a_{t,C} − a_{t+1,parent(C)})²
+///     Σ_{t,C} [ ½|C|w_t((WᵀW)_kk + λ₃) a² + S a ] + ½ Σ_{t,C} s_t |C| (a_{t,C} − a_{t+1,parent(C)})²
 ///
 /// a quadratic on the forest, solved exactly by one elimination from leaves to root and one substitution
 /// back; bounded below so that H stays ≥ 0, then shortened to the best length. The objective cannot rise.
-/// `products` hold WᵀX and WᵀW of the current W, and HA and degrees of the current H; HA is kept up to date.
-/// Rows one after another. Cost 2nd² for each scale, and d² for each component.
+/// `products` hold w·WᵀX and w·WᵀW of the current W, and HA and degrees of the current H; HA is kept up to
+/// date. Rows one after another. Cost 2nd² for each scale, and d² for each component.
 template <class Real>
-void shift_components(const Penalty& penalty, const ComponentForest& forest,
+void shift_components(const std::vector<ScalePenalty>& penalties, const ComponentForest& forest,
                       std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H,
                       ShiftRoom& room);
 

@@ -1,7 +1,8 @@
-#include "solvers/component_shifts.hpp"
+#include "backends/cpu/component_shifts.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/persistence/diagram.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -27,13 +28,13 @@ void list_children(const std::vector<std::int32_t>& parent, ComponentForest::Lev
 
 } // namespace
 
-ComponentForest::ComponentForest(const MultiscaleGraph& graph, const std::vector<double>& epsilon)
+ComponentForest::ComponentForest(const SpanningTree& tree, const std::vector<double>& epsilon)
     : levels_(epsilon.size()) {
     parallel_for(scales(), [&](Index t) {
-        const auto scale = graph.at(epsilon[t]);
         Level& level = levels_[t];
-        level.component.assign(scale->components().begin(), scale->components().end());
-        level.size.assign(static_cast<std::size_t>(scale->component_count()), 0);
+        const std::vector<Index> of_cells = components(tree, epsilon[t]);
+        level.component.assign(of_cells.begin(), of_cells.end());
+        level.size.assign(static_cast<std::size_t>(component_count(of_cells)), 0);
         for (const std::int32_t c : level.component) {
             ++level.size[c];
         }
@@ -54,7 +55,7 @@ namespace {
 
 /// Blocks of cells small enough that their gradient stays at hand.
 template <class Real>
-void sum_level(const Penalty& penalty, const ComponentForest::Level& level,
+void sum_level(const ScalePenalty& penalty, const ComponentForest::Level& level,
                const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
                const DenseMatrix<Real>* before, const DenseMatrix<Real>* after, ShiftRoom::Level& sums) {
     sums.gradient.setZero(level.count(), H.rows());
@@ -69,11 +70,11 @@ void sum_level(const Penalty& penalty, const ComponentForest::Level& level,
         // The graph term sums to zero over a component and is left out.
         multiply(products.WtW, here, gradient);
         gradient += static_cast<Real>(penalty.anchor) * here - products.WtX.middleCols(first, count);
-        for (const DenseMatrix<Real>* neighbour : {before, after}) {
-            if (neighbour != nullptr) {
-                gradient +=
-                    static_cast<Real>(penalty.smoothness) * (here - neighbour->middleCols(first, count));
-            }
+        if (before != nullptr) {
+            gradient += static_cast<Real>(penalty.before) * (here - before->middleCols(first, count));
+        }
+        if (after != nullptr) {
+            gradient += static_cast<Real>(penalty.after) * (here - after->middleCols(first, count));
         }
         for (Index j = 0; j < count; ++j) {
             const std::int32_t c = level.component[first + j];
@@ -89,10 +90,9 @@ void sum_level(const Penalty& penalty, const ComponentForest::Level& level,
 template <class Real>
 class RowShift {
   public:
-    RowShift(const Penalty& penalty, const ComponentForest& forest,
+    RowShift(const std::vector<ScalePenalty>& penalties, const ComponentForest& forest,
              const std::vector<ScaleProducts<Real>>& products, std::vector<ShiftRoom::Level>& sums)
-        : smoothness_(penalty.smoothness), anchor_(penalty.anchor), forest_(forest), products_(products),
-          sums_(sums), along_(sums.size()) {}
+        : penalties_(penalties), forest_(forest), products_(products), sums_(sums), along_(sums.size()) {}
 
     void solve(Index k) {
         eliminate(k);
@@ -105,7 +105,7 @@ class RowShift {
 
   private:
     double own_curvature(Index t, Index k) const {
-        return static_cast<double>(products_[t].WtW(k, k)) + anchor_;
+        return static_cast<double>(products_[t].WtW(k, k)) + penalties_[t].anchor;
     }
 
     /// S of row k after the rows before it have moved: S + |C| Σ_{l<k} (WᵀW)_kl a_l.
@@ -126,7 +126,7 @@ class RowShift {
         parallel_for(forest_.scales(), [&](Index t) { add_earlier_moves(t, k); });
         for (Index t = 0; t < forest_.scales(); ++t) {
             const auto& level = forest_[t];
-            const double own = own_curvature(t, k) + (t + 1 < forest_.scales() ? smoothness_ : 0.0);
+            const double own = own_curvature(t, k) + penalties_[t].after;
             sums_[t].pivot.resize(level.count());
             sums_[t].right.resize(level.count());
             parallel_blocks(level.count(), block, [&](Index begin, Index end) {
@@ -135,7 +135,7 @@ class RowShift {
                     double right = -sums_[t].gradient(c, k);
                     for (auto e = level.first_child[c]; e < level.first_child[c + 1]; ++e) {
                         const std::int32_t child = level.children[e];
-                        const double coupling = smoothness_ * forest_[t - 1].size[child];
+                        const double coupling = penalties_[t].before * forest_[t - 1].size[child];
                         const double below = sums_[t - 1].pivot[child];
                         const double ratio = below > 0.0 ? coupling / below : 0.0;
                         pivot += coupling - coupling * ratio;
@@ -156,7 +156,7 @@ class RowShift {
                 for (Index c = begin; c < end; ++c) {
                     double pull = sums_[t].right[c];
                     if (has_parent) {
-                        pull += smoothness_ * level.size[c] * sums_[t + 1].shift(level.parent[c], k);
+                        pull += penalties_[t].after * level.size[c] * sums_[t + 1].shift(level.parent[c], k);
                     }
                     const double shift = sums_[t].pivot[c] > 0.0 ? pull / sums_[t].pivot[c] : 0.0;
                     sums_[t].shift(c, k) = std::max(shift, -sums_[t].least(c, k));
@@ -193,7 +193,7 @@ class RowShift {
             result.curvature += own * level.size[c] * a * a;
             if (has_parent) {
                 const double difference = a - sums_[t + 1].shift(level.parent[c], k);
-                result.curvature += smoothness_ * level.size[c] * difference * difference;
+                result.curvature += penalties_[t].after * level.size[c] * difference * difference;
             }
         }
         return result;
@@ -201,8 +201,7 @@ class RowShift {
 
     static constexpr Index block = 4096; ///< components that one thread treats at a time
 
-    double smoothness_;
-    double anchor_;
+    const std::vector<ScalePenalty>& penalties_;
     const ComponentForest& forest_;
     const std::vector<ScaleProducts<Real>>& products_;
     std::vector<ShiftRoom::Level>& sums_;
@@ -212,17 +211,16 @@ class RowShift {
 } // namespace
 
 template <class Real>
-void shift_components(const Penalty& penalty, const ComponentForest& forest,
+void shift_components(const std::vector<ScalePenalty>& penalties, const ComponentForest& forest,
                       std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H,
                       ShiftRoom& room) {
     const Index scales = forest.scales();
     std::vector<ShiftRoom::Level>& sums = room.levels;
     sums.resize(static_cast<std::size_t>(scales));
     parallel_for(scales, [&](Index t) {
-        sum_level(penalty, forest[t], products[t], H[t], t > 0 ? &H[t - 1] : nullptr,
-                  t + 1 < scales ? &H[t + 1] : nullptr, sums[t]);
+        sum_level(penalties[t], forest[t], products[t], H[t], scale_before(H, t), scale_after(H, t), sums[t]);
     });
-    RowShift<Real> row(penalty, forest, products, sums);
+    RowShift<Real> row(penalties, forest, products, sums);
     for (Index k = 0; k < H.front().rows(); ++k) {
         row.solve(k);
     }
@@ -238,9 +236,11 @@ void shift_components(const Penalty& penalty, const ComponentForest& forest,
     });
 }
 
-template void shift_components(const Penalty&, const ComponentForest&, std::vector<ScaleProducts<float>>&,
-                               std::vector<DenseMatrix<float>>&, ShiftRoom&);
-template void shift_components(const Penalty&, const ComponentForest&, std::vector<ScaleProducts<double>>&,
-                               std::vector<DenseMatrix<double>>&, ShiftRoom&);
+template void shift_components(const std::vector<ScalePenalty>&, const ComponentForest&,
+                               std::vector<ScaleProducts<float>>&, std::vector<DenseMatrix<float>>&,
+                               ShiftRoom&);
+template void shift_components(const std::vector<ScalePenalty>&, const ComponentForest&,
+                               std::vector<ScaleProducts<double>>&, std::vector<DenseMatrix<double>>&,
+                               ShiftRoom&);
 
 } // namespace pnmf

@@ -1,0 +1,46 @@
+#include "backends/cpu/cpu_backend.hpp"
+#include "solvers/backend.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/solvers/solver.hpp>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace pnmf {
+namespace {
+
+template <class Real>
+struct Row {
+    std::string_view name;
+    std::unique_ptr<Backend<Real>> (*make)(const Problem<Real>&);
+};
+
+/// The backends of this build: a device adds its row here.
+template <class Real>
+constexpr std::array table{Row<Real>{"cpu", make_cpu_backend<Real>}};
+
+} // namespace
+
+std::vector<std::string> devices() {
+    std::vector<std::string> names;
+    for (const auto& row : table<double>) {
+        names.emplace_back(row.name);
+    }
+    return names;
+}
+
+template <class Real>
+std::unique_ptr<Backend<Real>> make_backend(const std::string& name, const Problem<Real>& problem) {
+    const auto found = std::find_if(table<Real>.begin(), table<Real>.end(),
+                                    [&](const Row<Real>& row) { return row.name == name; });
+    require(found != table<Real>.end(), "the device must be one of {}, got {}", fmt::join(devices(), ", "),
+            name);
+    return found->make(problem);
+}
+
+template std::unique_ptr<Backend<float>> make_backend(const std::string&, const Problem<float>&);
+template std::unique_ptr<Backend<double>> make_backend(const std::string&, const Problem<double>&);
+
+} // namespace pnmf
