@@ -212,8 +212,8 @@ TEST(ShiftComponents, IsTheDenseSolutionWhereNoBoundHolds) {
     const auto owned = test::random_problem<double>({.cells = 10, .scales = 4}, {2.0, 0.7, 0.001}, 8);
     Problem<double> problem = owned.problem();
     expect_dense_solution(problem);
-    problem.weight = {1.0, 5.0, 0.3, 2.0};
-    problem.smoothness = {2.0, 0.01, 0.4};
+    problem.weight = {1.0, 1.5, 0.8, 1.2};
+    problem.smoothness = {2.0, 0.4, 0.9};
     expect_dense_solution(problem);
 }
 
