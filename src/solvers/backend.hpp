@@ -35,7 +35,9 @@ namespace pnmf {
 ///
 /// # What must be summed over cells
 ///
-/// Ranks divide the **cells**: each holds some columns of X and of every H_t, and all of every W_t.
+/// Ranks divide the **cells**: each holds some columns of X and of every H_t, and all of every W_t. The
+/// problem and the factors outside are those of all cells, on every rank: a backend takes its part at `load`
+/// and gathers at `store`.
 ///
 /// | operation | local to a cell | summed over all cells |
 /// | --- | --- | --- |

@@ -120,6 +120,19 @@ TEST(AtScales, HaveTheSmoothnessOfFactorsThatChangeLinearlyInBetween) {
         ThrowsMessage<InputError>(HasSubstr("with the first and the last of 9 among them")));
 }
 
+TEST(AtScales, GiveTheWeightOfAScaleLeftOutToTheKeptOnesAroundItTheNearerOneMore) {
+    const auto all = test::random_problem<double>({.cells = 12, .scales = 4}, {1.0, 0.7, 0.1}, 2);
+    Problem<double> problem = all.problem();
+    problem.weight = {1.0, 6.0, 3.0, 1.0};
+    problem.smoothness = {2.0, 1.0, 0.5};
+    const Problem<double> kept = at_scales(problem, {0, 3});
+    EXPECT_DOUBLE_EQ(kept.weight[0], 1.0 + 6.0 * 2.0 / 3.0 + 3.0 / 3.0);
+    EXPECT_DOUBLE_EQ(kept.weight[1], 1.0 + 6.0 / 3.0 + 3.0 * 2.0 / 3.0);
+    EXPECT_DOUBLE_EQ(kept.smoothness[0], 1.0 / (0.5 + 1.0 + 2.0));
+    problem.smoothness = {2.0, 0.0, 0.5}; // a chain that is cut stays cut
+    EXPECT_EQ(at_scales(problem, {0, 3}).smoothness[0], 0.0);
+}
+
 TEST(AtScales, OfScalesThatWereThinnedOnceAreThoseOfAll) {
     const auto all = test::random_problem<double>({.cells = 12, .scales = 9}, {1.0, 0.7, 0.1}, 2);
     const Problem<double> half = at_scales(all.problem(), {0, 2, 4, 6, 8});

@@ -133,6 +133,20 @@ TEST(NestedStart, IsNearerToTheSolutionThanTheChainedOne) {
               objective(problem, chained_start(problem, pair)).total());
 }
 
+TEST(NestedStart, IsNearerToTheSolutionWhereScalesCountUnlikeToo) {
+    const auto owned = test::random_problem<double>({.cells = 60, .scales = 50}, {1.0, 1.0, 0.1}, 6);
+    Problem<double> problem = owned.problem();
+    for (Index t = 0; t < problem.scales(); ++t) {
+        problem.weight.push_back(t % 7 == 0 ? 4.0 : 1.0);
+    }
+    for (Index t = 0; t + 1 < problem.scales(); ++t) {
+        problem.smoothness.push_back(t % 5 == 0 ? 0.2 : 2.0);
+    }
+    const Pair<double> pair = seed_pair(*owned.X, 3);
+    EXPECT_LT(objective(problem, nested_start(problem, pair)).total(),
+              objective(problem, chained_start(problem, pair)).total());
+}
+
 TEST(NestedStart, IsRougherWhereTheToleranceIs) {
     const auto owned = test::random_problem<double>({.cells = 60, .scales = 50}, {1.0, 1.0, 0.1}, 6);
     const Problem<double> problem = owned.problem();
