@@ -1,8 +1,8 @@
+#include "hints.hpp"
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/gemm.hpp>
-#include <pnmf/solvers/solver.hpp>
 
 #include <fmt/core.h>
 
@@ -47,7 +47,8 @@ std::string command_line(int argc, char** argv) {
 
 } // namespace
 
-/// Exit codes: 0 done · 1 failed · 2 usage or bad input · 3 not converged under --strict.
+/// Exit codes: 0 done · 1 failed · 2 usage or bad input · 3 not converged under --strict · 128 + the signal's
+/// number when one stopped a run, 130 for Ctrl-C.
 /// Results go to stdout, everything else to stderr.
 int main(int argc, char** argv) {
     CLI::App app{
@@ -80,12 +81,13 @@ int main(int argc, char** argv) {
         return app.exit(e) == 0 ? 0 : 2;
     } catch (const pnmf::cli::Exit& e) {
         return e.code;
+    } catch (const pnmf::RemediableError& e) {
+        const std::string_view hint = pnmf::cli::hint_for(e.remedy());
+        fmt::print(stderr, "pnmf: {}{}{}\n", e.what(), hint.empty() ? "" : "; ", hint);
+        return 2;
     } catch (const pnmf::InputError& e) {
         fmt::print(stderr, "pnmf: {}\n", e.what());
         return 2;
-    } catch (const pnmf::Interrupted& e) {
-        fmt::print(stderr, "pnmf: {}\n", e.what());
-        return 1;
     } catch (const std::bad_alloc&) {
         fmt::print(stderr, "pnmf: out of memory\n");
         return 1;

@@ -85,8 +85,8 @@ Findings findings(const Convergence& convergence, Algorithm algorithm, double to
                       .verdict = std::isnan(shown) ? Verdict::not_checked : verdict_of(shown <= tolerance),
                       .note = convergence.evaluated
                                   ? "evaluated anew from W, H and the data, all scales together"
-                                  : "the largest that was recorded for a scale; --data and a result "
-                                    "with bases evaluate it anew"});
+                                  : "the largest that was recorded for a scale; the data and a result "
+                                    "with bases would evaluate it anew"});
     result.push_back(
         {.statement = "eq:pnmf_model",
          .what = "no entry of H or W is negative",
@@ -101,7 +101,7 @@ Findings findings(const Convergence& convergence, Algorithm algorithm, double to
          .bound = 1e-9,
          .verdict = std::isnan(convergence.normalisation) ? Verdict::not_checked
                                                           : verdict_of(convergence.normalisation <= 1e-9),
-         .note = std::isnan(convergence.normalisation) ? "pnmf fit --save-basis keeps W" : ""});
+         .note = std::isnan(convergence.normalisation) ? "the result was stored without its bases W" : ""});
     return result;
 }
 

@@ -4,6 +4,7 @@
 #include "io/table.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/remedy.hpp>
 
 #include <algorithm>
 #include <array>
@@ -63,10 +64,9 @@ std::optional<TextTable> read_fitting(const fs::path& path, Index count, Index o
                                       Dataset& data) {
     TextTable table = read_table(path);
     if (!fits(table, count)) {
-        require(
-            !fits(table, other),
-            "{}: has {} rows, but the matrix has {} {}; it would fit with the other axis as cells (--cells)",
-            path.string(), table.rows(), count, things);
+        require(!fits(table, other), Remedy::other_cell_axis,
+                "{}: has {} rows, but the matrix has {} {}; it would fit with the other axis as cells",
+                path.string(), table.rows(), count, things);
         data.notices.push_back(fmt::format("{}: not used, it has {} rows and the matrix has {} {}",
                                            path.string(), table.rows(), count, things));
         return std::nullopt;

@@ -68,6 +68,7 @@ Dataset read_dataset(const fs::path& path, const ReadOptions& options) {
     ReadOptions complete = options;
     complete.cells = options.cells.value_or(io::default_axis(format));
     Dataset data = read_as(format, path, complete);
+    io::tell_features_apart(data);
     require(data.features() > 0 && data.cells() > 0, "{}: the matrix is empty, {} features x {} cells",
             path.string(), data.features(), data.cells());
     data.notices.insert(data.notices.begin(),
@@ -127,6 +128,13 @@ Index make_unique(std::vector<std::string>& names) {
         ++changed;
     }
     return changed;
+}
+
+void tell_features_apart(Dataset& data) {
+    if (const Index changed = make_unique(data.feature_names); changed > 0) {
+        data.notices.push_back(fmt::format(
+            "{} names of genes occur more than once; -1, -2, ... was added to their repetitions", changed));
+    }
 }
 
 std::string abbreviate(const std::vector<std::string>& names, std::size_t shown) {

@@ -39,6 +39,9 @@ void name_missing(Dataset& data);
 /// use. Returns how many were changed.
 Index make_unique(std::vector<std::string>& names);
 
+/// The one rule for names of features that occur more than once: `make_unique`, with a notice.
+void tell_features_apart(Dataset& data);
+
 /// "a, b, c and 17 more": at most `shown` names of a list.
 std::string abbreviate(const std::vector<std::string>& names, std::size_t shown = 5);
 

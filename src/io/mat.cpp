@@ -3,6 +3,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/mat.hpp>
+#include <pnmf/remedy.hpp>
 
 #include <fmt/ranges.h>
 
@@ -52,8 +53,8 @@ std::string choose_variable(const fs::path& path, std::vector<std::string>& noti
         }
     }
     require(!names.empty(), "{}: has no variable that is a matrix of numbers", path.string());
-    require(names.size() == 1, "{}: has several matrices, choose one with --variable: {}", path.string(),
-            fmt::join(candidates, ", "));
+    require(names.size() == 1, Remedy::choose_variable, "{}: has several matrices, choose one: {}",
+            path.string(), fmt::join(candidates, ", "));
     notices.push_back(
         fmt::format("{}: took the variable {}, the only matrix in it", path.string(), candidates.front()));
     return names.front();

@@ -3,6 +3,7 @@
 #include <pnmf/error.hpp>
 #include <pnmf/io/match_features.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/remedy.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -88,8 +89,8 @@ void drop_empty_cells(Dataset& data, bool allowed) {
     }
     require(empty.size() < filled.size(), "X is zero everywhere, in all {} cells", empty.size());
     const char* verb = empty.size() == 1 ? "cell is" : "cells are";
-    require(allowed, "{} {} zero in every gene: {}; leave them out with --drop-empty", empty.size(), verb,
-            io::abbreviate(empty));
+    require(allowed, Remedy::drop_empty_cells, "{} {} zero in every gene: {}; leave them out", empty.size(),
+            verb, io::abbreviate(empty));
     io::keep_cells(data, filled);
     data.notices.push_back(
         fmt::format("{} {} zero in every gene and left out: {}", empty.size(), verb, io::abbreviate(empty)));
@@ -178,6 +179,7 @@ void check_dataset(const Dataset& data) {
 }
 
 void prepare(Dataset& data, const PrepareOptions& options) {
+    io::tell_features_apart(data);
     check_dataset(data);
     drop_empty_cells(data, options.drop_empty_cells);
     drop_empty_features(data);
@@ -185,6 +187,7 @@ void prepare(Dataset& data, const PrepareOptions& options) {
 }
 
 void prepare_matched(Dataset& data, const PrepareOptions& options) {
+    io::tell_features_apart(data);
     check_dataset(data);
     drop_empty_cells(data, options.drop_empty_cells);
     transform_values(data, options.transform);

@@ -3,7 +3,8 @@
 
     check.py ROOT
 
-Layers include only what stands below them; the library neither prints nor exits nor reads clocks; nothing is
+Layers include only what stands below them; the library neither prints nor exits nor takes a
+seed from outside, and names no flag of the program; nothing is
 built with flags that change results; no path of one machine; no file that has grown too long.
 """
 
@@ -33,6 +34,7 @@ LIBRARY_NEVER = [
     (r"\b(exit|_Exit|quick_exit|abort|terminate)\s*\(", "ends the program"),
     (r"\b(system_clock|random_device)\b|\btime\s*\(\s*(NULL|nullptr|0)\s*\)", "takes a seed from outside"),
 ]
+PROGRAM_FLAG = r"(?<![-!\w])--[a-z]"  # Python users have none: see Remedy
 RESULT_CHANGING_FLAGS = r"-ffast-math|-Ofast|-march=native|-mtune=native|-funsafe-math-optimizations"
 MACHINE_PATHS = r"[\"'(\s=]/(home|root|tmp|work|Users|mnt)/"
 
@@ -105,6 +107,8 @@ def check_library(root):
             for pattern, what in LIBRARY_NEVER:
                 if re.search(pattern, line):
                     yield path, number, f"the library {what}: {line.strip()}"
+            if any(re.search(PROGRAM_FLAG, literal) for literal in re.findall(r'"(?:\\.|[^"\\])*"', line)):
+                yield path, number, f"the library names a flag of the program: {line.strip()}"
 
 
 def check_flags(root):

@@ -97,6 +97,12 @@ class Planted(unittest.TestCase):
             self.plant("src/graphs/bad.cpp", "\n" + text + "\n")
             self.assert_only_breach("src/graphs/bad.cpp:2", "the library ")
 
+    def test_the_library_never_names_a_flag_of_the_program(self):
+        self.plant("src/graphs/bad.cpp", '\nfail("leave them out with --drop-empty");\n')
+        self.assert_only_breach("src/graphs/bad.cpp:2", "names a flag")
+        self.plant("src/graphs/bad.cpp", '// --drop-empty of the program\nauto mark = "<!--data-->"; --count;\n')
+        self.assertEqual(check.breaches(self.root), [])
+
     def test_a_program_may_print(self):
         self.plant("apps/pnmf/verb.cpp", 'fmt::print("1");\n#include <pnmf/diagnostics/all.hpp>\n')
         self.assertEqual(check.breaches(self.root), [])

@@ -39,14 +39,19 @@ TEST(Prepare, BadValuesAreCountedAndTheFirstIsNamed) {
     }
 }
 
-TEST(Prepare, DuplicateNamesAreNamed) {
+TEST(Prepare, DuplicateNamesOfCellsAreNamed) {
     Dataset data = named(Matrix(Matrix::Ones(3, 4)));
     data.cell_names = {"a", "b", "a", "a"};
     EXPECT_THAT(complaint_of([&] { prepare(data, {}); }),
                 HasSubstr("names of cells must differ, 1 occurs more than once: a"));
-    data = named(Matrix(Matrix::Ones(3, 4)));
+}
+
+TEST(Prepare, NamesOfGenesThatOccurMoreThanOnceAreMadeUniqueWithANotice) {
+    Dataset data = named(Matrix(Matrix::Ones(3, 4)));
     data.feature_names = {"x", "x", "x"};
-    EXPECT_THAT(complaint_of([&] { prepare(data, {}); }), HasSubstr("names of genes must differ"));
+    prepare(data, {});
+    EXPECT_THAT(data.feature_names, ElementsAre("x", "x-1", "x-2"));
+    EXPECT_THAT(data.notices, testing::Contains(HasSubstr("2 names of genes occur more than once")));
 }
 
 TEST(Prepare, EmptyGenesAreLeftOutWithTheirTableAndANotice) {
@@ -71,7 +76,7 @@ TEST(Prepare, EmptyCellsAreAnErrorUnlessTheyShallBeDropped) {
         data.cell_table.push_back(
             {.name = "batch", .values = std::vector<std::string>{"p", "q", "r", "s", "t"}});
         EXPECT_THAT(complaint_of([&] { prepare(data, {}); }),
-                    HasSubstr("2 cells are zero in every gene: c1, c5; leave them out with --drop-empty"));
+                    HasSubstr("2 cells are zero in every gene: c1, c5; leave them out"));
         prepare(data, {.drop_empty_cells = true});
         EXPECT_EQ(dense_of(data), Matrix::Ones(2, 3));
         EXPECT_THAT(data.cell_names, ElementsAre("c2", "c3", "c4"));

@@ -52,7 +52,8 @@ struct ReadOptions {
 };
 
 /// Reads any of the formats, recognised by content and ending: .h5ad, 10x folder, 10x .h5, .mtx[.gz],
-/// .csv/.tsv[.gz], .npy, .mat. Values are as in the file; nothing is checked beyond the format.
+/// .csv/.tsv[.gz], .npy, .mat. Values are as in the file; nothing is checked beyond the format. Names of
+/// genes that occur more than once get -1, -2, … added, with a notice.
 Dataset read_dataset(const std::filesystem::path& path, const ReadOptions& options = {});
 
 /// The transform a format gets when none is asked for: log_unit for .h5ad, 10x and .mtx, none elsewhere.
@@ -67,7 +68,8 @@ struct PrepareOptions {
     bool drop_empty_cells = false;
 };
 
-/// Makes the data ready to factorise: `check_dataset`, drops empty genes with a notice, treats empty cells as
+/// Makes the data ready to factorise: makes names of genes differ, with a notice, as reading does;
+/// `check_dataset`; drops empty genes with a notice, treats empty cells as
 /// `options` say, transforms. Names and tables follow what is dropped. Keeps sparsity.
 void prepare(Dataset& data, const PrepareOptions& options);
 

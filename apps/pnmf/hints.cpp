@@ -1,0 +1,29 @@
+#include "hints.hpp"
+
+namespace pnmf::cli {
+
+std::string_view hint_for(Remedy remedy) {
+    switch (remedy) {
+    case Remedy::none:
+        return "";
+    case Remedy::drop_empty_cells:
+        return "--drop-empty does that";
+    case Remedy::choose_variable:
+        return "--variable NAME chooses one";
+    case Remedy::other_cell_axis:
+        return "--cells rows or --cells columns says which";
+    case Remedy::same_precision:
+        return "--precision double or --precision float";
+    case Remedy::need_less_memory:
+        return "--max-scales, --rank, --threads and --precision float set these";
+    case Remedy::keep_bases:
+        return "`pnmf fit --save-basis` keeps them";
+    case Remedy::overwrite:
+        return "--overwrite allows that";
+    case Remedy::resume_or_overwrite:
+        return "--resume goes on with it, --overwrite begins anew";
+    }
+    return "";
+}
+
+} // namespace pnmf::cli
