@@ -1,6 +1,7 @@
 #include "io/atomic_file.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/remedy.hpp>
 #include <pnmf/results/checkpoint.hpp>
 
 #include <zlib.h>
@@ -15,9 +16,10 @@
 namespace pnmf {
 namespace {
 
-// Layout: magic, size of a number, fingerprint, momentum, trace, inner steps, current factors, previous
+// Layout: magic, size of a number, fingerprint, scales of the start (0: it is done) and how many of them are
+// not chained yet, momentum, trace, inner steps, current factors, previous
 // factors, CRC-32 of all before it. Counts and lengths are 64-bit, in the machine's byte order.
-constexpr std::array<char, 8> magic{'p', 'n', 'm', 'f', 'c', 'k', 'p', '2'};
+constexpr std::array<char, 8> magic{'p', 'n', 'm', 'f', 'c', 'k', 'p', '3'};
 
 class Writer {
   public:
@@ -123,28 +125,37 @@ DenseMatrix<Real> read_matrix(Reader& reader) {
     return matrix;
 }
 
+/// The scales from `first` on.
 template <class Real>
-void write_factors(Writer& writer, const Factors<Real>& factors) {
+void write_factors(Writer& writer, const Factors<Real>& factors, Index first = 0) {
     DenseMatrix<Real> room;
     writer.value(static_cast<std::int64_t>(factors.W.size()));
-    for (Index t = 0; t < std::ssize(factors.W); ++t) {
+    for (Index t = first; t < std::ssize(factors.W); ++t) {
         write_matrix(writer, factors.basis(t, room));
     }
     writer.value(static_cast<std::int64_t>(factors.H.size()));
-    for (const auto& H : factors.H) {
-        write_matrix(writer, H);
+    for (Index t = first; t < std::ssize(factors.H); ++t) {
+        write_matrix(writer, factors.H[static_cast<std::size_t>(t)]);
     }
 }
 
+/// A count of scales, of which those from `first` on follow.
+std::int64_t read_count(Reader& reader, Index first) {
+    const auto result = reader.value<std::int64_t>();
+    require(result >= first && reader.fits(result - first, 2 * sizeof(std::int64_t)),
+            "{}: the checkpoint is damaged", reader.path().string());
+    return result;
+}
+
 template <class Real>
-Factors<Real> read_factors(Reader& reader, const std::filesystem::path& bases_in) {
+Factors<Real> read_factors(Reader& reader, const std::filesystem::path& bases_in, Index first = 0) {
     Factors<Real> factors;
-    factors.W.resize(static_cast<std::size_t>(reader.count(2 * sizeof(std::int64_t))));
+    factors.W.resize(static_cast<std::size_t>(read_count(reader, first)));
     Index rows = 0;
     Index cols = 0;
-    for (Index t = 0; t < std::ssize(factors.W); ++t) {
+    for (Index t = first; t < std::ssize(factors.W); ++t) {
         factors.W[t] = read_matrix<Real>(reader);
-        require(t == 0 || (factors.W[t].rows() == rows && factors.W[t].cols() == cols),
+        require(t == first || (factors.W[t].rows() == rows && factors.W[t].cols() == cols),
                 "{}: the checkpoint is damaged", reader.path().string());
         rows = factors.W[t].rows();
         cols = factors.W[t].cols();
@@ -155,9 +166,9 @@ Factors<Real> read_factors(Reader& reader, const std::filesystem::path& bases_in
         }
         factors.rest(t);
     }
-    factors.H.resize(static_cast<std::size_t>(reader.count(2 * sizeof(std::int64_t))));
-    for (auto& H : factors.H) {
-        H = read_matrix<Real>(reader);
+    factors.H.resize(static_cast<std::size_t>(read_count(reader, first)));
+    for (Index t = first; t < std::ssize(factors.H); ++t) {
+        factors.H[t] = read_matrix<Real>(reader);
     }
     return factors;
 }
@@ -166,6 +177,8 @@ Factors<Real> read_factors(Reader& reader, const std::filesystem::path& bases_in
 struct Head {
     std::int64_t bytes_of_number = 0;
     std::string fingerprint;
+    std::int64_t start_scales = 0;
+    std::int64_t unchained = 0;
 };
 
 Head read_head(Reader& reader) {
@@ -178,6 +191,12 @@ Head read_head(Reader& reader) {
             "{}: the checkpoint is damaged", reader.path().string());
     head.fingerprint.resize(static_cast<std::size_t>(reader.count(1)));
     reader.bytes(head.fingerprint.data(), head.fingerprint.size());
+    head.start_scales = reader.value<std::int64_t>();
+    head.unchained = reader.value<std::int64_t>();
+    constexpr std::int64_t most_scales = std::int64_t{1} << 22U; // so that a damaged count asks for little
+    require(head.start_scales >= 0 && head.start_scales < most_scales && head.unchained >= 0 &&
+                head.unchained <= head.start_scales,
+            "{}: the checkpoint is damaged", reader.path().string());
     return head;
 }
 
@@ -203,23 +222,41 @@ std::string lines_only_in(const std::string& fingerprint, const std::string& oth
 
 } // namespace
 
+namespace {
+
 template <class Real>
-void save_checkpoint(const std::filesystem::path& path, const SolverState<Real>& state,
-                     const std::string& fingerprint) {
+void write_checkpoint(const std::filesystem::path& path, Index start_scales, Index unchained,
+                      const SolverState<Real>& state, const std::string& fingerprint) {
     Writer writer(path);
     writer.bytes(magic.data(), magic.size());
     writer.value(static_cast<std::int64_t>(sizeof(Real)));
     writer.value(static_cast<std::int64_t>(fingerprint.size()));
     writer.bytes(fingerprint.data(), fingerprint.size());
+    writer.value(static_cast<std::int64_t>(start_scales));
+    writer.value(static_cast<std::int64_t>(unchained));
     writer.value(static_cast<std::int64_t>(state.momentum.size()));
     writer.bytes(state.momentum.data(), state.momentum.size() * sizeof(ScaleMomentum));
     writer.value(static_cast<std::int64_t>(state.trace.size()));
     writer.bytes(state.trace.data(), state.trace.size() * sizeof(Objective));
     writer.value(static_cast<std::int64_t>(state.inner_steps.size()));
     writer.bytes(state.inner_steps.data(), state.inner_steps.size() * sizeof(Index));
-    write_factors(writer, state.current);
+    write_factors(writer, state.current, unchained);
     write_factors(writer, state.previous);
     writer.commit();
+}
+
+} // namespace
+
+template <class Real>
+void save_checkpoint(const std::filesystem::path& path, const SolverState<Real>& state,
+                     const std::string& fingerprint) {
+    write_checkpoint(path, 0, 0, state, fingerprint);
+}
+
+template <class Real>
+void save_checkpoint(const std::filesystem::path& path, const StartState<Real>& start,
+                     const std::string& fingerprint) {
+    write_checkpoint(path, start.scales, start.unchained, start.state, fingerprint);
 }
 
 std::string checkpoint_fingerprint(const std::filesystem::path& path) {
@@ -227,36 +264,56 @@ std::string checkpoint_fingerprint(const std::filesystem::path& path) {
     return read_head(reader).fingerprint;
 }
 
+bool saved_in_start(const std::filesystem::path& path) {
+    Reader reader(path);
+    return read_head(reader).start_scales > 0;
+}
+
 template <class Real>
-SolverState<Real> load_checkpoint(const std::filesystem::path& path, const std::string& fingerprint,
-                                  const std::filesystem::path& bases_in) {
+StartState<Real> load_start(const std::filesystem::path& path, const std::string& fingerprint,
+                            const std::filesystem::path& bases_in) {
     Reader reader(path);
     const Head head = read_head(reader);
-    require(head.bytes_of_number == sizeof(Real),
-            "{}: the checkpoint was made with --precision {}; resume with the same", path.string(),
+    require(head.bytes_of_number == sizeof(Real), Remedy::same_precision,
+            "{}: the checkpoint was made in {} precision; resume with the same", path.string(),
             head.bytes_of_number == sizeof(float) ? "float" : "double");
     require(head.fingerprint == fingerprint,
             "{}: the checkpoint belongs to another run, with other data or options\n  there: {}\n  here:  {}",
             path.string(), lines_only_in(head.fingerprint, fingerprint),
             lines_only_in(fingerprint, head.fingerprint));
-    SolverState<Real> state;
+    StartState<Real> start{.scales = head.start_scales, .unchained = head.unchained};
+    SolverState<Real>& state = start.state;
     state.momentum.resize(static_cast<std::size_t>(reader.count(sizeof(ScaleMomentum))));
     reader.bytes(state.momentum.data(), state.momentum.size() * sizeof(ScaleMomentum));
     state.trace.resize(static_cast<std::size_t>(reader.count(sizeof(Objective))));
     reader.bytes(state.trace.data(), state.trace.size() * sizeof(Objective));
     state.inner_steps.resize(static_cast<std::size_t>(reader.count(sizeof(Index))));
     reader.bytes(state.inner_steps.data(), state.inner_steps.size() * sizeof(Index));
-    state.current = read_factors<Real>(reader, bases_in);
+    state.current = read_factors<Real>(reader, bases_in, head.unchained);
     state.previous = read_factors<Real>(reader, bases_in);
     reader.finish();
-    return state;
+    return start;
 }
 
-template void save_checkpoint(const std::filesystem::path&, const SolverState<float>&, const std::string&);
-template void save_checkpoint(const std::filesystem::path&, const SolverState<double>&, const std::string&);
-template SolverState<float> load_checkpoint(const std::filesystem::path&, const std::string&,
-                                            const std::filesystem::path&);
-template SolverState<double> load_checkpoint(const std::filesystem::path&, const std::string&,
-                                             const std::filesystem::path&);
+template <class Real>
+SolverState<Real> load_checkpoint(const std::filesystem::path& path, const std::string& fingerprint,
+                                  const std::filesystem::path& bases_in) {
+    StartState<Real> start = load_start<Real>(path, fingerprint, bases_in);
+    require(start.scales == 0, "{}: the checkpoint was saved before the first sweep", path.string());
+    return std::move(start.state);
+}
+
+#define PNMF_INSTANTIATE(Real)                                                                               \
+    template void save_checkpoint(const std::filesystem::path&, const SolverState<Real>&,                    \
+                                  const std::string&);                                                       \
+    template void save_checkpoint(const std::filesystem::path&, const StartState<Real>&,                     \
+                                  const std::string&);                                                       \
+    template SolverState<Real> load_checkpoint(const std::filesystem::path&, const std::string&,             \
+                                               const std::filesystem::path&);                                \
+    template StartState<Real> load_start(const std::filesystem::path&, const std::string&,                   \
+                                         const std::filesystem::path&);
+PNMF_INSTANTIATE(float)
+PNMF_INSTANTIATE(double)
+#undef PNMF_INSTANTIATE
 
 } // namespace pnmf

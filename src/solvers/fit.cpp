@@ -149,17 +149,20 @@ PreparedFit<Real> prepare_fit(const DataView& X, const SortedEdges& neighbors, c
 }
 
 template <RealNumber Real>
-Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& observer) {
+Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& observer, StartLog<Real> log) {
     const FitOptions& options = prepared.options;
     const Problem<Real> problem = prepared.problem();
     const bool stationary = options.solver.algorithm == Algorithm::stationary;
-    Pair<Real> pair = seed_pair(*prepared.X, prepared.rank, options.seeding, options.seed);
+    Pair<Real> pair;
+    if (log.from.scales == 0) {
+        pair = seed_pair(*prepared.X, prepared.rank, options.seeding, options.seed);
+    }
     switch (options.start.value_or(stationary ? Start::nested : Start::chained)) {
     case Start::nested:
         return nested_start(problem, std::move(pair), level_options(options.solver, prepared.bases_in),
-                            observer);
+                            observer, std::move(log));
     case Start::chained:
-        return chained_start(problem, std::move(pair), 1e-3, observer, prepared.bases_in);
+        return chained_start(problem, std::move(pair), 1e-3, observer, prepared.bases_in, std::move(log));
     case Start::broadcast:
         break;
     }
@@ -219,7 +222,7 @@ FitResult<Real> fit(const DataView& X, const SortedEdges& neighbors, const FitOp
     template PreparedFit<Real> prepare_fit(const DataView&, const FitOptions&);                              \
     template PreparedFit<Real> prepare_fit(const DataView&, const Points&, const FitOptions&);               \
     template PreparedFit<Real> prepare_fit(const DataView&, const SortedEdges&, const FitOptions&);          \
-    template Factors<Real> make_start(const PreparedFit<Real>&, const Observer&);                            \
+    template Factors<Real> make_start(const PreparedFit<Real>&, const Observer&, StartLog<Real>);            \
     template FitResult<Real> finish_fit(const PreparedFit<Real>&, SolverState<Real>, Stop);                  \
     template FitResult<Real> fit(const DataValues&, const FitOptions&, const Observer&);                     \
     template FitResult<Real> fit(const DataView&, const FitOptions&, const Observer&);                       \

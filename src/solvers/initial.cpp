@@ -120,21 +120,31 @@ Factors<Real> broadcast_start(const Problem<Real>& problem, Pair<Real> pair,
 
 template <class Real>
 Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, double tolerance,
-                            const Observer& observer, const std::filesystem::path& bases_in) {
-    auto result = empty_factors<Real>(problem.scales(), pair.W.rows(), pair.W.cols(), bases_in);
+                            const Observer& observer, const std::filesystem::path& bases_in,
+                            StartLog<Real> log) {
+    StartState<Real> at = std::move(log.from);
+    Factors<Real>& result = at.state.current;
+    if (at.scales == 0) {
+        at.scales = at.unchained = problem.scales();
+        result = empty_factors<Real>(problem.scales(), pair.W.rows(), pair.W.cols(), bases_in);
+    } else if (at.unchained > 0) {
+        pair.W = result.basis(at.unchained, pair.W);
+        pair.H = result.H[at.unchained];
+    }
     const double squared_norm_X = problem.X->squared_norm();
-    for (Index t = problem.scales() - 1; t >= 0; --t) {
+    for (Index t = at.unchained - 1; t >= 0; --t) {
         const auto graph = problem.graph->at(problem.epsilon[t]);
         fit_graph_regularized(*problem.X, squared_norm_X, *graph, problem.penalty.graph, pair, tolerance,
                               1000);
         result.W[t] = pair.W;
         result.H[t] = pair.H;
         result.rest(t);
-        if (observer.starting && !observer.starting()) {
+        at.unchained = t;
+        if ((log.reached && !log.reached(at)) || (observer.starting && !observer.starting())) {
             throw Interrupted();
         }
     }
-    return result;
+    return std::move(result);
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
@@ -142,7 +152,7 @@ Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, doubl
     template void make_columns_unit(DenseMatrix<Real>&, DenseMatrix<Real>&);                                 \
     template Factors<Real> broadcast_start(const Problem<Real>&, Pair<Real>, const std::filesystem::path&);  \
     template Factors<Real> chained_start(const Problem<Real>&, Pair<Real>, double, const Observer&,          \
-                                         const std::filesystem::path&);
+                                         const std::filesystem::path&, StartLog<Real>);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

@@ -49,45 +49,68 @@ Problem<Real> at_level(const Problem<Real>& problem, const std::vector<Index>& p
     return problem.even() ? at_even_scales(problem, positions) : at_scales(problem, positions);
 }
 
+/// Scales of the coarsest level: at most a dozen.
+Index coarsest_count(Index scales) {
+    while (scales > coarsest_level) {
+        scales = (scales + growth - 1) / growth;
+    }
+    return scales;
+}
+
 } // namespace
 
 template <class Real>
 Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const LevelOptions& options,
-                           const Observer& observer) {
+                           const Observer& observer, StartLog<Real> log) {
     const Index T = problem.scales();
-    Index count = T;
-    while (count > coarsest_level) {
-        count = (count + growth - 1) / growth;
+    const Index coarsest = coarsest_count(T);
+    const auto reached = log.reached;
+    StartState<Real> at;
+    at.scales = coarsest;
+    Factors<Real> factors;
+    bool in_level = !log.from.state.trace.empty(); // the chain before the levels makes no sweeps
+    if (in_level) {
+        at = std::move(log.from);
+    } else {
+        factors = chained_start(at_level(problem, evenly_spaced(coarsest, T)), std::move(pair), 1e-3,
+                                observer, options.bases_in, std::move(log));
     }
-    const Index coarsest = count;
-    std::vector<Index> positions = evenly_spaced(count, T);
-    Factors<Real> factors =
-        chained_start(at_level(problem, positions), std::move(pair), 1e-3, observer, options.bases_in);
-    while (count < T) {
+    while (at.scales < T) {
         const SolverOptions rough{.extrapolate = options.extrapolate,
                                   .shift_components = options.shift_components,
                                   .tolerance = options.tolerance,
-                                  .max_sweeps = std::min(most_sweeps, work_per_level * T / count)};
+                                  .max_sweeps = std::min(most_sweeps, work_per_level * T / at.scales)};
+        const std::vector<Index> positions = evenly_spaced(at.scales, T);
         const Problem<Real> level = at_level(problem, positions);
-        auto state = start_solver(level, rough, std::move(factors), count > coarsest);
-        const auto go_on = [&](const SweepReport&) { return !observer.starting || observer.starting(); };
+        const auto go_on = [&](const SweepReport& report) {
+            // A level that is solved must not be gone on with: its next sweep is that of the next level.
+            return (!reached || report.converged || reached(at)) &&
+                   (!observer.starting || observer.starting());
+        };
         // A rough fit needs no sweeps at levels that what was drawn out already solves well enough.
-        const bool solved = count > coarsest && sum(state.residuals).certificate() <= options.tolerance;
-        if (!solved && run_solver(level, rough, state, {.sweep = go_on}) == Stop::interrupted) {
+        bool solved = false;
+        if (!in_level) {
+            at.state = start_solver(level, rough, std::move(factors), at.scales > coarsest);
+            solved = at.scales > coarsest && sum(at.state.residuals).certificate() <= options.tolerance;
+        }
+        in_level = false;
+        if (!solved && run_solver(level, rough, at.state, {.sweep = go_on}) == Stop::interrupted) {
             throw Interrupted();
         }
-        state.previous = {}; // room for what is drawn out
-        count = std::min(T, count * growth);
-        const std::vector<Index> next = evenly_spaced(count, T);
-        factors = draw_out(state.current, positions, next, problem.features(), options.bases_in);
-        positions = next;
+        at.state.previous = {}; // room for what is drawn out
+        at.scales = std::min(T, at.scales * growth);
+        factors = draw_out(at.state.current, positions, evenly_spaced(at.scales, T), problem.features(),
+                           options.bases_in);
+        at.state = {};
     }
     return factors;
 }
 
-template Factors<float> nested_start(const Problem<float>&, Pair<float>, const LevelOptions&,
-                                     const Observer&);
-template Factors<double> nested_start(const Problem<double>&, Pair<double>, const LevelOptions&,
-                                      const Observer&);
+#define PNMF_INSTANTIATE(Real)                                                                               \
+    template Factors<Real> nested_start(const Problem<Real>&, Pair<Real>, const LevelOptions&,               \
+                                        const Observer&, StartLog<Real>);
+PNMF_INSTANTIATE(float)
+PNMF_INSTANTIATE(double)
+#undef PNMF_INSTANTIATE
 
 } // namespace pnmf

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pnmf/solvers/initial.hpp>
 #include <pnmf/solvers/solver.hpp>
 #include <pnmf/types.hpp>
 
@@ -17,13 +18,26 @@ template <class Real>
 void save_checkpoint(const std::filesystem::path& path, const SolverState<Real>& state,
                      const std::string& fingerprint);
 
+/// The same for a run whose start is still being made.
+template <class Real>
+void save_checkpoint(const std::filesystem::path& path, const StartState<Real>& start,
+                     const std::string& fingerprint);
+
 /// The fingerprint it was saved with. InputError when the file is missing, or no checkpoint of this version.
 std::string checkpoint_fingerprint(const std::filesystem::path& path);
 
-/// InputError when the file is missing, damaged, of another precision, or belongs to other data or options.
-/// With a folder, bases will rest in a file there.
+/// Whether the run was saved while its start was being made. InputError as above.
+bool saved_in_start(const std::filesystem::path& path);
+
+/// InputError when the file is missing, damaged, saved in the start, of another precision, or belongs to
+/// other data or options. With a folder, bases will rest in a file there.
 template <class Real>
 SolverState<Real> load_checkpoint(const std::filesystem::path& path, const std::string& fingerprint,
                                   const std::filesystem::path& bases_in = {});
+
+/// The same of any checkpoint; `scales` is 0 when the start was done.
+template <class Real>
+StartState<Real> load_start(const std::filesystem::path& path, const std::string& fingerprint,
+                            const std::filesystem::path& bases_in = {});
 
 } // namespace pnmf

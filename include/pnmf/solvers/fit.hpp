@@ -84,9 +84,10 @@ PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitO
 template <RealNumber Real>
 PreparedFit<Real> prepare_fit(const DataView& X, const SortedEdges& neighbors, const FitOptions& options);
 
-/// The start the options ask for. Throws Interrupted when the observer's `starting` says stop.
+/// The start the options ask for. Throws Interrupted when the observer's `starting` or the log says stop.
 template <RealNumber Real>
-Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& observer = {});
+Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& observer = {},
+                         StartLog<Real> log = {});
 
 /// What a fit found. Scales run finest → coarsest.
 template <RealNumber Real>

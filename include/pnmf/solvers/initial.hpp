@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 
 namespace pnmf {
 
@@ -48,12 +49,29 @@ template <class Real>
 Factors<Real> broadcast_start(const Problem<Real>& problem, Pair<Real> pair,
                               const std::filesystem::path& bases_in = {});
 
+/// How far a start has come: all it needs to go on, to the same bits.
+template <RealNumber Real>
+struct StartState {
+    Index scales = 0;    ///< of the level worked on, T where there are no levels; 0: nothing is done yet
+    Index unchained = 0; ///< the finest so many of them have no factors yet
+    SolverState<Real> state{};
+};
+
+/// Lets a start that takes long be saved on the way and gone on with.
+template <RealNumber Real>
+struct StartLog {
+    StartState<Real> from{};                                ///< where it had come to
+    std::function<bool(const StartState<Real>&)> reached{}; ///< after each scale or sweep; false: Interrupted
+};
+
 /// The published protocol's start: graph-regularised NMF (λ₁ alone, multiplicative) from the coarsest to the
 /// finest scale, each from the one before, until the loss changes by at most `tolerance`, relative. The
-/// observer's `starting` is asked after each scale; Interrupted when it says stop.
+/// observer's `starting` is asked after each scale; Interrupted when it says stop. Here and below: a log that
+/// has come some way needs no pair.
 template <class Real>
 Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, double tolerance = 1e-3,
-                            const Observer& observer = {}, const std::filesystem::path& bases_in = {});
+                            const Observer& observer = {}, const std::filesystem::path& bases_in = {},
+                            StartLog<Real> log = {});
 
 /// How the levels of `nested_start` are solved.
 struct LevelOptions {
@@ -67,13 +85,13 @@ struct LevelOptions {
 /// (from the chained start), then on four times as many, each time from the solution before, drawn out
 /// linearly along the scales; the factors returned are for all scales. A level whose certificate holds as it
 /// is drawn out is not swept: so with rough tolerances, where how far a sweep would still descend is not
-/// asked. The observer's `starting` is asked
-/// after each sweep of each level; Interrupted when it says stop.
+/// asked. The observer's `starting` is asked after each sweep of each level; Interrupted when it says
+/// stop.
 ///
 /// Where g scales stand for one, the smoothness between neighbours is λ₂/g²: then the few scales have the
 /// objective of the many, for embeddings that change linearly between them, divided by g.
 template <class Real>
 Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const LevelOptions& options = {},
-                           const Observer& observer = {});
+                           const Observer& observer = {}, StartLog<Real> log = {});
 
 } // namespace pnmf

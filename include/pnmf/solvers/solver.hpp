@@ -105,10 +105,17 @@ struct Observer {
     std::function<bool()> starting{}; ///< now and then while the start is made; stopping throws Interrupted
 };
 
-/// Thrown by what runs before the first sweep when the observer says stop: there is nothing to keep yet.
+/// Thrown when the observer says stop by what has nothing to return yet: the start of a solver, a whole run.
 class Interrupted : public std::runtime_error {
   public:
-    Interrupted() : std::runtime_error("interrupted before the first sweep") {}
+    Interrupted() : Interrupted("interrupted before the first sweep", false) {}
+    Interrupted(const std::string& when, bool saved) : std::runtime_error(when), saved_(saved) {}
+
+    /// Whether the run can be resumed from a checkpoint that holds all of it.
+    bool saved() const { return saved_; }
+
+  private:
+    bool saved_;
 };
 
 enum class Stop { converged, sweep_limit, interrupted };

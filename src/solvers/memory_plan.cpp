@@ -1,0 +1,165 @@
+#include <pnmf/error.hpp>
+#include <pnmf/remedy.hpp>
+#include <pnmf/solvers/memory_plan.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <numeric>
+#include <string>
+#include <sys/vfs.h>
+
+namespace pnmf {
+namespace {
+
+std::string size_text(double bytes) {
+    return bytes >= 1e9 ? fmt::format("{:.2f} GB", bytes / 1e9) : fmt::format("{:.0f} MB", bytes / 1e6);
+}
+
+/// What a run does about its memory.
+struct Measures {
+    bool bases_rest;
+    bool keep_momentum;
+    bool keep_shifts;
+};
+
+SolverMemory memory_of(const Measures& way, const FitSize& size, SolverOptions options, Index bytes_of_number,
+                       int threads) {
+    options.extrapolate = options.extrapolate && way.keep_momentum;
+    options.shift_components = options.shift_components && way.keep_shifts;
+    return solver_memory(size, options, bytes_of_number, threads, way.bases_rest);
+}
+
+std::string what_needs_less(Index bytes_of_number, int threads, const Allowed& allowed) {
+    if (!allowed.keep_less) {
+        return fmt::format("A run that is resumed keeps what it began with: it needs the memory it had{}",
+                           threads > 1 ? ", or fewer threads" : "");
+    }
+    return fmt::format("Fewer scales{}{}, or a lower rank needs less",
+                       bytes_of_number > 4 ? ", single precision" : "", threads > 1 ? ", fewer threads" : "");
+}
+
+} // namespace
+
+double parse_size(const std::string& text) {
+    std::size_t end = 0;
+    double number = 0.0;
+    try {
+        number = std::stod(text, &end);
+    } catch (const std::exception&) {
+        end = 0;
+    }
+    std::string unit = text.substr(end);
+    if (!unit.empty() && std::toupper(static_cast<unsigned char>(unit.back())) == 'B') {
+        unit.pop_back();
+    }
+    const bool binary = unit.size() == 2 && unit[1] == 'i';
+    const std::string letters = "KMGT";
+    const std::size_t power =
+        unit.empty() ? 0
+                     : letters.find(static_cast<char>(std::toupper(static_cast<unsigned char>(unit[0])))) + 1;
+    const bool known = unit.empty() || ((unit.size() == 1 || binary) && power > 0);
+    require(end > 0 && known && std::isfinite(number) && number > 0.0,
+            "memory must be a size such as 16G or 800M, got {}", text);
+    return number * std::pow(binary ? 1024.0 : 1000.0, static_cast<double>(power));
+}
+
+template <class Real>
+FitSize fit_size(const PreparedFit<Real>& prepared, bool start_is_made, bool nested) {
+    const FitOptions& options = prepared.options;
+    const Index n = prepared.X->cells();
+    const Index pairs = n * (n - 1) / 2;
+    const auto& betti0 = prepared.scales.betti0;
+    return {.features = prepared.X->features(),
+            .cells = n,
+            .scales = prepared.scales.size(),
+            .rank = prepared.rank,
+            .dense = !prepared.X->is_sparse(),
+            .nested = nested,
+            .seeded = start_is_made,
+            .edges = options.neighbors ? std::min(pairs, n * (*options.neighbors + 1)) : pairs,
+            .components = std::accumulate(betti0.begin(), betti0.end(), Index{0})};
+}
+
+template FitSize fit_size(const PreparedFit<float>&, bool, bool);
+template FitSize fit_size(const PreparedFit<double>&, bool, bool);
+
+bool is_on_disk(const std::filesystem::path& folder) {
+    std::filesystem::path there = std::filesystem::absolute(folder);
+    while (!std::filesystem::exists(there) && there.has_relative_path()) {
+        there = there.parent_path();
+    }
+    struct statfs found {};
+    return statfs(there.c_str(), &found) != 0 || (found.f_type != TMPFS_MAGIC && found.f_type != RAMFS_MAGIC);
+}
+
+MemoryPlan plan_memory(double limit, double held, const FitSize& size, const SolverOptions& options,
+                       Index bytes_of_number, int threads, const Allowed& allowed) {
+    // From what costs least to what costs most: files cost time in every sweep, what is not kept costs
+    // sweeps.
+    constexpr std::array<Measures, 6> ways{{{false, true, true},
+                                            {true, true, true},
+                                            {false, false, true},
+                                            {true, false, true},
+                                            {false, false, false},
+                                            {true, false, false}}};
+    Measures chosen = ways.front();
+    SolverMemory memory;
+    for (const Measures& way : ways) {
+        const bool keeps_all = way.keep_momentum && way.keep_shifts;
+        if ((way.bases_rest && !allowed.files) || (!keeps_all && !allowed.keep_less)) {
+            continue;
+        }
+        const SolverMemory needed = memory_of(way, size, options, bytes_of_number, threads);
+        if (&way == &ways.front() || needed.total() < memory.total()) {
+            memory = needed;
+            chosen = way;
+        }
+        if (held + memory.total() <= limit) {
+            break;
+        }
+    }
+    MemoryPlan plan;
+    plan.bases_rest = chosen.bases_rest;
+    plan.keep_momentum = chosen.keep_momentum;
+    plan.keep_shifts = chosen.keep_shifts;
+    plan.bytes = held + memory.total();
+    plan.room_after = memory.freed();
+    const bool momentum = memory.before > 0.0;
+    if (plan.bases_rest) {
+        const double copies = momentum ? 2.0 : size.nested ? 4.0 / 3.0 : 1.0;
+        plan.file_bytes = copies * static_cast<double>(size.scales * size.features) *
+                          static_cast<double>(size.rank * bytes_of_number);
+    }
+    require(plan.bytes <= limit, allowed.keep_less ? Remedy::need_less_memory : Remedy::none,
+            "memory: this run needs {} ({} data and graph, {} factors, {} products and sums, {} for {} "
+            "threads), "
+            "more than {}. {}",
+            size_text(plan.bytes), size_text(held), size_text(memory.factors),
+            size_text(memory.products + memory.shifts), size_text(memory.work), threads, size_text(limit),
+            what_needs_less(bytes_of_number, threads, allowed));
+    plan.text = fmt::format(
+        "memory: {} of {} planned: {} data and graph, {} factors, {}{} products and sums, {} for {} threads",
+        size_text(plan.bytes), size_text(limit), size_text(held), size_text(memory.factors),
+        momentum ? size_text(memory.before) + " the point before, " : "",
+        size_text(memory.products + memory.shifts), size_text(memory.work), threads);
+    plan.text += "; graph weights are recomputed at every use";
+    if (plan.bases_rest) {
+        plan.text += fmt::format("; the bases rest in files of {}, read and written in every sweep",
+                                 size_text(plan.file_bytes));
+    }
+    const bool gave_up_momentum = options.extrapolate && !plan.keep_momentum;
+    const bool gave_up_shifts = options.shift_components && !plan.keep_shifts;
+    if (gave_up_shifts) {
+        plan.text += gave_up_momentum ? "; the point before and sums" : "; sums";
+        plan.text += " over components are not kept, so more sweeps are needed";
+    } else if (gave_up_momentum) {
+        plan.text += "; the point before is not kept, so sweeps have no momentum and more of them are needed";
+    }
+    return plan;
+}
+
+} // namespace pnmf
