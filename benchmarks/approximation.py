@@ -37,7 +37,7 @@ def call(*words):
 def fit(program, source, folder, name, extra):
     out = folder / name.replace(" ", "_")
     summary = json.loads(call(program, "fit", source, "--transform", "log-unit", "--labels", "label", "--save-basis", "--no-report",
-                              "--json", "-o", out, *extra))
+                              "--json", "--overwrite", "-o", out, *extra))
     with h5py.File(out / "result.h5ad") as file:
         found = {"smoothness": file["uns/pnmf/penalty"][1], "W": file["uns/pnmf/W"][:].astype(float), "H": file["uns/pnmf/H"][:].astype(float),
                  "epsilon": file["uns/pnmf/epsilon"][:].astype(float)}

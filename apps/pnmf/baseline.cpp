@@ -1,6 +1,5 @@
 #include "input_options.hpp"
 #include "option_flags.hpp"
-#include "output_folder.hpp"
 #include "progress.hpp"
 #include "verbs.hpp"
 
@@ -10,20 +9,19 @@
 #include <pnmf/parallel.hpp>
 #include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/result_file.hpp>
+#include <pnmf/results/run_folder.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
 #include <memory>
 #include <string_view>
 
 namespace pnmf::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 struct Options {
@@ -69,27 +67,27 @@ Json summary_json(const Options& options, const PreparedFit<Real>& prepared, con
 }
 
 template <class Real>
-void solve_and_write(const Options& options, const Input& input) {
-    const fs::path folder = options.folder;
+void solve_and_write(const Options& options, const Input& input, RunFolder& folder) {
     require(options.clusters <= input.data.cells(),
             "--clusters must be at most the number of cells, {}, got {}", input.data.cells(),
             options.clusters);
     const PreparedFit<Real> prepared = prepare_baseline<Real>(view_of(input.data.X), options.baseline);
     print_notices(prepared.notices);
     const auto rank = static_cast<double>(prepared.rank);
-    make_output_folder(folder, 2.0 * sizeof(Real) * rank *
-                                   static_cast<double>(input.data.cells() + input.data.features()));
+    folder.make(2.0 * sizeof(Real) * rank * static_cast<double>(input.data.cells() + input.data.features()));
     const SolverOptions& solver = prepared.options.solver;
-    Progress progress(solver.tolerance.value_or(default_tolerance(solver)), solver.max_sweeps.value_or(1000),
-                      options.baseline.algorithm == BaselineAlgorithm::stationary);
+    Progress progress(options.baseline.algorithm == BaselineAlgorithm::stationary);
     const std::clock_t began = std::clock();
-    FitResult<Real> result = solve_baseline(prepared, options.baseline,
-                                            {.sweep =
-                                                 [&](const SweepReport& report) {
-                                                     progress.sweep(report);
-                                                     return true;
-                                                 },
-                                             .step = {}});
+    FitResult<Real> result =
+        solve_baseline(prepared, options.baseline,
+                       {.sweep =
+                            [&](const SweepReport& report) {
+                                progress.sweep({.stage = Stage::sweeping,
+                                                .max_sweeps = solver.max_sweeps.value_or(1000),
+                                                .sweep = &report});
+                                return true;
+                            },
+                        .step = {}});
     progress.end_line();
     const double seconds = progress.seconds();
     const double cpu_seconds = static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC;
@@ -101,13 +99,13 @@ void solve_and_write(const Options& options, const Input& input) {
     print_notices(assessment.notices);
     Json summary = summary_json(options, prepared, result, assessment, seconds);
     summary["cpu_seconds"] = cpu_seconds; // of the solve, all threads
-    write_result(folder / "result.h5ad", input.data, prepared, result, assessment,
+    write_result(folder.result(), input.data, prepared, result, assessment,
                  {.save_basis = true,
                   .transform = input.transform == Transform::log_unit ? "log-unit" : "none",
                   .command = options.command,
                   .method = std::string(name_of(options.baseline.graph.method)),
                   .options = options_json(options.baseline)});
-    write_text(folder / "summary.json", summary.dump(2) + "\n");
+    write_text(folder.summary(), summary.dump(2) + "\n");
     for (const std::string& warning : result.warnings) {
         fmt::print(stderr, "warning: {}\n", warning);
     }
@@ -121,8 +119,7 @@ void solve_and_write(const Options& options, const Input& input) {
         fmt::print("objective {:.5g} -> {:.5g} = fit {:.4g} + graph {:.4g}\n", result.trace.front().total(),
                    last.total(), last.fit, last.graph);
         fmt::print("{} after {} steps, KKT residual {:.0e}; wrote {}\n", name_of(result.stop),
-                   result.trace.size() - 1, result.residuals.front().certificate(),
-                   (folder / "result.h5ad").string());
+                   result.trace.size() - 1, result.residuals.front().certificate(), folder.result().string());
     }
     if (options.strict && result.stop != Stop::converged) {
         throw Exit{3};
@@ -155,7 +152,7 @@ void run(const Options& options) {
     if (options.threads > 0) {
         set_thread_count(options.threads);
     }
-    check_output_folder(options.folder);
+    RunFolder folder(options.folder, FolderUse::overwrite);
     Input input = read_input(options.input);
     if (!input.labels.empty()) {
         std::erase_if(input.data.cell_table,
@@ -163,9 +160,9 @@ void run(const Options& options) {
         input.data.cell_table.push_back({.name = "label", .values = input.labels, .categorical = true});
     }
     if (options.precision == "float") {
-        solve_and_write<float>(options, input);
+        solve_and_write<float>(options, input, folder);
     } else {
-        solve_and_write<double>(options, input);
+        solve_and_write<double>(options, input, folder);
     }
 }
 

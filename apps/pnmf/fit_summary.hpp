@@ -1,10 +1,7 @@
 #pragma once
 
 #include <pnmf/linalg/sampling.hpp>
-#include <pnmf/metrics/assess.hpp>
-#include <pnmf/parallel.hpp>
 #include <pnmf/solvers/fit.hpp>
-#include <pnmf/solvers/option_list.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -12,51 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-/// What `pnmf fit` says at its end: as JSON, and as text.
+/// What `pnmf fit` says at its end, as text.
 namespace pnmf::cli {
 
 using Json = nlohmann::ordered_json;
-
-inline Json objective_json(const Objective& objective) {
-    return {{"total", objective.total()},
-            {"fit", objective.fit},
-            {"graph", objective.graph},
-            {"smoothness", objective.smoothness},
-            {"anchor", objective.anchor}};
-}
-
-template <class Real>
-Json summary_json(const PreparedFit<Real>& prepared, const FitResult<Real>& result,
-                  const Assessment& assessment) {
-    const KktResidual total = sum(result.residuals);
-    Json json;
-    json["program"] = std::string("pnmf ") + PNMF_VERSION;
-    json["features"] = prepared.X->features();
-    json["cells"] = prepared.X->cells();
-    json["rank"] = prepared.rank;
-    json["scales"] = result.scales.size();
-    json["epsilon_finest"] = result.scales.epsilon.front();
-    json["epsilon_coarsest"] = result.scales.epsilon.back();
-    json["stop"] = name_of(result.stop);
-    json["sweeps"] = result.trace.size() - 1;
-    json["objective_start"] = objective_json(result.trace.front());
-    json["objective"] = objective_json(result.trace.back());
-    json["kkt"] = total.certificate();
-    json["kkt_H"] = total.H.ratio();
-    json["kkt_W"] = total.W.ratio();
-    json["effective_rank_finest"] = result.effective_rank.front();
-    json["effective_rank_coarsest"] = result.effective_rank.back();
-    json["recommended_scale"] = assessment.recommended + 1;
-    json["clusters"] = assessment.cluster_count;
-    json["warnings"] = result.warnings;
-    json["notices"] = prepared.notices;
-    for (const std::string& notice : assessment.notices) {
-        json["notices"].push_back(notice);
-    }
-    json["options"] = Json::parse(options_json(prepared.options));
-    json["threads"] = thread_count();
-    return json;
-}
 
 /// How far apart the cells are in an embedding: √(Σ‖h_j − mean‖² / Σ‖h_j‖²), 0 for a single point.
 inline double spread(const Matrix& H) {

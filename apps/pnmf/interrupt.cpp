@@ -9,8 +9,8 @@ namespace {
 
 volatile std::sig_atomic_t requested = 0;
 
-extern "C" void on_signal(int) {
-    requested = 1;
+extern "C" void on_signal(int number) {
+    requested = number;
     constexpr char note[] = "\npnmf: stopping after this sweep; a second signal stops at once\n";
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, note, sizeof note - 1);
 }
@@ -25,10 +25,11 @@ void catch_interrupts() {
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
     sigaction(SIGINT, &action, nullptr);
     sigaction(SIGTERM, &action, nullptr);
+    sigaction(SIGHUP, &action, nullptr);
 }
 
-bool interrupt_requested() {
-    return requested != 0;
+int interrupt_signal() {
+    return requested;
 }
 
 } // namespace pnmf::cli

@@ -2,10 +2,11 @@
 
 namespace pnmf::cli {
 
-/// From here on Ctrl-C and SIGTERM ask for a stop instead of ending the program; a second one ends it.
+/// From here on Ctrl-C (SIGINT), SIGTERM and SIGHUP ask for a stop instead of ending the program; a second
+/// one ends it.
 void catch_interrupts();
 
-/// Whether a stop was asked for.
-bool interrupt_requested();
+/// The signal that asked for a stop; 0 when none did.
+int interrupt_signal();
 
 } // namespace pnmf::cli

@@ -24,9 +24,7 @@ std::string duration(double seconds) {
 
 } // namespace
 
-Progress::Progress(double tolerance, Index limit, bool certificate)
-    : tolerance_(tolerance), limit_(limit), certificate_(certificate), terminal_(isatty(STDERR_FILENO) != 0) {
-}
+Progress::Progress(bool certificate) : certificate_(certificate), terminal_(isatty(STDERR_FILENO) != 0) {}
 
 Progress::~Progress() {
     end_line();
@@ -47,12 +45,13 @@ void Progress::starting() {
     show(fmt::format("starting · {}", duration(seconds())));
 }
 
-void Progress::sweep(const SweepReport& report) {
-    const double left = seconds_left(report);
-    std::string line =
-        fmt::format("sweep {}/{} · objective {:.6g}", report.sweep, limit_, report.objective.total());
+void Progress::sweep(const RunProgress& report) {
+    const double left = seconds_left(report.fraction);
+    const SweepReport& sweep = *report.sweep;
+    std::string line = fmt::format("sweep {}/{} · objective {:.6g}", sweep.sweep, report.max_sweeps,
+                                   sweep.objective.total());
     if (certificate_) {
-        line += fmt::format(" · KKT residual {:.1e}", report.residual.certificate());
+        line += fmt::format(" · KKT residual {:.1e}", sweep.residual.certificate());
     }
     line += fmt::format(" · {}", duration(seconds()));
     if (std::isfinite(left)) {
@@ -61,23 +60,16 @@ void Progress::sweep(const SweepReport& report) {
     show(line);
 }
 
-/// The residual falls roughly by a constant factor a sweep; the limit ends the run at the latest.
-double Progress::seconds_left(const SweepReport& report) {
-    const double excess = std::log(std::max(report.residual.certificate() / tolerance_, 1.0));
-    if (first_ < 0) {
-        first_ = report.sweep;
-        first_excess_ = excess;
+/// From the pace since the first sweep that was seen.
+double Progress::seconds_left(double fraction) {
+    if (!swept_) {
+        swept_ = true;
         first_sweep_ = std::chrono::steady_clock::now();
         return INFINITY;
     }
-    const auto sweeps = static_cast<double>(report.sweep - first_);
     const double elapsed =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - first_sweep_).count();
-    double sweeps_left = static_cast<double>(limit_ - report.sweep);
-    if (certificate_ && tolerance_ > 0.0 && first_excess_ > excess) {
-        sweeps_left = std::min(sweeps_left, excess / ((first_excess_ - excess) / sweeps));
-    }
-    return sweeps_left * elapsed / sweeps;
+    return fraction > 0.0 ? elapsed * (1.0 - fraction) / fraction : INFINITY;
 }
 
 void Progress::show(const std::string& line) {

@@ -59,7 +59,7 @@ def contest_reference(program, oracle, folder, options):
     X = scipy.io.mmread(data).toarray()
     out = folder / "run"
     command = [program, "fit", data, "--transform", "none", "--algorithm", "reference", "--rank", options.rank, "--max-sweeps", 1,
-               "--lambda3", 1, "--clusters", 1, "--no-report", "-o", out]
+               "--lambda3", 1, "--clusters", 1, "--no-report", "--overwrite", "-o", out]
     ours, peak = timed(command)
     began = time.perf_counter()
     theirs = oracle.run(X, options.rank, 1.0, 1.0, 1.0, 1.5, 1, 1e-3)
@@ -94,7 +94,7 @@ def contest_stationary(program, oracle, folder, options):
     def run(way, precision):
         out = folder / "run"
         command = [program, "fit", data, "--transform", "none", "--rank", rank, "--lambda3", 1, *WAYS[way],
-                   "--precision", precision, "--clusters", 1, "--no-report", "-o", out]
+                   "--precision", precision, "--clusters", 1, "--no-report", "--overwrite", "-o", out]
         timed([*command, "--save-basis"])  # to judge W too; the run that is timed writes what the program writes by itself
         with h5py.File(out / "result.h5ad") as file:
             W, H = file["uns/pnmf/W"][:].astype(float), file["uns/pnmf/H"][:].astype(float)

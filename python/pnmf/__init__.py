@@ -5,6 +5,7 @@ from ._core import __version__
 from .checking import Finding, Findings, check
 from .estimator import PersistentNMF
 from .persistence import H0Persistence, Scales, h0_persistence, scales
+from .rank import RankCurve, choose_rank
 from .result import Result, read_result
 
 __all__ = [
@@ -12,11 +13,13 @@ __all__ = [
     "Findings",
     "H0Persistence",
     "PersistentNMF",
+    "RankCurve",
     "Result",
     "Scales",
     "__version__",
     "baselines",
     "check",
+    "choose_rank",
     "h0_persistence",
     "metrics",
     "pl",

@@ -64,6 +64,13 @@ def fit(
     precision: str,
     threads: int | None,
     callback: Callable[[dict[str, Any]], None] | None,
+    checkpoint: str | None = None,
+    resume: bool = False,
+    checkpoint_every: float = 300.0,
+    memory: str | None = None,
+) -> dict[str, Any]: ...
+def choose_rank(
+    X: Any, ranks: list[int], held_out: float, repeats: int, seed: int, threads: int | None
 ) -> dict[str, Any]: ...
 def baseline(
     X: Any,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from typing import Any
 
@@ -17,15 +18,35 @@ from ._progress import Callback, Progress
 from .result import Result
 
 # Parameters that are no options of the compiled library.
-_OWN_PARAMETERS = {"clusters", "random_state", "precision", "threads", "verbose", "callback"}
+_OWN_PARAMETERS = {"clusters", "random_state", "precision", "threads", "verbose", "callback", "checkpoint", "resume", "memory"}
 
 
 def fit_parts(
-    X: Any, options: dict[str, Any], *, clusters: Any, precision: str, threads: Any, verbose: bool, callback: Callback | None
+    X: Any,
+    options: dict[str, Any],
+    *,
+    clusters: Any,
+    precision: str,
+    threads: Any,
+    verbose: bool,
+    callback: Callback | None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    memory: str | float | None = None,
 ) -> dict[str, Any]:
     """Runs a fit, warns of what the library warns of, and gives what the program would write, and the bases."""
     with Progress(verbose, callback) as progress:
-        parts = _core.fit(core_matrix(X), options, clusters_of(clusters), precision, threads_of(threads), progress.callback())
+        parts = _core.fit(
+            core_matrix(X),
+            options,
+            clusters_of(clusters),
+            precision,
+            threads_of(threads),
+            progress.callback(),
+            checkpoint=None if checkpoint is None else os.fspath(checkpoint),
+            resume=bool(resume),
+            memory=None if memory is None else str(memory),
+        )
     for text in parts["uns"]["pnmf"]["warnings"]:
         warnings.warn(text, ConvergenceWarning if text.startswith("not converged") else UserWarning, stacklevel=3)
     return parts
@@ -71,8 +92,16 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     verbose : bool
         A bar of tqdm when it is installed, else lines on stderr.
     callback : callable, optional
-        Called with a dictionary (phase, sweep, max_sweeps, objective, kkt) after each sweep. An exception it
-        raises ends the fit.
+        Called with a dictionary (phase, fraction, sweep, max_sweeps, objective, kkt) after each sweep. An exception
+        it raises ends the fit.
+    checkpoint : path, optional
+        A folder that the fit is saved in every five minutes, and when Ctrl-C ends it; then it ends after the sweep it
+        is in. A fit that is done takes its checkpoint away.
+    resume : bool
+        Go on from the checkpoint, to the same bits as a fit that was never stopped. Data and options must be the same.
+    memory : str or number, optional
+        Most memory to use, as "8G", "800M" or bytes. What does not fit rests in files of `checkpoint`, or of the
+        folder for temporary files, or is given up at the price of more sweeps.
 
     Attributes
     ----------
@@ -141,6 +170,9 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         threads: int | None = None,
         verbose: bool = False,
         callback: Callback | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        resume: bool = False,
+        memory: str | float | None = None,
     ) -> None:
         self.rank = rank
         self.lambda1 = lambda1
@@ -170,6 +202,9 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.threads = threads
         self.verbose = verbose
         self.callback = callback
+        self.checkpoint = checkpoint
+        self.resume = resume
+        self.memory = memory
 
     def _options(self) -> dict[str, Any]:
         options = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN_PARAMETERS}
@@ -190,7 +225,16 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         X = self._validate_data(X, accept_sparse="csr", dtype=np.float64, order="C")
         parts = fit_parts(
-            X, self._options(), clusters=self.clusters, precision=self.precision, threads=self.threads, verbose=self.verbose, callback=self.callback
+            X,
+            self._options(),
+            clusters=self.clusters,
+            precision=self.precision,
+            threads=self.threads,
+            verbose=self.verbose,
+            callback=self.callback,
+            checkpoint=self.checkpoint,
+            resume=self.resume,
+            memory=self.memory,
         )
         names = getattr(self, "feature_names_in_", None)
         self.result_ = Result(parts["uns"]["pnmf"], bases=parts["W"], var_names=names)

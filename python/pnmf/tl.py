@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ __all__ = ["log_unit", "pnmf"]
 def _values(adata: Any, layer: str | None, use_rep: str | None) -> Any:
     if use_rep is None or use_rep == "X":
         if layer is None:
-            return adata.X
+            return _in_memory(adata.X) if getattr(adata, "isbacked", False) else adata.X
         if layer not in adata.layers:
             raise ValueError(f"layers[{layer!r}] is missing; there are {sorted(adata.layers)}")
         return adata.layers[layer]
@@ -28,6 +30,11 @@ def _values(adata: Any, layer: str | None, use_rep: str | None) -> Any:
     if use_rep not in adata.obsm:
         raise ValueError(f"obsm[{use_rep!r}] is missing; there are {sorted(adata.obsm)}")
     return adata.obsm[use_rep]
+
+
+def _in_memory(X: Any) -> Any:
+    """The matrix of an AnnData that is backed by a file (``backed="r"``), read."""
+    return X.to_memory() if hasattr(X, "to_memory") else X[:]
 
 
 def _column(values: Any, adata: Any) -> pd.Series:
@@ -71,6 +78,9 @@ def pnmf(
     threads: int | None = None,
     verbose: bool = False,
     callback: Callback | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    resume: bool = False,
+    memory: str | float | None = None,
     **options: Any,
 ) -> Any:
     """Factorise an AnnData at every scale and keep the result in it.
@@ -97,7 +107,7 @@ def pnmf(
         Clusters of the cells at each scale; default the number that is most stable when cells are left out.
     copy : bool
         Leave adata as it is and return a copy with the result.
-    random_state, precision, threads, verbose, callback
+    random_state, precision, threads, verbose, callback, checkpoint, resume, memory
         As in `PersistentNMF`.
     **options
         The other parameters of `PersistentNMF`.
@@ -123,10 +133,15 @@ def pnmf(
     if use_rep == f"X_{key_added}":
         raise ValueError(f"obsm[{use_rep!r}] would be replaced by the result: give another key_added")
     if copy:
-        adata = adata.copy()
+        adata = adata.to_memory() if getattr(adata, "isbacked", False) else adata.copy()
     X = checked(_values(adata, layer, use_rep))
     of_genes = use_rep in (None, "X")
     names = [str(name) for name in adata.var_names] if of_genes else [f"{use_rep} {i + 1}" for i in range(X.shape[1])]
+    if of_genes and not adata.var_names.is_unique:
+        warnings.warn(
+            "names of genes occur more than once; -1, -2, ... is added to their repetitions, as adata.var_names_make_unique() does",
+            stacklevel=2,
+        )
     if transform is None:
         transform = "log-unit" if of_genes else "none"
     kept = None
@@ -141,6 +156,9 @@ def pnmf(
         threads=threads,
         verbose=verbose,
         callback=callback,
+        checkpoint=checkpoint,
+        resume=resume,
+        memory=memory,
     )
     _store(adata, parts, key_added, transform, kept if of_genes else None, save_basis)
     return adata if copy else None

@@ -4,6 +4,7 @@
 #include "options.hpp"
 #include "watch.hpp"
 
+#include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/results/assess_fit.hpp>
@@ -12,7 +13,9 @@
 #include <pnmf/solvers/embed.hpp>
 #include <pnmf/solvers/fit.hpp>
 
-#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 
@@ -38,8 +41,9 @@ py::dict parts_of(const PreparedFit<Real>& prepared, FitResult<Real>& result, co
                   const ResultFileOptions& options = {}) {
     py::dict parts = anndata_parts(result_file(Dataset{}, prepared, result, assessment, options));
     py::list bases;
-    for (DenseMatrix<Real>& W : result.factors.W) {
-        bases.append(rows_of(std::move(W)));
+    for (Index t = 0; t < result.factors.scales(); ++t) {
+        result.factors.bring(t);
+        bases.append(rows_of(std::move(result.factors.W[static_cast<std::size_t>(t)])));
     }
     parts["W"] = bases;
     parts["notices"] = prepared.notices;
@@ -52,36 +56,101 @@ void check_clusters(std::optional<Index> clusters, Index cells) {
             "clusters must be between 1 and the number of cells, {}, got {}", cells, clusters.value_or(0));
 }
 
+const char* phase_of(Stage stage) {
+    switch (stage) {
+    case Stage::preparing:
+        return "preparing";
+    case Stage::starting:
+        return "starting";
+    case Stage::sweeping:
+        return "sweeping";
+    case Stage::assessing:
+        break;
+    }
+    return "assessing";
+}
+
+/// A run that saves itself is stopped where it can save; before and after that it is cancelled.
+RunObserver observer_of_run(const Reporter& report, bool saves, std::unique_ptr<CancelScope>& cancelling) {
+    RunObserver observer;
+    observer.progress = [&report, saves, &cancelling, said = Report{}](const RunProgress& progress) mutable {
+        const bool savable = progress.stage == Stage::starting || progress.stage == Stage::sweeping;
+        if (!saves || savable) {
+            cancelling.reset();
+        } else if (!cancelling) {
+            cancelling = report.cancelling();
+        }
+        said.phase = phase_of(progress.stage);
+        said.max_sweeps = progress.max_sweeps;
+        said.fraction = progress.fraction;
+        if (progress.sweep != nullptr) {
+            said.sweep = progress.sweep->sweep;
+            said.objective = progress.sweep->objective.total();
+            said.kkt = progress.sweep->residual.certificate();
+        } else if (progress.stage == Stage::sweeping) {
+            return true; // its first sweep has more to say
+        }
+        return report(said);
+    };
+    return observer;
+}
+
+/// What a run does beside fitting: see `PersistentNMF`.
+struct Keeping {
+    std::optional<std::string> folder;
+    bool resume = false;
+    std::optional<std::string> memory;
+};
+
 template <class Real>
-py::dict fit_in(const py::object& X, const FitOptions& options, std::optional<Index> clusters,
-                const py::object& callback) {
+py::dict fit_in(const py::object& X, RunOptions options, const Keeping& keeping, const py::object& callback) {
     const Cells cells(X);
-    const SolverOptions& solver = options.solver;
-    const Index max_sweeps = solver.max_sweeps.value_or(default_max_sweeps(solver));
+    require(!keeping.resume || keeping.folder, "resume needs checkpoint, the folder to go on from");
+    std::unique_ptr<RunFolder> folder;
+    if (keeping.folder) {
+        folder = std::make_unique<RunFolder>(*keeping.folder,
+                                             keeping.resume ? FolderUse::resume : FolderUse::fresh);
+        options.folder = folder.get();
+    }
+    if (keeping.memory) {
+        options.memory = parse_size(*keeping.memory);
+    }
     Run<Real> run;
-    std::chrono::duration<double> seconds{};
     run_watched(
         [&](const Reporter& report) {
-            const auto began = std::chrono::steady_clock::now();
-            report({.phase = "preparing"});
-            run = run_fit<Real>(cells.view(), {.fit = options, .clusters = clusters},
-                                observer_of(report, max_sweeps));
-            seconds = std::chrono::steady_clock::now() - began;
+            std::unique_ptr<CancelScope> cancelling;
+            run =
+                run_fit<Real>(cells.view(), options, observer_of_run(report, folder != nullptr, cancelling));
         },
-        callback);
+        callback, folder != nullptr);
     py::dict parts = parts_of(run.prepared, run.result, run.assessment);
-    parts["seconds"] = seconds.count();
+    double seconds = 0.0;
+    for (const StageTime& time : run.seconds) {
+        seconds += time.seconds;
+    }
+    parts["seconds"] = seconds;
+    if (folder) {
+        std::error_code ignored;
+        std::filesystem::remove(folder->checkpoint(), ignored);
+        folder.reset();
+        std::filesystem::remove(*keeping.folder, ignored); // where nothing else is in it
+    }
     return parts;
 }
 
 py::dict fit_any(const py::object& X, const py::dict& options, std::optional<Index> clusters,
-                 const std::string& precision, std::optional<int> threads, const py::object& callback) {
+                 const std::string& precision, std::optional<int> threads, const py::object& callback,
+                 const std::optional<std::string>& checkpoint, bool resume, double checkpoint_every,
+                 const std::optional<std::string>& memory) {
     const Threads held(threads);
+    const RunOptions run{
+        .fit = options_of(options), .clusters = clusters, .checkpoint_every = checkpoint_every};
+    const Keeping keeping{.folder = checkpoint, .resume = resume, .memory = memory};
     if (precision == "float") {
-        return fit_in<float>(X, options_of(options), clusters, callback);
+        return fit_in<float>(X, run, keeping, callback);
     }
     require(precision == "double", "precision must be double or float, got {}", precision);
-    return fit_in<double>(X, options_of(options), clusters, callback);
+    return fit_in<double>(X, run, keeping, callback);
 }
 
 template <class Real>
@@ -138,37 +207,57 @@ py::dict embed(const py::object& X, const Array& basis, double lambda3, std::opt
     return result;
 }
 
+DataValues copy_of(const Cells& cells) {
+    const DataView view = cells.view();
+    if (const auto* dense = std::get_if<DenseView<double>>(&view)) {
+        return Matrix(*dense);
+    }
+    const auto& sparse = std::get<SparseView<double>>(view);
+    check_structure(sparse);
+    SparseMatrix<double> copy;
+    copy.rows = sparse.rows;
+    copy.cols = sparse.cols;
+    copy.start.assign(sparse.start.begin(), sparse.start.end());
+    copy.row.assign(sparse.row.begin(), sparse.row.end());
+    copy.value.assign(sparse.value.begin(), sparse.value.end());
+    return copy;
+}
+
+py::dict rank_curve(const py::object& X, std::vector<Index> ranks, double held_out, Index repeats,
+                    std::uint64_t seed, std::optional<int> threads) {
+    const Threads held(threads);
+    const DataValues data = copy_of(Cells(X));
+    RankCurve curve;
+    run_watched(
+        [&](const Reporter&) {
+            curve = choose_rank(
+                data, {.ranks = std::move(ranks), .held_out = held_out, .repeats = repeats, .seed = seed});
+        },
+        py::none());
+    py::dict result;
+    result["ranks"] = array_of(std::vector<std::int64_t>(curve.ranks.begin(), curve.ranks.end()));
+    result["error"] = array_of(curve.error);
+    result["deviation"] = array_of(curve.deviation);
+    result["chosen"] = curve.chosen;
+    return result;
+}
+
 /// What the program does to data before a fit: (X, positions of the features kept, notices).
 py::tuple prepare_cells(const py::object& X, const std::string& transform,
                         std::vector<std::string> cell_names, std::vector<std::string> feature_names) {
     require(transform == "none" || transform == "log-unit", "transform must be none or log-unit, got {}",
             transform);
-    const Cells cells(X);
     Dataset data;
-    const DataView view = cells.view();
-    if (const auto* dense = std::get_if<DenseView<double>>(&view)) {
-        data.X = Matrix(*dense);
-    } else {
-        const auto& sparse = std::get<SparseView<double>>(view);
-        check_structure(sparse);
-        SparseMatrix<double> copy;
-        copy.rows = sparse.rows;
-        copy.cols = sparse.cols;
-        copy.start.assign(sparse.start.begin(), sparse.start.end());
-        copy.row.assign(sparse.row.begin(), sparse.row.end());
-        copy.value.assign(sparse.value.begin(), sparse.value.end());
-        data.X = std::move(copy);
-    }
+    data.X = copy_of(Cells(X));
     data.cell_names = std::move(cell_names);
-    data.feature_names = feature_names;
+    data.feature_names = std::move(feature_names);
+    // A column of positions follows the features that are kept; names may be changed to differ.
+    std::vector<double> positions(static_cast<std::size_t>(data.features()));
+    std::iota(positions.begin(), positions.end(), 0.0);
+    data.feature_table.push_back({.name = "position", .values = std::move(positions)});
     prepare(data, {.transform = transform == "none" ? Transform::none : Transform::log_unit});
-    std::vector<std::int64_t> kept;
-    for (std::size_t i = 0, k = 0; i < feature_names.size() && k < data.feature_names.size(); ++i) {
-        if (feature_names[i] == data.feature_names[k]) {
-            kept.push_back(static_cast<std::int64_t>(i));
-            ++k;
-        }
-    }
+    const auto& left = std::get<std::vector<double>>(data.feature_table.front().values);
+    const std::vector<std::int64_t> kept(left.begin(), left.end());
     py::object values;
     if (auto* dense = std::get_if<Matrix>(&data.X)) {
         values = rows_of(std::move(*dense));
@@ -185,7 +274,11 @@ py::tuple prepare_cells(const py::object& X, const std::string& transform,
 void bind_fit(py::module_& module) {
     module.def("options", &list_options);
     module.def("fit", &fit_any, py::arg("X"), py::arg("options"), py::arg("clusters"), py::arg("precision"),
-               py::arg("threads"), py::arg("callback"));
+               py::arg("threads"), py::arg("callback"), py::arg("checkpoint") = py::none(),
+               py::arg("resume") = false, py::arg("checkpoint_every") = 300.0,
+               py::arg("memory") = py::none());
+    module.def("choose_rank", &rank_curve, py::arg("X"), py::arg("ranks"), py::arg("held_out"),
+               py::arg("repeats"), py::arg("seed"), py::arg("threads"));
     module.def("baseline", &baseline_any, py::arg("X"), py::arg("method"), py::arg("options"),
                py::arg("clusters"), py::arg("precision"), py::arg("threads"), py::arg("callback"));
     module.def("embed", &embed, py::arg("X"), py::arg("basis").noconvert(), py::arg("lambda3"),

@@ -3,12 +3,63 @@
 #include "module.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/remedy.hpp>
+#include <pnmf/solvers/option_list.hpp>
 
-#include <cstdio>
+#include <algorithm>
+#include <string>
 
 namespace py = pybind11;
 
 namespace {
+
+/// What the library's message asks for, in the words of this package; empty where there are none.
+const char* hint_for(pnmf::Remedy remedy) {
+    switch (remedy) {
+    case pnmf::Remedy::drop_empty_cells:
+        return "adata[adata.X.sum(axis=1) > 0] does that";
+    case pnmf::Remedy::same_precision:
+        return "precision=\"double\" or precision=\"float\"";
+    case pnmf::Remedy::need_less_memory:
+        return "max_scales, rank, threads and precision=\"float\" set these";
+    case pnmf::Remedy::keep_bases:
+        return "save_basis=True keeps them";
+    case pnmf::Remedy::overwrite:
+        return "take another folder";
+    case pnmf::Remedy::resume_or_overwrite:
+        return "resume=True goes on with it; remove the file to begin anew";
+    case pnmf::Remedy::none:
+    case pnmf::Remedy::choose_variable:
+    case pnmf::Remedy::other_cell_axis:
+        break;
+    }
+    return "";
+}
+
+/// The message with options named as keyword arguments: max_sweeps, not max-sweeps.
+std::string with_keywords(std::string message) {
+    pnmf::FitOptions options;
+    pnmf::visit_options(options, [&](const std::string& name, const auto&, const char*) {
+        if (name.find('-') == std::string::npos) {
+            return;
+        }
+        for (auto at = message.find(name); at != std::string::npos; at = message.find(name, at)) {
+            std::replace(message.begin() + static_cast<std::ptrdiff_t>(at),
+                         message.begin() + static_cast<std::ptrdiff_t>(at + name.size()), '-', '_');
+        }
+    });
+    return message;
+}
+
+std::string message_of(const pnmf::InputError& error) {
+    std::string message = with_keywords(error.what());
+    if (const auto* known = dynamic_cast<const pnmf::RemediableError*>(&error)) {
+        if (const std::string hint = hint_for(known->remedy()); !hint.empty()) {
+            message += "; " + hint;
+        }
+    }
+    return message;
+}
 
 void translate(std::exception_ptr thrown) {
     try {
@@ -16,7 +67,7 @@ void translate(std::exception_ptr thrown) {
             std::rethrow_exception(thrown);
         }
     } catch (const pnmf::InputError& e) {
-        PyErr_SetString(PyExc_ValueError, e.what());
+        PyErr_SetString(PyExc_ValueError, message_of(e).c_str());
     } catch (const pnmf::SystemError& e) {
         PyErr_SetString(PyExc_OSError, e.what());
     }

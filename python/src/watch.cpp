@@ -1,7 +1,5 @@
 #include "watch.hpp"
 
-#include <pnmf/cancel.hpp>
-
 #include <dlfcn.h>
 
 #include <atomic>
@@ -71,18 +69,16 @@ struct Exchange {
     std::atomic<bool> stop = false;
 };
 
-void compute(Exchange& exchange, const std::function<void(const Reporter&)>& work, bool wanted) {
-    const CancelScope scope(exchange.stop);
-    const Reporter reporter = [&](const Report& report) {
-        if (exchange.stop) {
-            throw Cancelled();
-        }
+void compute(Exchange& exchange, const std::function<void(const Reporter&)>& work, bool wanted, bool saves) {
+    const auto pass = [&](const Report& report) {
         if (wanted) {
             const std::lock_guard lock(exchange.mutex);
             exchange.reports.push_back(report);
             exchange.news.notify_one();
         }
     };
+    const Reporter reporter(pass, exchange.stop, saves);
+    const auto scope = saves ? nullptr : reporter.cancelling();
     try {
         work(reporter);
     } catch (...) {
@@ -111,6 +107,7 @@ void pass_on(const std::deque<Report>& reports, const py::object& callback) {
         entry["max_sweeps"] = report.max_sweeps;
         entry["objective"] = report.objective;
         entry["kkt"] = report.kkt;
+        entry["fraction"] = report.fraction;
         callback(entry);
     }
     if (PyErr_CheckSignals() != 0) {
@@ -120,11 +117,19 @@ void pass_on(const std::deque<Report>& reports, const py::object& callback) {
 
 } // namespace
 
-void run_watched(const std::function<void(const Reporter&)>& work, const py::object& callback) {
+bool Reporter::operator()(const Report& report) const {
+    if (stop_ && !saves_) {
+        throw Cancelled();
+    }
+    pass_(report);
+    return !stop_;
+}
+
+void run_watched(const std::function<void(const Reporter&)>& work, const py::object& callback, bool saves) {
     const OneBlasThread one_blas_thread;
     Exchange exchange;
     std::optional<py::error_already_set> raised;
-    std::thread worker([&] { compute(exchange, work, !callback.is_none()); });
+    std::thread worker([&] { compute(exchange, work, !callback.is_none(), saves); });
     for (bool done = false; !done;) {
         std::deque<Report> reports;
         done = wait_for_news(exchange, reports);

@@ -60,7 +60,7 @@ class SameAsTheProgram(unittest.TestCase):
 
     def compare(self, adata, flags, **options):
         adata.write_h5ad(self.here / "data.h5ad")
-        run_program("fit", self.here / "data.h5ad", "-o", self.here / "fit", "--save-basis", *flags)
+        run_program("fit", self.here / "data.h5ad", "-o", self.here / "fit", "--overwrite", "--save-basis", *flags)
         written = anndata.read_h5ad(self.here / "fit" / "result.h5ad")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -128,6 +128,30 @@ class Tool(unittest.TestCase):
         self.assertEqual(adata.obsm["X_pnmf"].shape, (60, 4))
         self.assertEqual(adata.varm["pnmf_W"].shape, (40, 4))
         self.assertIn("pnmf", adata.uns)
+
+    def test_a_file_that_stays_on_the_disk_is_read(self):
+        for sparse in [True, False]:
+            adata = simulated()
+            if not sparse:
+                adata.X = adata.X.toarray()
+            with tempfile.TemporaryDirectory() as folder:
+                adata.write_h5ad(pathlib.Path(folder) / "data.h5ad")
+                backed = anndata.read_h5ad(pathlib.Path(folder) / "data.h5ad", backed="r")
+                copy = self.fitted(backed, copy=True)
+                self.fitted(backed)
+                backed.file.close()
+            self.fitted(adata)
+            self.assertTrue(np.array_equal(backed.obsm["X_pnmf"], adata.obsm["X_pnmf"]))
+            self.assertTrue(np.array_equal(copy.obsm["X_pnmf"], adata.obsm["X_pnmf"]))
+
+    def test_names_of_genes_that_occur_more_than_once_are_no_obstacle(self):
+        adata = simulated(empty=True)
+        self.fitted(adata)
+        twins = simulated(empty=True)
+        twins.var_names = ["twin"] * 10 + list(twins.var_names[10:])
+        with self.assertWarnsRegex(UserWarning, "names of genes occur more than once"):
+            pnmf.tl.pnmf(twins, rank=4, max_scales=3)
+        self.assertTrue(np.array_equal(twins.varm["pnmf_W"], adata.varm["pnmf_W"]))
 
     def test_a_copy_leaves_the_original_as_it_is(self):
         adata = simulated()
@@ -202,7 +226,7 @@ class Tool(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "was not kept"):
             pnmf.read_result(adata).basis(2)
         adata.X = scipy.sparse.csr_matrix(adata.X.multiply(np.arange(60)[:, None] != 3))
-        with self.assertRaisesRegex(ValueError, "1 cell is zero in every gene: 3"):
+        with self.assertRaisesRegex(ValueError, "1 cell is zero in every gene: 3; leave them out; adata\\["):
             pnmf.tl.pnmf(adata)
 
 

@@ -103,6 +103,8 @@ class Options(unittest.TestCase):
         self.wrong("clusters must be a whole number or None, got 2.5", clusters=2.5)
         self.wrong("random_state must be at least 0", random_state=-1)
         self.wrong("extrapolate must be True or False", extrapolate="yes")
+        self.wrong("max_sweeps must be at least 0, got -1", max_sweeps=-1)
+        self.wrong("inner_limit must be at least 1, got 0", inner_limit=0)
 
     def test_an_option_that_does_not_exist_is_refused(self):
         with self.assertRaises(TypeError):

@@ -2,10 +2,12 @@
 
 import multiprocessing
 import os
+import pathlib
 import resource
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 import warnings
@@ -78,6 +80,47 @@ class Running(unittest.TestCase):
                 done = subprocess.run([sys.executable, "-c", LONG, phase], capture_output=True, text=True)
                 self.assertIn("interrupted", done.stdout, done.stderr)
                 self.assertIn("goes on", done.stdout, done.stderr)
+
+    def test_a_fit_that_is_stopped_goes_on_to_the_same_bits(self):
+        X = np.random.default_rng(0).random((150, 60))
+        options = {"rank": 5, "tolerance": 0}
+        for phase, least in [("starting", 0), ("sweeping", 5)]:
+            with self.subTest(phase=phase), tempfile.TemporaryDirectory() as name:
+                folder = pathlib.Path(name) / "kept"
+
+                # The first report of the start comes before there is anything to save.
+                def stop(report, phase=phase, least=least, seen=[]):
+                    seen += [report["phase"] == phase and report["sweep"] >= least]
+                    if sum(seen) == 2:
+                        raise KeyboardInterrupt
+
+                with self.assertRaises(KeyboardInterrupt):
+                    PersistentNMF(**options, max_sweeps=10**6, checkpoint=folder, callback=stop).fit(X)
+                self.assertEqual([path.name for path in folder.iterdir()], ["checkpoint.bin"])
+                with self.assertRaisesRegex(ValueError, "left by an interrupted run.*resume=True"):
+                    PersistentNMF(**options, checkpoint=folder).fit(X)
+                with self.assertRaisesRegex(ValueError, "belongs to another run"):
+                    PersistentNMF(**{**options, "rank": 4}, checkpoint=folder, resume=True).fit(X)
+                with self.assertRaisesRegex(ValueError, 'made in double precision.*precision="double"'):
+                    PersistentNMF(**options, checkpoint=folder, resume=True, precision="float").fit(X)
+                # It is past its limit of sweeps and ends where it is.
+                model = PersistentNMF(**options, max_sweeps=0, checkpoint=folder, resume=True).fit(X)
+                self.assertGreaterEqual(model.n_sweeps_, least)
+                whole = PersistentNMF(**options, max_sweeps=model.n_sweeps_).fit(X)
+                self.assertTrue(np.array_equal(model.embeddings_, whole.embeddings_))
+                self.assertTrue(np.array_equal(model.objective_, whole.objective_))
+                self.assertFalse(folder.exists(), "nothing is left of a fit that is done")
+        with self.assertRaisesRegex(ValueError, "resume needs checkpoint"):
+            PersistentNMF(resume=True).fit(X)
+
+    def test_a_fit_keeps_to_its_memory_or_says_what_needs_less(self):
+        X = np.random.default_rng(0).random((60, 30))
+        free = PersistentNMF(rank=3, max_scales=5).fit(X)
+        self.assertTrue(np.array_equal(PersistentNMF(rank=3, max_scales=5, memory="64G").fit(X).embeddings_, free.embeddings_))
+        with self.assertRaisesRegex(ValueError, "memory: this run needs .* max_scales, rank, threads and precision"):
+            PersistentNMF(rank=3, max_scales=5, memory=1e6).fit(X)
+        with self.assertRaisesRegex(ValueError, "memory must be a size such as 16G or 800M, got much"):
+            PersistentNMF(rank=3, memory="much").fit(X)
 
     def test_other_threads_run_meanwhile(self):
         ticks = []

@@ -156,17 +156,21 @@ std::string options_json(const FitOptions& options) {
 }
 
 std::string run_fingerprint(const FitOptions& options, const DataValues& X) {
+    return run_fingerprint(options, view_of(X));
+}
+
+std::string run_fingerprint(const FitOptions& options, const DataView& X) {
     FitOptions shaping = options;
     shaping.solver.tolerance.reset();
     shaping.solver.max_sweeps.reset();
     shaping.solver.stop = StopRule::certificate;
     std::uint64_t sum = crc32(0, nullptr, 0);
-    if (const auto* dense = std::get_if<Matrix>(&X)) {
+    if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
         const std::array<Index, 2> shape{dense->rows(), dense->cols()};
         sum = checksum(checksum(sum, shape.data(), shape.size()), dense->data(),
                        static_cast<std::size_t>(dense->size()));
     } else {
-        const auto& sparse = std::get<SparseMatrix<double>>(X);
+        const auto& sparse = std::get<SparseView<double>>(X);
         const std::array<Index, 2> shape{sparse.rows, sparse.cols};
         sum = checksum(sum, shape.data(), shape.size());
         sum = checksum(sum, sparse.start.data(), sparse.start.size());

@@ -1,45 +1,354 @@
+#include "results/process_memory.hpp"
+#include "results/start_from.hpp"
+
 #include <pnmf/error.hpp>
+#include <pnmf/parallel.hpp>
 #include <pnmf/results/assess_fit.hpp>
+#include <pnmf/results/checkpoint.hpp>
+#include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
 
 namespace pnmf {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point moment) {
+    return std::chrono::duration<double>(Clock::now() - moment).count();
+}
 
 Index cells_of(const DataView& X) {
     const auto* dense = std::get_if<DenseView<double>>(&X);
     return dense != nullptr ? dense->cols() : std::get<SparseView<double>>(X).cols;
 }
 
-void check_clusters(std::optional<Index> clusters, Index cells) {
-    require(!clusters || (*clusters >= 1 && *clusters <= cells),
-            "clusters must be between 1 and the number of cells, {}, got {}", cells, clusters.value_or(0));
+void check_run_options(const RunOptions& options, Index cells) {
+    require(!options.clusters || (*options.clusters >= 1 && *options.clusters <= cells),
+            "clusters must be between 1 and the number of cells, {}, got {}", cells,
+            options.clusters.value_or(0));
+    require(std::isfinite(options.checkpoint_every) && options.checkpoint_every >= 0.0,
+            "seconds between checkpoints must be at least 0, got {}", options.checkpoint_every);
+    require(options.memory.value_or(1.0) > 0.0, "memory must be more than 0 bytes, got {}",
+            options.memory.value_or(0.0));
+}
+
+/// How much of the sweeps is done. The residual falls roughly by a constant factor a sweep; the limit ends
+/// the run at the latest.
+class SweepFraction {
+  public:
+    explicit SweepFraction(const SolverOptions& options)
+        : tolerance_(options.tolerance.value_or(default_tolerance(options))),
+          limit_(options.max_sweeps.value_or(default_max_sweeps(options))),
+          certificate_(options.algorithm == Algorithm::stationary && options.stop == StopRule::certificate) {}
+
+    Index limit() const { return limit_; }
+
+    /// Counted from the first sweep seen, so that a resumed run is judged by its own pace.
+    double after(const SweepReport& report) {
+        const double excess = std::log(std::max(report.residual.certificate() / tolerance_, 1.0));
+        if (first_ < 0) {
+            first_ = report.sweep;
+            first_excess_ = excess;
+            return std::numeric_limits<double>::quiet_NaN();
+        }
+        double fraction = static_cast<double>(report.sweep - first_) / static_cast<double>(limit_ - first_);
+        if (certificate_ && tolerance_ > 0.0 && first_excess_ > excess) {
+            fraction = std::max(fraction, (first_excess_ - excess) / first_excess_);
+        }
+        return std::min(fraction, 1.0);
+    }
+
+  private:
+    double tolerance_;
+    Index limit_;
+    bool certificate_;
+    Index first_ = -1;
+    double first_excess_ = 0.0;
+};
+
+/// The stages of a run: who watches, and how long each takes.
+class Stages {
+  public:
+    Stages(const RunObserver& observer, const SolverOptions& options)
+        : observer_(observer), fraction_(options) {}
+
+    /// The stage before ends here. False when the observer asks to stop.
+    bool begin(Stage stage, const char* name) {
+        end();
+        seconds_.push_back({.stage = name});
+        began_ = Clock::now();
+        stage_ = stage;
+        return report();
+    }
+    bool report() const {
+        return !observer_.progress || observer_.progress({.stage = stage_, .max_sweeps = fraction_.limit()});
+    }
+    bool report(const SweepReport& sweep) {
+        const double fraction = fraction_.after(sweep);
+        return !observer_.progress ||
+               observer_.progress(
+                   {.stage = stage_, .fraction = fraction, .max_sweeps = fraction_.limit(), .sweep = &sweep});
+    }
+    std::vector<StageTime> end() {
+        if (!seconds_.empty()) {
+            seconds_.back().seconds = seconds_since(began_);
+        }
+        return seconds_;
+    }
+    void notice(const std::string& text) const {
+        if (observer_.notice) {
+            observer_.notice(text);
+        }
+    }
+
+  private:
+    const RunObserver& observer_;
+    SweepFraction fraction_;
+    Stage stage_ = Stage::preparing;
+    Clock::time_point began_;
+    std::vector<StageTime> seconds_;
+};
+
+/// Saves a run into its folder; without a folder it does nothing.
+class Saver {
+  public:
+    Saver(const RunOptions& options, const RunObserver& observer, std::string fingerprint)
+        : folder_(options.folder), every_(options.checkpoint_every), observer_(observer),
+          fingerprint_(std::move(fingerprint)) {}
+
+    const std::string& fingerprint() const { return fingerprint_; }
+    bool due() const { return folder_ != nullptr && seconds_since(saved_) >= every_; }
+    /// Whether it was saved.
+    template <class State>
+    bool save(const State& state) {
+        if (folder_ == nullptr) {
+            return false;
+        }
+        save_checkpoint(folder_->checkpoint(), state, fingerprint_);
+        saved_ = Clock::now();
+        return true;
+    }
+    /// A disk that is full for a while need not end a run: the checkpoint before stays.
+    template <class State>
+    void save_or_warn(const State& state) {
+        try {
+            save(state);
+        } catch (const SystemError& e) {
+            saved_ = Clock::now();
+            if (observer_.warning) {
+                observer_.warning(fmt::format("{}; the run goes on without this checkpoint", e.what()));
+            }
+        }
+    }
+
+  private:
+    RunFolder* folder_;
+    double every_;
+    const RunObserver& observer_;
+    std::string fingerprint_;
+    Clock::time_point saved_ = Clock::now();
+};
+
+bool resumes(const RunOptions& options) {
+    return options.folder != nullptr && options.folder->use() == FolderUse::resume;
+}
+
+template <RealNumber Real>
+void announce(const PreparedFit<Real>& prepared, const Stages& stages) {
+    for (const std::string& notice : prepared.notices) {
+        stages.notice(notice);
+    }
+    stages.notice(fmt::format("{} scale{}, finest {:.6g}, coarsest {:.6g}", prepared.scales.size(),
+                              prepared.scales.size() == 1 ? "" : "s", prepared.scales.epsilon.front(),
+                              prepared.scales.epsilon.back()));
+}
+
+/// A run that gave something up for its memory goes on without it, and says so: its sweeps must be the same.
+void go_on_as_begun(const std::filesystem::path& checkpoint, SolverOptions& solver, const Stages& stages) {
+    const std::string lines = fmt::format("\n{}", checkpoint_fingerprint(checkpoint));
+    for (const auto& [option, chosen] : {std::pair("extrapolate", &solver.extrapolate),
+                                         std::pair("shift-components", &solver.shift_components)}) {
+        if (*chosen && lines.find(fmt::format("\n{} false\n", option)) != std::string::npos) {
+            *chosen = false;
+            stages.notice(
+                fmt::format("{}: begun with {} false, and goes on so", checkpoint.string(), option));
+        }
+    }
+}
+
+/// Makes the run fit into its memory, and says how.
+template <RealNumber Real>
+MemoryPlan keep_to_memory(const RunOptions& options, PreparedFit<Real>& prepared, const Stages& stages) {
+    const SolverOptions& solver = prepared.options.solver;
+    const bool resumed = resumes(options);
+    const bool in_start = resumed && saved_in_start(options.folder->checkpoint());
+    const bool made = !resumed && options.start_from.empty();
+    const Start usual = solver.algorithm == Algorithm::stationary ? Start::nested : Start::chained;
+    const bool nested = (made || in_start) && prepared.options.start.value_or(usual) == Start::nested;
+    const std::filesystem::path scratch =
+        options.folder != nullptr ? options.folder->path() : std::filesystem::temp_directory_path();
+    constexpr double libraries = 3e6; // what those not used yet will bring in
+    MemoryPlan plan =
+        plan_memory(*options.memory, resident_bytes() + libraries, fit_size(prepared, made, nested), solver,
+                    sizeof(Real), thread_count(), {.files = is_on_disk(scratch), .keep_less = !resumed});
+    stages.notice(plan.text);
+    prepared.options.solver.extrapolate = solver.extrapolate && plan.keep_momentum;
+    prepared.options.solver.shift_components = solver.shift_components && plan.keep_shifts;
+    if (plan.bases_rest) {
+        prepared.bases_in = scratch;
+    }
+    return plan;
+}
+
+template <RealNumber Real>
+double bytes_on_disk(const PreparedFit<Real>& prepared, bool save_basis) {
+    const auto scales = static_cast<double>(prepared.scales.size());
+    const auto rank = static_cast<double>(prepared.rank);
+    const double embeddings = scales * rank * static_cast<double>(prepared.X->cells()) * sizeof(Real);
+    const double bases = scales * rank * static_cast<double>(prepared.X->features()) * sizeof(Real);
+    // A checkpoint holds both factors twice, and the one before it stays until it is whole.
+    return embeddings + (save_basis ? bases : 0.0) + 4.0 * (embeddings + bases);
+}
+
+/// The start, made or gone on with, saved on the way.
+template <RealNumber Real>
+SolverState<Real> made_state(const PreparedFit<Real>& prepared, StartState<Real> from, Stages& stages,
+                             Saver& saver) {
+    bool saved = false;
+    StartLog<Real> log{.from = std::move(from), .reached = {}};
+    log.reached = [&](const StartState<Real>& state, const std::function<void()>& bring_factors) {
+        const bool go_on = stages.report();
+        if (!go_on || saver.due()) {
+            bring_factors();
+        }
+        if (!go_on) {
+            saved = saver.save(state);
+        } else if (saver.due()) {
+            saver.save_or_warn(state);
+        }
+        return go_on;
+    };
+    try {
+        return start_solver(prepared.problem(), prepared.options.solver,
+                            make_start(prepared, {}, std::move(log)));
+    } catch (const Interrupted&) {
+        throw Interrupted(saved ? "interrupted while the start was made, and saved"
+                                : "interrupted before the first sweep",
+                          saved);
+    }
+}
+
+template <RealNumber Real>
+SolverState<Real> first_state(const RunOptions& options, const PreparedFit<Real>& prepared, Stages& stages,
+                              Saver& saver) {
+    StartState<Real> from;
+    if (resumes(options)) {
+        from = load_start<Real>(options.folder->checkpoint(), saver.fingerprint(), prepared.bases_in);
+        if (from.scales == 0) {
+            return std::move(from.state);
+        }
+    } else if (!options.start_from.empty()) {
+        return start_solver(prepared.problem(), prepared.options.solver,
+                            read_start<Real>(options.start_from, prepared));
+    }
+    return made_state(prepared, std::move(from), stages, saver);
+}
+
+template <RealNumber Real>
+Stop sweep(const PreparedFit<Real>& prepared, SolverState<Real>& state, double planned, Stages& stages,
+           Saver& saver, const RunObserver& watcher) {
+    if (watcher.past) {
+        watcher.past(state.trace);
+    }
+    Observer observer;
+    observer.step = watcher.step;
+    observer.sweep = [&](const SweepReport& report) {
+        const bool go_on = stages.report(report);
+        keep_to_plan(0.98 * planned);
+        // A converged state must not be resumed: the run it belongs to makes no further sweep.
+        if (go_on && saver.due() && !report.converged) {
+            report.bring_factors();
+            saver.save_or_warn(state);
+        }
+        return go_on;
+    };
+    const Stop stop = run_solver(prepared.problem(), prepared.options.solver, state, observer);
+    if (stop == Stop::interrupted) {
+        const bool saved = saver.save(state);
+        throw Interrupted(
+            fmt::format("interrupted after sweep {}{}", state.trace.size() - 1, saved ? " and saved" : ""),
+            saved);
+    }
+    return stop;
 }
 
 } // namespace
 
-template <class Real>
-Run<Real> run_fit(const DataView& X, const RunOptions& options, const Observer& observer) {
-    check_clusters(options.clusters, cells_of(X));
+template <RealNumber Real>
+Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserver& observer) {
+    check_run_options(options, cells_of(X));
     Run<Real> run;
+    Stages stages(observer, options.fit.solver);
+    if (!stages.begin(Stage::preparing, "preparing")) {
+        throw Interrupted();
+    }
     run.prepared = prepare_fit<Real>(X, options.fit);
-    const Problem<Real> problem = run.prepared.problem();
-    const SolverOptions& solver = run.prepared.options.solver;
-    auto state = start_solver(problem, solver, make_start(run.prepared, observer));
-    const Stop stop = run_solver(problem, solver, state, observer);
-    run.result = finish_fit(run.prepared, std::move(state), stop);
+    PreparedFit<Real>& prepared = run.prepared;
+    announce(prepared, stages);
+    if (!options.start_from.empty()) {
+        check_start(options.start_from, prepared);
+    }
+    if (resumes(options)) {
+        go_on_as_begun(options.folder->checkpoint(), prepared.options.solver, stages);
+    }
+    if (options.memory) {
+        run.plan = keep_to_memory(options, prepared, stages);
+    }
+    if (options.folder != nullptr) {
+        options.folder->make(run.plan.file_bytes + bytes_on_disk(prepared, options.save_basis));
+    }
+    Saver saver(options, observer,
+                options.folder != nullptr ? run_fingerprint(prepared.options, X) : std::string{});
+    if (!stages.begin(Stage::starting, "start")) {
+        throw Interrupted();
+    }
+    SolverState<Real> state = first_state(options, prepared, stages, saver);
+    if (options.memory) {
+        give_back_memory();
+    }
+    stages.begin(Stage::sweeping, "sweeps");
+    const Stop stop = sweep(prepared, state, run.plan.bytes, stages, saver, observer);
+    stages.begin(Stage::assessing, "assessing");
+    run.result = finish_fit(prepared, std::move(state), stop);
+    if (options.memory) {
+        give_back_memory();
+    }
     run.assessment =
-        assess_fit(run.prepared, run.result, {.clusters = options.clusters, .seed = options.fit.seed});
+        assess_fit(prepared, run.result,
+                   {.clusters = options.clusters, .seed = options.fit.seed, .room = run.plan.room_after});
+    for (const std::string& notice : run.assessment.notices) {
+        stages.notice(notice);
+    }
+    run.seconds = stages.end();
+    run.peak_bytes = peak_bytes();
     return run;
 }
 
-template <class Real>
-Run<Real> run_fit(const DataValues& X, const RunOptions& options, const Observer& observer) {
+template <RealNumber Real>
+Run<Real> run_fit(const DataValues& X, const RunOptions& options, const RunObserver& observer) {
     return run_fit<Real>(view_of(X), options, observer);
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
-    template Run<Real> run_fit(const DataView&, const RunOptions&, const Observer&);                         \
-    template Run<Real> run_fit(const DataValues&, const RunOptions&, const Observer&);
+    template Run<Real> run_fit(const DataView&, const RunOptions&, const RunObserver&);                      \
+    template Run<Real> run_fit(const DataValues&, const RunOptions&, const RunObserver&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

@@ -140,7 +140,7 @@ Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, doubl
         result.H[t] = pair.H;
         result.rest(t);
         at.unchained = t;
-        if ((log.reached && !log.reached(at)) || (observer.starting && !observer.starting())) {
+        if ((log.reached && !log.reached(at, [] {})) || (observer.starting && !observer.starting())) {
             throw Interrupted();
         }
     }

@@ -72,6 +72,7 @@ FitSize fit_size(const PreparedFit<Real>& prepared, bool start_is_made, bool nes
     const FitOptions& options = prepared.options;
     const Index n = prepared.X->cells();
     const Index pairs = n * (n - 1) / 2;
+    const std::optional<Index> neighbors = options.filtration.neighbors;
     const auto& betti0 = prepared.scales.betti0;
     return {.features = prepared.X->features(),
             .cells = n,
@@ -80,7 +81,7 @@ FitSize fit_size(const PreparedFit<Real>& prepared, bool start_is_made, bool nes
             .dense = !prepared.X->is_sparse(),
             .nested = nested,
             .seeded = start_is_made,
-            .edges = options.neighbors ? std::min(pairs, n * (*options.neighbors + 1)) : pairs,
+            .edges = neighbors ? std::min(pairs, n * (*neighbors + 1)) : pairs,
             .components = std::accumulate(betti0.begin(), betti0.end(), Index{0})};
 }
 

@@ -84,7 +84,7 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
         const Problem<Real> level = at_level(problem, positions);
         const auto go_on = [&](const SweepReport& report) {
             // A level that is solved must not be gone on with: its next sweep is that of the next level.
-            return (!reached || report.converged || reached(at)) &&
+            return (!reached || report.converged || reached(at, report.bring_factors)) &&
                    (!observer.starting || observer.starting());
         };
         // A rough fit needs no sweeps at levels that what was drawn out already solves well enough.

@@ -1,5 +1,7 @@
 #include "cli/fit_fixture.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 namespace pnmf::test {
@@ -35,6 +37,35 @@ TEST_F(FitDisk, ThatCannotTakeTheTraceIsFoundBeforeTheWork) {
     EXPECT_EQ(traced.exit_code, 1);
     EXPECT_THAT(traced.err, HasSubstr("trace.tsv: cannot be written"));
     EXPECT_THAT(names_in(out()), ElementsAre());
+}
+
+TEST_F(FitDisk, ThatHasAResultKeepsItUnlessToldOtherwise) {
+    const std::string plain =
+        "'" + program().string() + "' fit " + circles(3) + quick + " -o '" + out().string() + "'";
+    ASSERT_EQ(run_command(plain).exit_code, 0);
+    const std::string before = read_file(out() / "result.h5ad");
+    const CommandResult refused = run_command(plain + " --seed 1");
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("result.h5ad: there is a result already"),
+                                   HasSubstr("--overwrite allows that")));
+    EXPECT_EQ(refused.out, "");
+    EXPECT_TRUE(read_file(out() / "result.h5ad") == before);
+    const CommandResult replaced = run_command(plain + " --seed 1 --seeding random --overwrite --no-report");
+    EXPECT_EQ(replaced.exit_code, 0) << replaced.err;
+    EXPECT_FALSE(read_file(out() / "result.h5ad") == before);
+    EXPECT_THAT(names_in(out()), ElementsAre("result.h5ad", "summary.json")) << "no page of another result";
+}
+
+TEST_F(FitDisk, ThatAnotherRunWorksInIsRefused) {
+    fs::create_directory(out());
+    const int lock = open((out() / ".pnmf-lock").c_str(), O_RDWR | O_CREAT, 0600);
+    ASSERT_EQ(flock(lock, LOCK_EX), 0);
+    const CommandResult second = fit("absent.csv", out());
+    EXPECT_EQ(second.exit_code, 2);
+    EXPECT_THAT(second.err, HasSubstr("out: another run works in this folder"));
+    close(lock);
+    expect_done(circles(3) + quick + " --no-report", out());
+    EXPECT_THAT(names_in(out()), ElementsAre("result.h5ad", "summary.json"));
 }
 
 TEST_F(FitDisk, ThatRefusesTheResultKeepsTheEarlierOne) {

@@ -52,8 +52,9 @@ class Fit : public ::testing::Test {
     }
     fs::path out(const std::string& name = "out") const { return folder_ / name; }
 
+    /// May replace what an earlier run of the same test left.
     static std::string command(const std::string& arguments, const fs::path& folder) {
-        return "'" + program().string() + "' fit " + arguments + " -o '" + folder.string() + "'";
+        return "'" + program().string() + "' fit " + arguments + " --overwrite -o '" + folder.string() + "'";
     }
     static CommandResult fit(const std::string& arguments, const fs::path& folder) {
         return run_command(command(arguments, folder));

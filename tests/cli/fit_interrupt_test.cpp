@@ -1,5 +1,7 @@
 #include "cli/fit_fixture.hpp"
 
+#include <pnmf/results/checkpoint.hpp>
+
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -69,6 +71,11 @@ class Process {
 
 class FitInterrupt : public Fit {
   protected:
+    /// Not a checkpoint of the start alone.
+    bool saved_a_sweep() const {
+        const fs::path checkpoint = out() / "checkpoint.bin";
+        return fs::exists(checkpoint) && !saved_in_start(checkpoint);
+    }
     /// A run that does not end by itself, begun and seen to have saved a checkpoint.
     std::unique_ptr<Process> begun(const std::vector<std::string>& more = {}) const {
         std::vector<std::string> words{program().string(),
@@ -89,11 +96,10 @@ class FitInterrupt : public Fit {
         words.insert(words.end(), more.begin(), more.end());
         auto process = std::make_unique<Process>(words, folder_ / "err");
         const auto bound = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-        while (!fs::exists(out() / "checkpoint.bin") && process->running() &&
-               std::chrono::steady_clock::now() < bound) {
+        while (!saved_a_sweep() && process->running() && std::chrono::steady_clock::now() < bound) {
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }
-        EXPECT_TRUE(fs::exists(out() / "checkpoint.bin")) << process->err();
+        EXPECT_TRUE(saved_a_sweep()) << process->err();
         return process;
     }
     /// Ends the interrupted run where it is, and goes on with a copy of it for five sweeps; compares both
@@ -130,12 +136,12 @@ class FitInterrupt : public Fit {
     }
 };
 
-TEST_F(FitInterrupt, BySigintOrSigtermLeavesACheckpointThatContinuesToTheSameBits) {
-    for (const int number : {SIGINT, SIGTERM}) {
+TEST_F(FitInterrupt, BySigintSigtermOrSighupLeavesACheckpointThatContinuesToTheSameBits) {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) {
         SCOPED_TRACE(number);
         const auto process = begun();
         process->signal(number);
-        EXPECT_EQ(process->wait(), 1);
+        EXPECT_EQ(process->wait(), 128 + number);
         EXPECT_THAT(process->err(), AllOf(HasSubstr("interrupted after sweep"), HasSubstr("--resume")));
         EXPECT_THAT(names_in(out()), ElementsAre("checkpoint.bin"));
 
@@ -151,8 +157,8 @@ TEST_F(FitInterrupt, OfAnyAlgorithmContinuesToTheSameBits) {
         process->signal(SIGINT);
         // Descent may come to rest before the signal does.
         const int code = process->wait();
-        ASSERT_TRUE(code == 1 || code == 0) << process->err();
-        if (code == 1) {
+        ASSERT_TRUE(code == 130 || code == 0) << process->err();
+        if (code == 130) {
             expect_resumes_to_the_same_bits(" --algorithm " + algorithm);
         }
         fs::remove_all(out());
@@ -178,7 +184,7 @@ TEST_F(FitInterrupt, ByAKillLeavesAWholeCheckpoint) {
 TEST_F(FitInterrupt, ResumesOnlyWithTheSameDataAndOptions) {
     const auto process = begun();
     process->signal(SIGINT);
-    ASSERT_EQ(process->wait(), 1);
+    ASSERT_EQ(process->wait(), 130);
     const std::string arguments = "'" + input_ + "' --transform none --tolerance 0 --resume --rank ";
     const std::string saved = read_file(out() / "checkpoint.bin");
     const CommandResult rank = fit(arguments + "4", out());
@@ -186,7 +192,7 @@ TEST_F(FitInterrupt, ResumesOnlyWithTheSameDataAndOptions) {
     EXPECT_THAT(rank.err, AllOf(HasSubstr("another run"), HasSubstr("rank 3"), HasSubstr("rank 4")));
     const CommandResult precision = fit(arguments + "3 --precision float", out());
     EXPECT_EQ(precision.exit_code, 2);
-    EXPECT_THAT(precision.err, HasSubstr("--precision double"));
+    EXPECT_THAT(precision.err, AllOf(HasSubstr("double precision"), HasSubstr("--precision double")));
     EXPECT_TRUE(read_file(out() / "checkpoint.bin") == saved);
     EXPECT_THAT(names_in(out()), ElementsAre("checkpoint.bin"));
 }
@@ -196,7 +202,7 @@ TEST_F(FitInterrupt, GoesOnWithoutWhatItHadGivenUp) {
     const std::string less = " --extrapolate false --shift-components false";
     const auto process = begun({"--extrapolate", "false", "--shift-components", "false"});
     process->signal(SIGINT);
-    ASSERT_EQ(process->wait(), 1);
+    ASSERT_EQ(process->wait(), 130);
     expect_resumes_to_the_same_bits(less, " --memory 64G");
 }
 
@@ -221,7 +227,7 @@ TEST_F(FitInterrupt, KeepsItsMomentumOrIsRefusedWhenResumedWithLessMemory) {
     rank_ = "40";
     const auto process = begun({"--max-scales", "100", "--neighbors", "15", "--start", "broadcast"});
     process->signal(SIGINT);
-    ASSERT_EQ(process->wait(), 1) << process->err();
+    ASSERT_EQ(process->wait(), 130) << process->err();
     const std::string limit = " --resume --max-sweeps 0 --memory ";
     const CommandResult refused = fit(same + limit + std::to_string(static_cast<long>(little)), out());
     EXPECT_EQ(refused.exit_code, 2);
@@ -235,7 +241,7 @@ TEST_F(FitInterrupt, AndResumedTracesAsIfLeftAlone) {
     const std::string trace = (folder_ / "trace.tsv").string();
     const auto process = begun({"--trace", trace});
     process->signal(SIGINT);
-    ASSERT_EQ(process->wait(), 1);
+    ASSERT_EQ(process->wait(), 130);
     const CommandResult resumed = fit("'" + input_ +
                                           "' --transform none --rank 3 --tolerance 0 --resume --max-sweeps 0 "
                                           "--trace '" +
@@ -251,16 +257,43 @@ TEST_F(FitInterrupt, AndResumedTracesAsIfLeftAlone) {
     EXPECT_TRUE(read_file(trace) == whole);
 }
 
-TEST_F(FitInterrupt, BegunAnewSaysThatACheckpointIsReplaced) {
+TEST_F(FitInterrupt, IsNotBegunAnewUnlessToldTo) {
     fs::create_directories(out());
     std::ofstream(out() / "checkpoint.bin") << "of another run";
-    const CommandResult done =
-        expect_done("'" + input_ + "' --transform none --rank 3 --max-sweeps 1", out());
-    EXPECT_THAT(done.err, HasSubstr("--resume would go on with"));
+    const std::string arguments = "'" + input_ + "' --transform none --rank 3 --max-sweeps 1";
+    const CommandResult refused =
+        run_command("'" + program().string() + "' fit " + arguments + " -o '" + out().string() + "'");
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("checkpoint.bin: left by an interrupted run"),
+                                   HasSubstr("--resume goes on with it, --overwrite begins anew")));
+    EXPECT_EQ(read_file(out() / "checkpoint.bin"), "of another run");
+    EXPECT_THAT(names_in(out()), ElementsAre("checkpoint.bin"));
+    expect_done(arguments, out());
     EXPECT_FALSE(fs::exists(out() / "checkpoint.bin"));
     const CommandResult ended = fit("'" + input_ + "' --transform none --resume", out());
     EXPECT_EQ(ended.exit_code, 2);
     EXPECT_THAT(ended.err, HasSubstr("the run in this folder has ended"));
+}
+
+/// The circles of the paper's size have a start of several levels.
+TEST_F(FitInterrupt, InItsStartContinuesToTheSameBits) {
+    circles(20, 100);
+    input_ = (folder_ / "circles20.h5ad").string();
+    const std::string arguments = "'" + input_ + "' --transform none --rank 3 --max-sweeps 3";
+    std::vector<std::string> words{
+        program().string(),   "fit", input_, "--transform", "none", "--rank", "3", "--max-sweeps", "3",
+        "--checkpoint-every", "0",   "-o",   out().string()};
+    Process process(words, folder_ / "err");
+    while (!fs::exists(out() / "checkpoint.bin") && process.running()) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    process.signal(SIGINT);
+    ASSERT_EQ(process.wait(), 130) << process.err();
+    EXPECT_THAT(process.err(), AllOf(HasSubstr("interrupted while the start was made, and saved"),
+                                     HasSubstr("--resume goes on from there")));
+    expect_done(arguments + " --resume", out());
+    expect_done(arguments, out("alone"));
+    expect_same_numbers(result(out()), result(out("alone")), "resumed in the start");
 }
 
 } // namespace

@@ -61,13 +61,13 @@ TEST_F(Fit, KeepsToThePlannedMemory) {
 TEST_F(Fit, RefusesWhatDoesNotFitAndSizesThatAreNone) {
     const auto small = fit(circles() + few_sweeps + " --memory 1M", out());
     EXPECT_EQ(small.exit_code, 2);
-    EXPECT_THAT(small.err, HasSubstr("--memory: this run needs"));
+    EXPECT_THAT(small.err, HasSubstr("memory: this run needs"));
     EXPECT_THAT(small.err, HasSubstr("--max-scales"));
     for (const char* size : {"x", "-3G", "3Q", "0", "12GG", "inf"}) {
         const auto wrong = fit(circles() + few_sweeps + " --memory=" + size, out());
         EXPECT_EQ(wrong.exit_code, 2) << size;
         EXPECT_THAT(wrong.err,
-                    HasSubstr(std::string("--memory must be a size such as 16G or 800M, got ") + size));
+                    HasSubstr(std::string("memory must be a size such as 16G or 800M, got ") + size));
     }
     for (const char* size : {"1.5G", "2GiB", "900mb", "3000000000"}) {
         EXPECT_EQ(fit(circles() + few_sweeps + " --memory " + size, out()).exit_code, 0) << size;

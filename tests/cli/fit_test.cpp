@@ -176,7 +176,7 @@ TEST_F(Fit, StartsFromAResultThatHasItsBases) {
 TEST_F(Fit, RecordsItsCommandSoThatAShellRepeatsIt) {
     const fs::path folder = out("two words, it's");
     const CommandResult done = run_command("'" + program().string() + "' fit " + circles(3) + quick +
-                                           " -o \"" + folder.string() + "\"");
+                                           " --overwrite -o \"" + folder.string() + "\"");
     ASSERT_EQ(done.exit_code, 0) << done.err;
     const std::string before = read_file(folder / "result.h5ad");
     std::string again = text(result(folder), "command");

@@ -48,8 +48,7 @@ TEST_F(Mat, WhatCannotBeReadIsNamed) {
     const auto message = [](const char* name, std::optional<std::string> variable) {
         return input_error([&] { read_dataset(h5_file(name), {.variable = variable}); });
     };
-    EXPECT_THAT(message("several_v5.mat", {}),
-                HasSubstr("choose one: X (5 x 7), S (5 x 7), I (5 x 7)"));
+    EXPECT_THAT(message("several_v5.mat", {}), HasSubstr("choose one: X (5 x 7), S (5 x 7), I (5 x 7)"));
     EXPECT_THAT(message("several_v73.mat", {}), HasSubstr("choose one: "));
     EXPECT_THAT(message("several_v5.mat", "Y"), HasSubstr("has no variable 'Y'; it has: X, S"));
     EXPECT_THAT(message("several_v5.mat", "C"), HasSubstr("must be real"));

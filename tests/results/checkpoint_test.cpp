@@ -159,9 +159,9 @@ TEST(CheckpointRefusal, NamesTheOptionThatDiffers) {
 TEST(CheckpointRefusal, SaysThatThePrecisionDiffers) {
     const TemporaryFolder folder;
     save_checkpoint(folder / "c.bin", random_state<double>(5), mark);
-    EXPECT_THAT(complaint<float>(folder / "c.bin"), HasSubstr("--precision double"));
+    EXPECT_THAT(complaint<float>(folder / "c.bin"), HasSubstr("made in double precision"));
     save_checkpoint(folder / "c.bin", random_state<float>(5), mark);
-    EXPECT_THAT(complaint<double>(folder / "c.bin"), HasSubstr("--precision float"));
+    EXPECT_THAT(complaint<double>(folder / "c.bin"), HasSubstr("made in float precision"));
 }
 
 TEST(CheckpointRefusal, SaysThatTheFileIsMissingOrNoCheckpoint) {

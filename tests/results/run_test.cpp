@@ -1,7 +1,11 @@
+#include "support/paths.hpp"
 #include "support/problems.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/io/write_text.hpp>
 #include <pnmf/persistence/diagram.hpp>
+#include <pnmf/remedy.hpp>
+#include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
 #include <pnmf/simulate/circles.hpp>
@@ -9,9 +13,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
 namespace pnmf {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::ThrowsMessage;
 
@@ -65,6 +74,177 @@ TEST(RunFit, RefusesMoreClustersThanCellsBeforeTheWork) {
         EXPECT_THAT([&] { run_fit<double>(X, {.clusters = clusters}); },
                     ThrowsMessage<InputError>(HasSubstr("between 1 and the number of cells, 20")));
     }
+}
+
+/// Rings with as many scales as a start of three levels has.
+RunOptions long_start(Start start) {
+    RunOptions options{.fit = {.rank = 2, .start = start}, .clusters = 2, .checkpoint_every = 1e9};
+    options.fit.solver.max_sweeps = 2;
+    return options;
+}
+
+/// Stops the run at its `count`-th report of a stage.
+RunObserver stop_at(Stage stage, Index count) {
+    return {.progress = [stage, count, seen = Index{0}](const RunProgress& progress) mutable {
+        return progress.stage != stage || seen++ < count;
+    }};
+}
+
+template <class Real>
+void expect_same_run(const Run<Real>& a, const Run<Real>& b) {
+    EXPECT_EQ(a.result.factors.H, b.result.factors.H);
+    EXPECT_EQ(a.result.factors.W, b.result.factors.W);
+    ASSERT_EQ(a.result.trace.size(), b.result.trace.size());
+    for (std::size_t i = 0; i < a.result.trace.size(); ++i) {
+        EXPECT_EQ(a.result.trace[i].total(), b.result.trace[i].total());
+    }
+    EXPECT_EQ(a.assessment.recommended, b.assessment.recommended);
+}
+
+TEST(RunFit, StoppedAnywhereInItsStartGoesOnToTheSameBits) {
+    const DataValues X = simulate_circles({.points = 13, .noise_dimensions = 4, .seed = 3}).X;
+    for (const Start start : {Start::nested, Start::chained}) {
+        RunOptions options = long_start(start);
+        const auto whole = run_fit<double>(X, options);
+        Index stops = 0;
+        for (Index at = 1; at < 400; at += at < 8 ? 1 : 3) {
+            const test::TemporaryFolder folder;
+            bool stopped = false;
+            {
+                RunFolder saved(folder / "run");
+                options.folder = &saved;
+                try {
+                    run_fit<double>(X, options, stop_at(Stage::starting, at));
+                } catch (const Interrupted& e) {
+                    stopped = true;
+                    EXPECT_TRUE(e.saved());
+                    EXPECT_THAT(e.what(), HasSubstr("while the start was made, and saved"));
+                }
+            }
+            if (!stopped) {
+                break;
+            }
+            ++stops;
+            EXPECT_TRUE(saved_in_start(folder / "run" / "checkpoint.bin"));
+            RunFolder again(folder / "run", FolderUse::resume);
+            options.folder = &again;
+            expect_same_run(run_fit<double>(X, options), whole);
+        }
+        EXPECT_GE(stops, 10) << "in the chain, and in the sweeps of more than one level";
+    }
+}
+
+TEST(RunFit, StoppedAfterASweepGoesOnToTheSameBits) {
+    const DataValues X = rings();
+    RunOptions options = quick();
+    options.fit.solver.tolerance = 0.0;
+    const auto whole = run_fit<float>(X, options);
+    const test::TemporaryFolder folder;
+    {
+        RunFolder saved(folder / "run");
+        options.folder = &saved;
+        // The first report of the stage comes before its first sweep.
+        EXPECT_THAT([&] { run_fit<float>(X, options, stop_at(Stage::sweeping, 4)); },
+                    ThrowsMessage<Interrupted>("interrupted after sweep 4 and saved"));
+    }
+    RunFolder again(folder / "run", FolderUse::resume);
+    options.folder = &again;
+    std::size_t past = 0;
+    const auto resumed = run_fit<float>(
+        X, options, {.past = [&](const std::vector<Objective>& sweeps) { past = sweeps.size(); }});
+    EXPECT_EQ(past, 5U);
+    expect_same_run(resumed, whole);
+}
+
+TEST(RunFit, WithoutAFolderIsStoppedUnsaved) {
+    const DataValues X = rings();
+    for (const Stage stage : {Stage::starting, Stage::sweeping}) {
+        try {
+            run_fit<double>(X, quick(), stop_at(stage, 2));
+            FAIL() << "not stopped";
+        } catch (const Interrupted& e) {
+            EXPECT_FALSE(e.saved());
+        }
+    }
+}
+
+TEST(RunFit, ReportsItsStagesInOrderWithFractionsThatRise) {
+    const DataValues X = rings();
+    std::vector<Stage> stages;
+    double fraction = 0.0;
+    std::vector<std::string> notices;
+    RunObserver observer;
+    observer.notice = [&](const std::string& text) { notices.push_back(text); };
+    observer.progress = [&](const RunProgress& progress) {
+        if (stages.empty() || stages.back() != progress.stage) {
+            stages.push_back(progress.stage);
+        }
+        if (!std::isnan(progress.fraction)) {
+            EXPECT_GE(progress.fraction, fraction - 0.5); // the residual may rise for a while
+            EXPECT_LE(progress.fraction, 1.0);
+            fraction = progress.fraction;
+        }
+        return true;
+    };
+    const auto run = run_fit<double>(X, quick(), observer);
+    EXPECT_THAT(stages, ElementsAre(Stage::preparing, Stage::starting, Stage::sweeping, Stage::assessing));
+    EXPECT_GT(fraction, 0.0);
+    EXPECT_THAT(notices, testing::Contains(HasSubstr("20 scales, finest")));
+    ASSERT_EQ(run.seconds.size(), 4U);
+    EXPECT_EQ(run.seconds[2].stage, "sweeps");
+    EXPECT_GT(run.peak_bytes, 0.0);
+}
+
+TEST(RunFit, KeepsToItsMemoryOrSaysWhatNeedsLess) {
+    const DataValues X = rings();
+    RunOptions options = quick();
+    const auto free = run_fit<double>(X, options);
+    EXPECT_EQ(free.plan.bytes, 0.0);
+    options.memory = 64e9;
+    const auto planned = run_fit<double>(X, options);
+    EXPECT_GT(planned.plan.bytes, 0.0);
+    expect_same_run(planned, free);
+    options.memory = 1e6;
+    try {
+        run_fit<double>(X, options);
+        FAIL() << "a megabyte is enough";
+    } catch (const RemediableError& e) {
+        EXPECT_EQ(e.remedy(), Remedy::need_less_memory);
+        EXPECT_THAT(e.what(), HasSubstr("this run needs"));
+    }
+}
+
+TEST(RunFolder, IsHeldByOneRunAtATime) {
+    const test::TemporaryFolder folder;
+    auto first = std::make_unique<RunFolder>(folder / "run");
+    first->make(0.0);
+    EXPECT_THAT([&] { RunFolder second(folder / "run"); },
+                ThrowsMessage<InputError>(HasSubstr("another run works in this folder")));
+    first.reset();
+    RunFolder second(folder / "run");
+    second.make(0.0);
+}
+
+TEST(RunFolder, KeepsWhatIsThereUnlessToldOtherwise) {
+    const test::TemporaryFolder folder;
+    const auto remedy_of = [&](FolderUse use) {
+        try {
+            RunFolder run(folder / "run", use);
+            return Remedy::none;
+        } catch (const RemediableError& e) {
+            return e.remedy();
+        }
+    };
+    EXPECT_EQ(remedy_of(FolderUse::fresh), Remedy::none);
+    EXPECT_FALSE(std::filesystem::exists(folder / "run"));
+    std::filesystem::create_directory(folder / "run");
+    write_text(folder / "run" / "result.h5ad", "a result");
+    EXPECT_EQ(remedy_of(FolderUse::fresh), Remedy::overwrite);
+    EXPECT_EQ(remedy_of(FolderUse::overwrite), Remedy::none);
+    write_text(folder / "run" / "checkpoint.bin", "a checkpoint");
+    EXPECT_EQ(remedy_of(FolderUse::fresh), Remedy::resume_or_overwrite);
+    EXPECT_EQ(remedy_of(FolderUse::resume), Remedy::none);
+    EXPECT_FALSE(std::filesystem::exists(folder / "run" / ".pnmf-lock"));
 }
 
 } // namespace

@@ -19,6 +19,7 @@ std::string options_json(const BaselineFitOptions& options);
 
 /// What a checkpoint belongs to: a checksum of the data and the options that shape the iterates, a line each.
 /// Stopping rules are left out, so that a run may be continued further than it was meant to go.
+std::string run_fingerprint(const FitOptions& options, const DataView& X);
 std::string run_fingerprint(const FitOptions& options, const DataValues& X);
 
 struct ResultFileOptions {

@@ -1,24 +1,67 @@
 #pragma once
 
 #include <pnmf/metrics/assess.hpp>
+#include <pnmf/results/run_folder.hpp>
 #include <pnmf/solvers/fit.hpp>
+#include <pnmf/solvers/memory_plan.hpp>
 #include <pnmf/types.hpp>
 
+#include <filesystem>
+#include <functional>
+#include <limits>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace pnmf {
 
 struct RunOptions {
     FitOptions fit{};
-    std::optional<Index> clusters{}; ///< k at each scale, 1 ≤ k ≤ n; default: chosen by stability
+    std::optional<Index> clusters{};    ///< k at each scale, 1 ≤ k ≤ n; default: chosen by stability
+    RunFolder* folder = nullptr;        ///< where the run is saved on the way; null: nowhere
+    double checkpoint_every = 300.0;    ///< seconds between checkpoints
+    std::filesystem::path start_from{}; ///< a stored result with its bases to start from; empty: none
+    std::optional<double> memory{};     ///< most bytes to use; default: no limit
+    bool save_basis = false;            ///< the result will be stored with its bases: for room on the disk
 };
 
-/// A fit and what its embeddings say.
-template <class Real>
+enum class Stage { preparing, starting, sweeping, assessing };
+
+/// Where a run is.
+struct RunProgress {
+    Stage stage = Stage::preparing;
+    double fraction = std::numeric_limits<double>::quiet_NaN(); ///< of the stage, 0 to 1; NaN: not known
+    Index max_sweeps = 0;
+    const SweepReport* sweep = nullptr; ///< after a sweep; null otherwise
+};
+
+/// Called by the run, on its thread; each may be empty.
+struct RunObserver {
+    /// As a stage begins, and after each scale or sweep. Returning false asks the run to stop: it saves
+    /// itself, where it has a folder, and throws Interrupted. Preparing and assessing cannot be stopped so
+    /// (`CancelScope` can).
+    std::function<bool(const RunProgress&)> progress{};
+    std::function<void(const StepReport&)> step{};
+    /// Before the first sweep: the objective at the start, and after the sweeps a resumed run has behind it.
+    std::function<void(const std::vector<Objective>&)> past{};
+    std::function<void(const std::string&)> notice{};  ///< each choice, as it is made, a sentence
+    std::function<void(const std::string&)> warning{}; ///< what went wrong without ending the run
+};
+
+struct StageTime {
+    std::string stage; ///< "preparing", "start", "sweeps" or "assessing"
+    double seconds = 0.0;
+};
+
+/// A fit, what its embeddings say, and what it took.
+template <RealNumber Real>
 struct Run {
     PreparedFit<Real> prepared;
     FitResult<Real> result;
     Assessment assessment;
+    MemoryPlan plan;
+    std::vector<StageTime> seconds;
+    double peak_bytes = 0.0; ///< the most the process has held; 0 where the system does not say
 
     /// The embedding at the recommended scale, d × n.
     const DenseMatrix<Real>& embedding() const {
@@ -31,10 +74,16 @@ struct Run {
 ///     const auto run = run_fit<double>(X, {.fit = {.rank = 10}});
 ///     const Matrix& embedding = run.embedding(); // rank × cells, at the recommended scale
 ///
-/// X, features × cells, is not copied in double precision: it must outlive the run.
-template <class Real = double>
-Run<Real> run_fit(const DataView& X, const RunOptions& options = {}, const Observer& observer = {});
-template <class Real = double>
-Run<Real> run_fit(const DataValues& X, const RunOptions& options = {}, const Observer& observer = {});
+/// X, features × cells, is not copied in double precision: it must outlive the run. With a folder the run is
+/// saved every now and then, and when it is stopped; a folder that resumes goes on from there, to the same
+/// bits as a run that was never stopped, without what that run had given up for its memory. The checkpoint
+/// stays until `save_run` has stored the result.
+///
+/// All checks before all work: InputError for options, data, a folder or a start that do not fit, and where
+/// `memory` is too little.
+template <RealNumber Real = double>
+Run<Real> run_fit(const DataView& X, const RunOptions& options = {}, const RunObserver& observer = {});
+template <RealNumber Real = double>
+Run<Real> run_fit(const DataValues& X, const RunOptions& options = {}, const RunObserver& observer = {});
 
 } // namespace pnmf

@@ -60,8 +60,9 @@ struct StartState {
 /// Lets a start that takes long be saved on the way and gone on with.
 template <RealNumber Real>
 struct StartLog {
-    StartState<Real> from{};                                ///< where it had come to
-    std::function<bool(const StartState<Real>&)> reached{}; ///< after each scale or sweep; false: Interrupted
+    StartState<Real> from{}; ///< where it had come to
+    /// After each scale or sweep; false: Interrupted. Call `bring_factors` before you read the factors.
+    std::function<bool(const StartState<Real>&, const std::function<void()>& bring_factors)> reached{};
 };
 
 /// The published protocol's start: graph-regularised NMF (λ₁ alone, multiplicative) from the coarsest to the

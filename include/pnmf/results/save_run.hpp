@@ -1,0 +1,27 @@
+#pragma once
+
+#include <pnmf/io/dataset.hpp>
+#include <pnmf/results/result_file.hpp>
+#include <pnmf/results/run.hpp>
+#include <pnmf/results/run_folder.hpp>
+
+#include <string>
+
+namespace pnmf {
+
+/// A run in short, as a JSON object: sizes, objective and certificate, recommended scale, options, notices
+/// and warnings, precision, `seconds` and `seconds_of` its stages, `peak_bytes`, and with a limit of memory
+/// `planned_bytes` and `file_bytes`.
+template <RealNumber Real>
+std::string summary_json(const Run<Real>& run);
+
+/// Writes the result, and `summary` beside it, into the run's folder, and removes the checkpoint. What stood
+/// there is replaced when the new files are whole.
+///
+/// When the disk refuses, the result goes to the folder for temporary files, if that takes it; the
+/// SystemError says where it is.
+template <RealNumber Real>
+void save_run(const RunFolder& folder, const Dataset& data, const Run<Real>& run,
+              const ResultFileOptions& options, const std::string& summary);
+
+} // namespace pnmf

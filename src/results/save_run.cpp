@@ -1,0 +1,124 @@
+#include <pnmf/error.hpp>
+#include <pnmf/io/write_text.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/results/save_run.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <functional>
+#include <type_traits>
+
+namespace pnmf {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+Json objective_json(const Objective& objective) {
+    return {{"total", objective.total()},
+            {"fit", objective.fit},
+            {"graph", objective.graph},
+            {"smoothness", objective.smoothness},
+            {"anchor", objective.anchor}};
+}
+
+/// What the run took: time and memory.
+template <RealNumber Real>
+void add_costs(Json& json, const Run<Real>& run) {
+    json["precision"] = std::is_same_v<Real, float> ? "float" : "double";
+    double total = 0.0;
+    Json stages = Json::object();
+    for (const StageTime& time : run.seconds) {
+        total += time.seconds;
+        stages[time.stage] = time.seconds;
+    }
+    json["seconds"] = total;
+    json["seconds_of"] = std::move(stages);
+    json["peak_bytes"] = run.peak_bytes;
+    if (run.plan.bytes > 0.0) {
+        json["planned_bytes"] = run.plan.bytes;
+    }
+    if (run.plan.bases_rest) {
+        json["file_bytes"] = run.plan.file_bytes;
+    }
+}
+
+/// The work is done, but the folder does not take the result: tries the folder for temporary files, and says
+/// what is left to the user.
+std::string rescue(const RunFolder& folder, const std::function<void(const fs::path&)>& write_to) {
+    const fs::path spare = fs::temp_directory_path() / fmt::format("pnmf-result-{}", getpid());
+    try {
+        fs::create_directories(spare);
+        write_to(spare);
+        return fmt::format("The result is kept in {} instead", spare.string());
+    } catch (const std::exception&) {
+        std::error_code ignored;
+        fs::remove_all(spare, ignored);
+    }
+    return fs::exists(folder.checkpoint()) ? "The last checkpoint stays: the run can be resumed from it"
+                                           : "No other place was found for the result";
+}
+
+} // namespace
+
+template <RealNumber Real>
+std::string summary_json(const Run<Real>& run) {
+    const FitResult<Real>& result = run.result;
+    const KktResidual total = sum(result.residuals);
+    Json json;
+    json["features"] = run.prepared.X->features();
+    json["cells"] = run.prepared.X->cells();
+    json["rank"] = run.prepared.rank;
+    json["scales"] = result.scales.size();
+    json["epsilon_finest"] = result.scales.epsilon.front();
+    json["epsilon_coarsest"] = result.scales.epsilon.back();
+    json["stop"] = name_of(result.stop);
+    json["sweeps"] = result.trace.size() - 1;
+    json["objective_start"] = objective_json(result.trace.front());
+    json["objective"] = objective_json(result.trace.back());
+    json["kkt"] = total.certificate();
+    json["kkt_H"] = total.H.ratio();
+    json["kkt_W"] = total.W.ratio();
+    json["effective_rank_finest"] = result.effective_rank.front();
+    json["effective_rank_coarsest"] = result.effective_rank.back();
+    json["recommended_scale"] = run.assessment.recommended + 1;
+    json["clusters"] = run.assessment.cluster_count;
+    json["warnings"] = result.warnings;
+    json["notices"] = run.prepared.notices;
+    for (const std::string& notice : run.assessment.notices) {
+        json["notices"].push_back(notice);
+    }
+    json["options"] = Json::parse(options_json(run.prepared.options));
+    json["threads"] = thread_count();
+    add_costs(json, run);
+    return json.dump();
+}
+
+template <RealNumber Real>
+void save_run(const RunFolder& folder, const Dataset& data, const Run<Real>& run,
+              const ResultFileOptions& options, const std::string& summary) {
+    const auto write_to = [&](const fs::path& place) {
+        write_result(place / folder.result().filename(), data, run.prepared, run.result, run.assessment,
+                     options);
+        write_text(place / folder.summary().filename(), summary);
+    };
+    try {
+        write_to(folder.path());
+    } catch (const SystemError& e) {
+        throw SystemError(fmt::format("{}\n{}", e.what(), rescue(folder, write_to)));
+    }
+    std::error_code ignored;
+    fs::remove(folder.checkpoint(), ignored);
+}
+
+#define PNMF_INSTANTIATE(Real)                                                                               \
+    template std::string summary_json(const Run<Real>&);                                                     \
+    template void save_run(const RunFolder&, const Dataset&, const Run<Real>&, const ResultFileOptions&,     \
+                           const std::string&);
+PNMF_INSTANTIATE(float)
+PNMF_INSTANTIATE(double)
+#undef PNMF_INSTANTIATE
+
+} // namespace pnmf
