@@ -177,12 +177,13 @@ FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> 
     result.scales = prepared.scales;
     result.stop = stop;
     result.trace = std::move(state.trace);
-    result.residuals = state.residuals.empty() ? kkt_residuals(prepared.problem(), state.current, form)
-                                               : std::move(state.residuals);
     result.factors = std::move(state.current);
     if (form == BasisForm::free) {
         normalize_column_sums(result.factors);
+        state.residuals.clear(); // they are of the factors before this
     }
+    result.residuals = state.residuals.empty() ? kkt_residuals(prepared.problem(), result.factors, form)
+                                               : std::move(state.residuals);
     result.effective_rank.resize(static_cast<std::size_t>(result.scales.size()));
     parallel_for(result.scales.size(),
                  [&](Index t) { result.effective_rank[t] = effective_rank(result.factors.H[t]); });

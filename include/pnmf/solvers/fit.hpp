@@ -95,7 +95,7 @@ struct FitResult {
     ScaleSet scales;
     Factors<Real> factors;
     std::vector<Objective> trace;       ///< after each sweep, start first
-    std::vector<KktResidual> residuals; ///< of each scale, evaluated anew from W and H
+    std::vector<KktResidual> residuals; ///< of each scale, evaluated anew from these `factors`
     std::vector<double> effective_rank; ///< of each H_t
     Stop stop = Stop::converged;
     std::vector<std::string> warnings; ///< collapse, no convergence: in plain words
