@@ -67,14 +67,13 @@ Json summary_json(const Options& options, const PreparedFit<Real>& prepared, con
 }
 
 template <class Real>
-void solve_and_write(const Options& options, const Input& input, RunFolder& folder) {
-    require(options.clusters <= input.data.cells(),
-            "--clusters must be at most the number of cells, {}, got {}", input.data.cells(),
-            options.clusters);
-    const PreparedFit<Real> prepared = prepare_baseline<Real>(view_of(input.data.X), options.baseline);
+void solve_and_write(const Options& options, const Dataset& data, RunFolder& folder) {
+    require(options.clusters <= data.cells(), "--clusters must be at most the number of cells, {}, got {}",
+            data.cells(), options.clusters);
+    const PreparedFit<Real> prepared = prepare_baseline<Real>(view_of(data.X), options.baseline);
     print_notices(prepared.notices);
     const auto rank = static_cast<double>(prepared.rank);
-    folder.make(2.0 * sizeof(Real) * rank * static_cast<double>(input.data.cells() + input.data.features()));
+    folder.make(2.0 * sizeof(Real) * rank * static_cast<double>(data.cells() + data.features()));
     const SolverOptions& solver = prepared.options.solver;
     Progress progress(options.baseline.algorithm == BaselineAlgorithm::stationary);
     const std::clock_t began = std::clock();
@@ -99,9 +98,8 @@ void solve_and_write(const Options& options, const Input& input, RunFolder& fold
     print_notices(assessment.notices);
     Json summary = summary_json(options, prepared, result, assessment, seconds);
     summary["cpu_seconds"] = cpu_seconds; // of the solve, all threads
-    write_result(folder.result(), input.data, prepared, result, assessment,
+    write_result(folder.result(), data, prepared, result, assessment,
                  {.save_basis = true,
-                  .transform = input.transform == Transform::log_unit ? "log-unit" : "none",
                   .command = options.command,
                   .method = std::string(name_of(options.baseline.graph.method)),
                   .options = options_json(options.baseline)});
@@ -153,16 +151,11 @@ void run(const Options& options) {
         set_thread_count(options.threads);
     }
     RunFolder folder(options.folder, FolderUse::overwrite);
-    Input input = read_input(options.input);
-    if (!input.labels.empty()) {
-        std::erase_if(input.data.cell_table,
-                      [](const TableColumn& column) { return column.name == "label"; });
-        input.data.cell_table.push_back({.name = "label", .values = input.labels, .categorical = true});
-    }
+    const Dataset data = read_input(options.input);
     if (options.precision == "float") {
-        solve_and_write<float>(options, input, folder);
+        solve_and_write<float>(options, data, folder);
     } else {
-        solve_and_write<double>(options, input, folder);
+        solve_and_write<double>(options, data, folder);
     }
 }
 

@@ -209,8 +209,8 @@ std::string to_table(const CheckReport& report) {
     return text;
 }
 
-std::string to_json_text(const CheckReport& report) {
-    Json json{{"path", report.path}, {"data", report.data}, {"cells", report.cells}};
+std::string to_json_text(const CheckReport& report, const std::string& path, const std::string& data) {
+    Json json{{"path", path}, {"data", data}, {"cells", report.cells}};
     if (report.features > 0) {
         json["features"] = report.features;
     }

@@ -12,6 +12,7 @@
 #include <pnmf/parallel.hpp>
 #include <pnmf/results/run.hpp>
 #include <pnmf/results/save_run.hpp>
+#include <pnmf/results/stored_result.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -95,12 +96,11 @@ RunObserver watch(const Options& options, Progress& progress, Trace& trace) {
 }
 
 template <class Real>
-Run<Real> run_watched(const Options& options, const Input& input, RunFolder& folder, Trace& trace) {
+Run<Real> run_watched(const Options& options, const Dataset& data, RunFolder& folder, Trace& trace) {
     const SolverOptions& solver = options.fit.solver;
     Progress progress(solver.algorithm == Algorithm::stationary && solver.stop == StopRule::certificate);
     try {
-        return run_fit<Real>(view_of(input.data.X), run_options(options, folder),
-                             watch(options, progress, trace));
+        return run_fit<Real>(view_of(data.X), run_options(options, folder), watch(options, progress, trace));
     } catch (const Interrupted& e) {
         progress.end_line();
         fmt::print(stderr, "pnmf: {}{}\n", e.what(),
@@ -125,12 +125,9 @@ Json summary_of(const Options& options, const Run<Real>& run, double reading) {
 
 /// The files that were written, in words. An older page is not left beside a new result.
 template <class Real>
-std::string write_files(const Options& options, const Input& input, const Run<Real>& run,
+std::string write_files(const Options& options, const Dataset& data, const Run<Real>& run,
                         const RunFolder& folder, const Json& summary) {
-    save_run(folder, input.data, run,
-             {.save_basis = options.save_basis,
-              .transform = input.transform == Transform::log_unit ? "log-unit" : "none",
-              .command = options.command},
+    save_run(folder, data, run, {.save_basis = options.save_basis, .command = options.command},
              summary.dump(2) + "\n");
     const fs::path page = folder.path() / "report.html";
     std::error_code ignored;
@@ -139,22 +136,21 @@ std::string write_files(const Options& options, const Input& input, const Run<Re
     if (options.no_report) {
         return files;
     }
-    const auto basis = [&run](Index t) -> Matrix {
-        DenseMatrix<Real> room;
-        return run.result.factors.basis(t, room).template cast<double>();
-    };
-    if (write_page(page, {.result = folder.result(), .data = &input.data, .basis = basis})) {
+    const StoredResult stored = stored_result(result_file(data, run.prepared, run.result, run.assessment,
+                                                          {.save_basis = true, .command = options.command}),
+                                              folder.result().string());
+    if (write_page(page, {.result = &stored, .data = &data})) {
         files += " and " + page.string();
     }
     return files;
 }
 
 template <class Real>
-void fit_with(const Options& options, const Input& input, RunFolder& folder, double reading) {
+void fit_with(const Options& options, const Dataset& data, RunFolder& folder, double reading) {
     Trace trace(options.trace);
-    const Run<Real> run = run_watched<Real>(options, input, folder, trace);
+    const Run<Real> run = run_watched<Real>(options, data, folder, trace);
     const Json summary = summary_of(options, run, reading);
-    const std::string files = write_files(options, input, run, folder, summary);
+    const std::string files = write_files(options, data, run, folder, summary);
     trace.write();
     for (const std::string& warning : run.result.warnings) {
         fmt::print(stderr, "warning: {}\n", warning);
@@ -198,20 +194,15 @@ void run(Options options) {
     }
     RunFolder folder(options.folder, use_of(options));
     const auto began = std::chrono::steady_clock::now();
-    Input input = read_input(options.input);
-    if (!input.labels.empty()) {
-        std::erase_if(input.data.cell_table,
-                      [](const TableColumn& column) { return column.name == "label"; });
-        input.data.cell_table.push_back({.name = "label", .values = input.labels, .categorical = true});
-    }
+    const Dataset data = read_input(options.input);
     if (options.choose_rank) {
-        options.fit.rank = rank_by_held_out_entries(input.data.X, options.fit.seed);
+        options.fit.rank = rank_by_held_out_entries(data.X, options.fit.seed);
     }
     const std::chrono::duration<double> reading = std::chrono::steady_clock::now() - began;
     if (options.precision == "float") {
-        fit_with<float>(options, input, folder, reading.count());
+        fit_with<float>(options, data, folder, reading.count());
     } else {
-        fit_with<double>(options, input, folder, reading.count());
+        fit_with<double>(options, data, folder, reading.count());
     }
 }
 

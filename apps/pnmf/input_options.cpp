@@ -36,45 +36,43 @@ void add_input_options(CLI::App& verb, InputOptions& options, const std::string&
         ->group(group);
 }
 
-Dataset read_only(const InputOptions& options) {
-    ReadOptions read;
+InputChoices choices_of(const InputOptions& options) {
+    InputChoices choices{.drop_empty_cells = options.drop_empty, .labels = options.labels};
     if (!options.cells.empty()) {
-        read.cells = options.cells == "rows" ? CellAxis::rows : CellAxis::columns;
+        choices.cells = options.cells == "rows" ? CellAxis::rows : CellAxis::columns;
     }
     if (!options.layer.empty()) {
-        read.layer = options.layer;
+        choices.layer = options.layer;
     }
     if (!options.variable.empty()) {
-        read.variable = options.variable;
+        choices.variable = options.variable;
     }
-    return read_dataset(options.path, read);
+    if (!options.transform.empty()) {
+        choices.transform = transform_from(options.transform);
+    }
+    return choices;
 }
 
-Input read_input(const InputOptions& options) {
-    Input input;
-    input.data = read_only(options);
-    Dataset& data = input.data;
-    input.transform = options.transform.empty()     ? default_transform(options.path)
-                      : options.transform == "none" ? Transform::none
-                                                    : Transform::log_unit;
+Dataset read_only(const InputOptions& options) {
+    return read_dataset(options.path, read_options(choices_of(options)));
+}
+
+Dataset read_input(const InputOptions& options) {
+    Dataset data = read_only(options);
+    const Transform transform = choices_of(options).transform.value_or(default_transform(options.path));
     if (!options.labels.empty()) {
-        // As a last column of the table, labels follow the cells when some are dropped.
-        data.cell_table.push_back({.name = "", .values = read_labels(options.labels, data)});
+        add_labels(data, options.labels);
     }
-    prepare(data, {.transform = input.transform, .drop_empty_cells = options.drop_empty});
-    if (!options.labels.empty()) {
-        input.labels = std::move(std::get<std::vector<std::string>>(data.cell_table.back().values));
-        data.cell_table.pop_back();
-    }
+    prepare(data, {.transform = transform, .drop_empty_cells = options.drop_empty});
     if (options.transform.empty()) {
         data.notices.emplace_back(
-            input.transform == Transform::none
+            transform == Transform::none
                 ? "transform: none (default); --transform log-unit changes it"
                 : "transform: log10(1+x), then cells of length 1 (default); --transform none "
                   "changes it");
     }
     print_notices(data.notices);
-    return input;
+    return data;
 }
 
 void print_notices(const std::vector<std::string>& notices) {

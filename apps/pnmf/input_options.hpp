@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pnmf/io/dataset.hpp>
+#include <pnmf/io/preparation.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -25,15 +26,12 @@ struct InputOptions {
 /// --labels to a verb. `options` must live as long as the verb's callback.
 void add_input_options(CLI::App& verb, InputOptions& options, const std::string& name = "INPUT");
 
-struct Input {
-    Dataset data;
-    std::vector<std::string> labels; ///< empty without --labels, else one for each cell
-    Transform transform = Transform::none;
-};
+/// The same as choices, of which only those given are set.
+InputChoices choices_of(const InputOptions& options);
 
-/// Reads the data, the labels, and prepares the data; says on stderr, a line each, what was chosen on the
-/// way.
-Input read_input(const InputOptions& options);
+/// Reads the data and prepares them; labels become the column "label" of the table of cells. Says on stderr,
+/// a line each, what was chosen on the way.
+Dataset read_input(const InputOptions& options);
 
 /// Reads as `options` say without preparing: values and names are as in the file. Says nothing.
 Dataset read_only(const InputOptions& options);

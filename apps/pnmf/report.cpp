@@ -3,9 +3,9 @@
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/h5ad.hpp>
-#include <pnmf/io/match_features.hpp>
 #include <pnmf/io/write_text.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/results/stored_result.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -13,7 +13,6 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
-#include <optional>
 
 namespace pnmf::cli {
 namespace {
@@ -24,6 +23,7 @@ struct Options {
     std::vector<std::string> results;
     std::string output;
     InputOptions input; ///< its path is empty without --input
+    int threads = 0;
     bool json = false;
 };
 
@@ -31,43 +31,22 @@ std::string program_name() {
     return std::string("pnmf ") + PNMF_VERSION;
 }
 
-fs::path result_file(const std::string& given) {
-    fs::path path = fs::is_directory(given) ? fs::path(given) / "result.h5ad" : fs::path(given);
-    require(fs::exists(path), "{}: there is no such result of `pnmf fit`", path.string());
-    return path;
-}
-
-/// The data of a fit, prepared as they were for it; cells and genes are those of the result.
-Dataset data_of(const InputOptions& input, const fs::path& result) {
-    const AnnDataFile file = read_anndata(
-        result,
-        {.skip = {"X", "layers", "obs", "obsm", "varm", "uns/pnmf/H", "uns/pnmf/W", "uns/pnmf/merge_tree"}});
-    Dataset data = read_only(input);
-    check_dataset(data);
-    const FeatureMatch match = match_features(data, file.feature_names);
-    require(match.missing.empty(), "{}: these are not the data of {}: {} of its genes are missing, first {}",
-            input.path, result.string(), match.missing.size(), match.missing.front());
-    const AnnDataValue* stored = find(file.uns, "pnmf/transform");
-    const auto* transform = stored == nullptr ? nullptr : std::get_if<std::string>(&stored->value);
-    const std::string wanted = !input.transform.empty() ? input.transform
-                               : transform != nullptr   ? *transform
-                                                        : std::string("none");
-    // A cell the fit has is there afterwards, or the names differ.
-    prepare_matched(data, {.transform = wanted == "log-unit" ? Transform::log_unit : Transform::none,
-                           .drop_empty_cells = true});
-    return data;
-}
-
 void run(const Options& options) {
     require(options.results.size() <= 2, "a page compares two results at most, got {}",
             options.results.size());
-    std::vector<ReportSource> sources;
+    if (options.threads > 0) {
+        set_thread_count(options.threads);
+    }
+    std::vector<StoredResult> results;
     std::vector<Dataset> data;
+    std::vector<ReportSource> sources;
+    results.reserve(options.results.size());
     data.reserve(options.results.size());
     for (const std::string& given : options.results) {
-        ReportSource source{.result = result_file(given)};
+        results.push_back(read_stored_result(given));
+        ReportSource source{.result = &results.back()};
         if (!options.input.path.empty()) {
-            data.push_back(data_of(options.input, source.result));
+            data.push_back(read_data_of(results.back(), options.input.path, choices_of(options.input)));
             source.data = &data.back();
         }
         sources.push_back(std::move(source));
@@ -109,6 +88,8 @@ void add_report(CLI::App& app) {
     verb->get_option("--transform")->description("As in `pnmf fit` (default: as in the fit)");
     verb->remove_option(verb->get_option("--labels"));
     verb->remove_option(verb->get_option("--drop-empty"));
+    verb->add_option("--threads", options->threads, "Threads; results do not depend on it [all cores]")
+        ->check(CLI::PositiveNumber);
     verb->add_flag("--json", options->json, "Print JSON");
     verb->callback([options] { run(*options); });
 }

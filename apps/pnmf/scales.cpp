@@ -46,8 +46,8 @@ Points read_points(const ScalesOptions& options, CLI::App& verb) {
         return std::visit([metric](auto& X) { return Points(std::move(X), metric); }, data.X);
     };
     if (!options.distances && !options.points) {
-        Input input = read_input(options.input);
-        return to_points(input.data);
+        Dataset prepared = read_input(options.input);
+        return to_points(prepared);
     }
     require(!options.distances || verb.count("--metric") == 0, "--metric cannot be used with --distances");
     Dataset data = read_as_is(options, verb, options.distances ? "--distances" : "--points");

@@ -5,10 +5,9 @@
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/write_text.hpp>
-#include <pnmf/metrics/assess.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
-#include <pnmf/metrics/consensus.hpp>
-#include <pnmf/metrics/scoring.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/results/score_result.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -33,17 +32,15 @@ struct Options {
     bool keep_clusters = false;
     Index clusters = 0;
     ScoringOptions scoring;
+    int threads = 0;
     bool json = false;
 };
 
-/// What is scored: one embedding, or one for each scale of a fit.
-struct Embeddings {
-    Index scales = 1;
-    std::function<Matrix(Index)> at; ///< d × n
-    std::vector<double> epsilon;     ///< of a fit
-    std::vector<double> deaths;      ///< of a fit
-    std::optional<Index> clusters;   ///< k of a fit
-    Dataset cells;                   ///< their names and table; no values
+/// What is scored, and of which cells.
+struct Scored {
+    std::optional<StoredResult> fit; ///< none for a plain embedding
+    ScoredEmbeddings embeddings;
+    Dataset cells; ///< their names and table; no values
 };
 
 /// A data set of n cells without values, for labels to be matched with.
@@ -55,50 +52,31 @@ Dataset without_values(std::vector<std::string> names, std::vector<TableColumn> 
     return data;
 }
 
-/// The numbers at a path of `uns`; none when they are not there.
-std::vector<double> numbers(const AnnDataFile& file, const std::string& path) {
-    const AnnDataValue* entry = find(file.uns, path);
-    const auto* array = entry == nullptr ? nullptr : std::get_if<NumericArray>(&entry->value);
-    const auto* values = array == nullptr ? nullptr : std::get_if<std::vector<double>>(&array->values);
-    return values == nullptr ? std::vector<double>{} : *values;
-}
-
-Embeddings fit_embeddings(const fs::path& path) {
-    AnnDataFile file = read_anndata(
-        path, {.skip = {"X", "layers", "varm", "obsm", "uns/pnmf/H", "uns/pnmf/W", "uns/pnmf/objective"}});
-    const std::vector<Index> shape = array_shape(path, "uns/pnmf/H");
-    require(shape.size() == 3 && shape[2] == std::ssize(file.cell_names),
-            "{}: uns/pnmf/H must have the shape scales x rank x {} cells", path.string(),
-            file.cell_names.size());
-    Embeddings result;
-    result.scales = shape[0];
-    result.at = [path](Index t) { return read_slab(path, "uns/pnmf/H", t); };
-    result.epsilon = numbers(file, "pnmf/epsilon");
-    result.deaths = numbers(file, "pnmf/deaths");
-    if (const AnnDataValue* entry = find(file.uns, "pnmf/cluster_count")) {
-        if (const auto* count = std::get_if<std::int64_t>(&entry->value)) {
-            result.clusters = *count;
-        }
+Scored of_fit(const fs::path& path) {
+    Scored scored;
+    scored.fit = read_stored_result(path);
+    StoredResult& fit = *scored.fit;
+    print_notices(fit.order.notice.empty() ? std::vector<std::string>{} : std::vector{fit.order.notice});
+    if (!fit.order.whole) {
+        fmt::print(stderr, "{}: {} of the {} cells of the fit are here; they alone are scored\n", fit.name,
+                   fit.cells(), fit.order.of_fit);
     }
-    require(result.epsilon.empty() || std::ssize(result.epsilon) == result.scales,
-            "{}: uns/pnmf/epsilon has {} scales and uns/pnmf/H {}", path.string(), result.epsilon.size(),
-            result.scales);
-    result.cells = without_values(std::move(file.cell_names), std::move(file.cell_table));
-    return result;
+    scored.cells = without_values(fit.file.cell_names, fit.file.cell_table);
+    return scored;
 }
 
-Embeddings plain_embedding(InputOptions input) {
+Scored of_embedding(InputOptions input) {
     if (input.cells.empty()) {
         input.cells = "rows";
         fmt::print(stderr, "{}: cells are the rows (default); --cells columns changes it\n", input.path);
     }
     Dataset data = read_only(input);
-    Embeddings result;
+    Scored scored;
     Matrix H = data.is_sparse() ? to_dense(std::get<SparseMatrix<double>>(data.X))
                                 : std::move(std::get<Matrix>(data.X));
-    result.at = [H = std::move(H)](Index) { return H; };
-    result.cells = without_values(std::move(data.cell_names), std::move(data.cell_table));
-    return result;
+    scored.embeddings.at = [H = std::move(H)](Index) { return H; };
+    scored.cells = without_values(std::move(data.cell_names), std::move(data.cell_table));
+    return scored;
 }
 
 /// The .h5ad file of a fit, which may be given by its folder; none for a plain embedding.
@@ -126,13 +104,9 @@ void add_agreement(Json& json, const Agreement& agreement) {
 /// Scores of all scales with what they were computed from.
 struct Report {
     const Options& options;
-    const Embeddings& embeddings;
+    const Scored& scored;
     std::vector<Index> labels; ///< empty for none
-    Index clusters = 0;
-    std::vector<EmbeddingScores> scores;
-    Assessment assessment;
-    std::vector<Index> consensus; ///< clusters by all scales together; empty for one scale or too many cells
-    std::vector<Index> hierarchy; ///< the same by the hierarchy along the scales
+    ResultScores found;
 };
 
 /// How well one clustering agrees with the labels.
@@ -152,26 +126,26 @@ Json json_of(double value) {
 Json json_of(const Report& report) {
     Json json;
     json["result"] = report.options.input.path;
-    json["cells"] = report.embeddings.cells.cells();
-    json["clusters"] = report.clusters;
+    json["cells"] = report.scored.cells.cells();
+    json["clusters"] = report.found.clusters;
     json["starts"] = report.options.scoring.starts;
     json["seeds"] = report.options.scoring.seeds;
-    if (report.scores.front().agreement) {
-        add_agreement(json, *report.scores.front().agreement); // the finest scale: "pNMF" of the paper
+    if (report.found.scales.front().agreement) {
+        add_agreement(json, *report.found.scales.front().agreement); // the finest scale: "pNMF" of the paper
     }
-    for (Index t = 0; t < std::ssize(report.scores); ++t) {
-        const EmbeddingScores& scores = report.scores[t];
+    for (Index t = 0; t < std::ssize(report.found.scales); ++t) {
+        const EmbeddingScores& scores = report.found.scales[t];
         Json scale;
         scale["scale"] = t + 1;
-        if (!report.embeddings.epsilon.empty()) {
-            scale["epsilon"] = report.embeddings.epsilon[t];
+        if (!report.scored.embeddings.epsilon.empty()) {
+            scale["epsilon"] = report.scored.embeddings.epsilon[t];
         }
         if (scores.agreement) {
             add_agreement(scale, *scores.agreement);
         }
         scale["silhouette"] = scores.silhouette ? Json(*scores.silhouette) : Json(nullptr);
         scale["seed_agreement"] = scores.seed_agreement;
-        const ScaleScores& free = report.assessment.scores;
+        const ScaleScores& free = report.found.assessment.scores;
         scale["gap_prominence"] = json_of(free.gap_prominence[t]);
         scale["neighbor_stability"] = json_of(free.stability[t]);
         scale["resampling"] = json_of(free.resampling[t]);
@@ -179,21 +153,21 @@ Json json_of(const Report& report) {
         scale["inertia"] = scores.inertia;
         json["scales"].push_back(std::move(scale));
     }
-    const Index recommended = report.assessment.recommended;
+    const Index recommended = report.found.assessment.recommended;
     json["recommended"] = {{"scale", recommended + 1}, {"chosen_with_labels", false}};
-    if (report.scores[recommended].agreement) {
-        add_agreement(json["recommended"], *report.scores[recommended].agreement);
+    if (report.found.scales[recommended].agreement) {
+        add_agreement(json["recommended"], *report.found.scales[recommended].agreement);
     }
     for (const auto& [name, clusters] :
-         {std::pair("consensus", &report.consensus), std::pair("hierarchy", &report.hierarchy)}) {
+         {std::pair("consensus", &report.found.consensus), std::pair("hierarchy", &report.found.hierarchy)}) {
         if (!clusters->empty() && !report.labels.empty()) {
             json[name] = {{"chosen_with_labels", false}};
             add_agreement(json[name], agreement_of(report.labels, *clusters));
         }
     }
-    if (const auto best = best_scale(report.scores)) {
+    if (const auto best = best_scale(report.found.scales)) {
         json["best"] = {{"scale", *best + 1}, {"chosen_with_labels", true}};
-        add_agreement(json["best"], *report.scores[*best].agreement);
+        add_agreement(json["best"], *report.found.scales[*best].agreement);
     }
     return json;
 }
@@ -215,10 +189,11 @@ std::string cells_of_table(const EmbeddingScores& scores) {
 
 /// Ways to use all scales, a line each: what the paper defines, and what needs no labels.
 void print_choices(const Report& report) {
-    const Index recommended = report.assessment.recommended;
-    fmt::print("\npNMF: finest scale                           {}\n", cells_of_table(report.scores.front()));
+    const Index recommended = report.found.assessment.recommended;
+    fmt::print("\npNMF: finest scale                           {}\n",
+               cells_of_table(report.found.scales.front()));
     fmt::print("recommended: scale {:<5} (without labels)      {}\n", recommended + 1,
-               cells_of_table(report.scores[recommended]));
+               cells_of_table(report.found.scales[recommended]));
     if (report.labels.empty()) {
         return;
     }
@@ -229,26 +204,26 @@ void print_choices(const Report& report) {
                        a.nmi.mean, a.purity.mean, a.accuracy.mean);
         }
     };
-    one("consensus over scales (without labels)     ", report.consensus);
-    one("hierarchy along scales (without labels)    ", report.hierarchy);
-    const Index best = *best_scale(report.scores);
+    one("consensus over scales (without labels)     ", report.found.consensus);
+    one("hierarchy along scales (without labels)    ", report.found.hierarchy);
+    const Index best = *best_scale(report.found.scales);
     fmt::print("pNMF-best (scale {}, chosen with the labels) {}\n", best + 1,
-               cells_of_table(report.scores[best]));
+               cells_of_table(report.found.scales[best]));
 }
 
 void print_table(const Report& report) {
-    const bool labelled = report.scores.front().agreement.has_value();
-    const bool fit = !report.embeddings.epsilon.empty();
+    const bool labelled = report.found.scales.front().agreement.has_value();
+    const bool fit = !report.scored.embeddings.epsilon.empty();
     fmt::print("scale{}{}  silhouette  seeds  scales\n", fit ? "     epsilon" : "",
                labelled ? "            ARI            NMI         purity       accuracy" : "");
-    for (Index t = 0; t < std::ssize(report.scores); ++t) {
-        const double stability = report.assessment.scores.stability[t];
+    for (Index t = 0; t < std::ssize(report.found.scales); ++t) {
+        const double stability = report.found.assessment.scores.stability[t];
         fmt::print("{:5}{}{}   {}\n", t + 1,
-                   fit ? fmt::format("  {:10.4g}", report.embeddings.epsilon[t]) : "",
-                   cells_of_table(report.scores[t]),
+                   fit ? fmt::format("  {:10.4g}", report.scored.embeddings.epsilon[t]) : "",
+                   cells_of_table(report.found.scales[t]),
                    std::isnan(stability) ? "    -" : fmt::format("{:5.3f}", stability));
     }
-    if (report.scores.size() > 1) {
+    if (report.found.scales.size() > 1) {
         print_choices(report);
     }
 }
@@ -256,13 +231,13 @@ void print_table(const Report& report) {
 void write_clusters(const Report& report, const fs::path& path) {
     std::string text = "cell";
     auto out = std::back_inserter(text);
-    for (std::size_t t = 0; t < report.scores.size(); ++t) {
+    for (std::size_t t = 0; t < report.found.scales.size(); ++t) {
         fmt::format_to(out, "\tscale{}", t + 1);
     }
     text += '\n';
-    for (Index j = 0; j < report.embeddings.cells.cells(); ++j) {
-        text += report.embeddings.cells.cell_names[j];
-        for (const EmbeddingScores& scores : report.scores) {
+    for (Index j = 0; j < report.scored.cells.cells(); ++j) {
+        text += report.scored.cells.cell_names[j];
+        for (const EmbeddingScores& scores : report.found.scales) {
             fmt::format_to(out, "\t{}", scores.clusters[j] + 1);
         }
         text += '\n';
@@ -273,11 +248,11 @@ void write_clusters(const Report& report, const fs::path& path) {
 /// The clusters of every scale as columns `pnmf_clusters_1`, … of `obs`.
 void keep_clusters(const Report& report, const fs::path& file) {
     std::vector<std::string> categories;
-    for (Index c = 1; c <= report.clusters; ++c) {
+    for (Index c = 1; c <= report.found.clusters; ++c) {
         categories.push_back(std::to_string(c));
     }
     std::vector<TableColumn> columns;
-    for (const EmbeddingScores& scores : report.scores) {
+    for (const EmbeddingScores& scores : report.found.scales) {
         std::vector<std::string> names;
         for (const Index cluster : scores.clusters) {
             names.push_back(categories[static_cast<std::size_t>(cluster)]);
@@ -292,55 +267,48 @@ void keep_clusters(const Report& report, const fs::path& file) {
                columns.size());
 }
 
-Report score(const Options& options, const Embeddings& embeddings, std::vector<Index> labels,
-             ScoringOptions scoring) {
-    if (!scoring.clusters) {
-        scoring.clusters =
-            labels.empty() ? embeddings.clusters : *std::max_element(labels.begin(), labels.end()) + 1;
+/// With another number of clusters than the fit's, another scale may be recommended: said, not hidden.
+void say_what_differs(const Report& report) {
+    if (!report.scored.fit || !report.scored.fit->cluster_count) {
+        return;
     }
-    Report report{.options = options,
-                  .embeddings = embeddings,
-                  .labels = std::move(labels),
-                  .clusters = 0,
-                  .scores = {},
-                  .assessment =
-                      assess_scales(embeddings.scales, embeddings.at, embeddings.epsilon, embeddings.deaths,
-                                    {.clusters = scoring.clusters, .seed = scoring.first_seed}),
-                  .consensus = {},
-                  .hierarchy = {}};
-    print_notices(report.assessment.notices);
-    report.clusters = report.assessment.cluster_count;
-    scoring.clusters = report.clusters;
-    report.scores = score_scales(embeddings.scales, embeddings.at, report.labels, scoring);
-    if (embeddings.scales > 1 && embeddings.cells.cells() <= largest_hierarchy) {
-        std::vector<std::vector<Index>> clusters;
-        for (const EmbeddingScores& scores : report.scores) {
-            clusters.push_back(scores.clusters);
-        }
-        report.consensus = cut(consensus_over_scales(clusters), report.clusters);
-        report.hierarchy = cut(hierarchy_along_scales(embeddings.scales, embeddings.at), report.clusters);
+    const StoredResult& fit = *report.scored.fit;
+    const Index recommended = report.found.assessment.recommended;
+    if (report.found.clusters != *fit.cluster_count) {
+        fmt::print(
+            stderr,
+            "{} clusters here, {} in the fit: the scale recommended here is {}, the fit recommended {}\n",
+            report.found.clusters, *fit.cluster_count, recommended + 1, fit.recommended + 1);
     }
-    return report;
 }
 
 void run(const Options& options) {
+    if (options.threads > 0) {
+        set_thread_count(options.threads);
+    }
     require(options.merge.empty() || !options.input.labels.empty(), "--merge needs --labels");
     const std::optional<fs::path> file = fit_file(options.input.path);
     require(file || !options.keep_clusters,
             "--keep-clusters needs the result of a fit, {} is an embedding alone; --write-clusters writes a "
             "table",
             options.input.path);
-    const Embeddings embeddings = file ? fit_embeddings(*file) : plain_embedding(options.input);
+    Scored scored = file ? of_fit(*file) : of_embedding(options.input);
+    if (scored.fit) {
+        scored.embeddings = embeddings_of(*scored.fit);
+    }
     std::vector<Index> labels;
     if (!options.input.labels.empty()) {
-        std::vector<std::string> names = read_labels(options.input.labels, embeddings.cells);
+        std::vector<std::string> names = read_labels(options.input.labels, scored.cells);
         labels = relabel(options.merge.empty() ? names : merge_labels(names, options.merge));
     }
     ScoringOptions scoring = options.scoring;
     if (options.clusters != 0) {
         scoring.clusters = options.clusters;
     }
-    const Report report = score(options, embeddings, std::move(labels), scoring);
+    Report report{.options = options, .scored = scored, .labels = std::move(labels), .found = {}};
+    report.found = score_embeddings(scored.embeddings, report.labels, scoring);
+    print_notices(report.found.assessment.notices);
+    say_what_differs(report);
     if (!options.clusters_file.empty()) {
         write_clusters(report, options.clusters_file);
     }
@@ -354,7 +322,7 @@ void run(const Options& options) {
     fmt::print(
         stderr,
         "k-means with {} clusters, best of {} starts, {} seeds: mean ± standard deviation of one seed\n",
-        report.clusters, options.scoring.starts, options.scoring.seeds);
+        report.found.clusters, options.scoring.starts, options.scoring.seeds);
     print_table(report);
 }
 
@@ -362,7 +330,9 @@ void run(const Options& options) {
 
 void add_score(CLI::App& app) {
     CLI::App* verb = app.add_subcommand(
-        "score", "Cluster embeddings by k-means and compare with known labels, averaged over seeds");
+        "score",
+        "Cluster embeddings by k-means and compare with known labels, averaged over seeds; scales are "
+        "numbered from 1, the finest (Python numbers them from 0)");
     auto options = std::make_shared<Options>();
     verb->add_option("RESULT", options->input.path,
                      "A fit's folder or .h5ad file, or an embedding: .npy, .mat or .csv, cells as rows")
@@ -391,6 +361,8 @@ void add_score(CLI::App& app) {
     verb->add_flag(
         "--keep-clusters", options->keep_clusters,
         "Add the clusters of each scale to obs of the result: pnmf_clusters_1, pnmf_clusters_2, ...");
+    verb->add_option("--threads", options->threads, "Threads; results do not depend on it [all cores]")
+        ->check(CLI::PositiveNumber);
     verb->add_flag("--json", options->json, "Print JSON");
     verb->callback([options] { run(*options); });
 }

@@ -61,12 +61,15 @@ Dataset read_as(io::Format format, const fs::path& path, const ReadOptions& opti
 
 Dataset read_dataset(const fs::path& path, const ReadOptions& options) {
     const io::Format format = io::recognise(path);
-    require(!options.layer || format == io::Format::h5ad, "{}: only .h5ad files have layers, this is {}",
-            path.string(), io::format_name(format));
+    require(!options.layer || *options.layer == "X" || format == io::Format::h5ad,
+            "{}: only .h5ad files have layers, this is {}", path.string(), io::format_name(format));
     require(!options.variable || format == io::Format::mat, "{}: only .mat files have variables, this is {}",
             path.string(), io::format_name(format));
     ReadOptions complete = options;
     complete.cells = options.cells.value_or(io::default_axis(format));
+    if (format == io::Format::h5ad && !complete.layer) {
+        complete.layer = "X";
+    }
     Dataset data = read_as(format, path, complete);
     io::tell_features_apart(data);
     require(data.features() > 0 && data.cells() > 0, "{}: the matrix is empty, {} features x {} cells",
@@ -77,6 +80,11 @@ Dataset read_dataset(const fs::path& path, const ReadOptions& options) {
                                     data.is_sparse() ? "sparse" : "dense",
                                     *complete.cells == CellAxis::rows ? "rows" : "columns",
                                     options.cells ? "" : " (default)"));
+    data.input = {.format = io::format_key(format),
+                  .cells = complete.cells,
+                  .layer = complete.layer,
+                  .variable = complete.variable,
+                  .known = true};
     return data;
 }
 

@@ -20,6 +20,9 @@ Format recognise(const std::filesystem::path& path);
 /// The name of a format as a sentence would have it: "MatrixMarket", "10x folder", …
 const char* format_name(Format format);
 
+/// The same as a word for records: "h5ad", "10x-h5", "10x-folder", "mtx", "text", "npy", "mat".
+const char* format_key(Format format);
+
 /// The axis that holds the cells when `ReadOptions::cells` is empty: rows for .h5ad and .npy, columns
 /// elsewhere.
 CellAxis default_axis(Format format);

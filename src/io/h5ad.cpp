@@ -122,6 +122,7 @@ void write_parts(const fs::path& path, const Parts& parts, const AnnDataFile& re
 
 std::map<std::string, Matrix> read_embeddings(const Object& root, const std::string& name, Index rows,
                                               const std::set<std::string>& skip,
+                                              const std::optional<std::vector<std::string>>& wanted,
                                               std::vector<std::string>& notices) {
     std::map<std::string, Matrix> matrices;
     if (!root.contains(name)) {
@@ -129,6 +130,9 @@ std::map<std::string, Matrix> read_embeddings(const Object& root, const std::str
     }
     const Object group = root.open(name);
     for (const std::string& key : group.names()) {
+        if (wanted && std::ranges::count(*wanted, key) == 0) {
+            continue;
+        }
         const Object element = group.open(key);
         if (skip.contains(element.path())) {
             continue;
@@ -251,8 +255,8 @@ AnnDataFile read_anndata(const fs::path& path, const AnnDataReadOptions& options
     }
     const auto cells = static_cast<Index>(obs.names.size());
     const auto features = static_cast<Index>(var.names.size());
-    file.obsm = io::read_embeddings(root, "obsm", cells, skip, file.notices);
-    file.varm = io::read_embeddings(root, "varm", features, skip, file.notices);
+    file.obsm = io::read_embeddings(root, "obsm", cells, skip, options.matrices, file.notices);
+    file.varm = io::read_embeddings(root, "varm", features, skip, options.matrices, file.notices);
     if (root.contains("uns") && !skip.contains("/uns")) {
         file.uns = io::read_map(root.open("uns"), skip, file.notices);
     }
@@ -276,6 +280,15 @@ std::vector<Index> array_shape(const fs::path& path, const std::string& array) {
         element.reject("must be an array");
     }
     return element.shape();
+}
+
+Index array_element_bytes(const fs::path& path, const std::string& array) {
+    const hdf5::Session session;
+    const auto element = hdf5::Object::open_file(path).open(array);
+    if (!element.is_dataset()) {
+        element.reject("must be an array");
+    }
+    return static_cast<Index>(element.element_bytes());
 }
 
 Matrix read_slab(const fs::path& path, const std::string& array, Index t) {

@@ -141,4 +141,16 @@ std::vector<std::string> read_labels(const std::string& where, const Dataset& da
     return table.columns[choose_column(table, place.column, 0)];
 }
 
+void add_labels(Dataset& data, const std::string& where) {
+    TableColumn labels{.name = "label", .values = read_labels(where, data), .categorical = true};
+    for (const TableColumn& own : data.cell_table) {
+        if (own.name == where) {
+            labels.categories = own.categories;
+            labels.ordered = own.ordered;
+        }
+    }
+    std::erase_if(data.cell_table, [](const TableColumn& column) { return column.name == "label"; });
+    data.cell_table.push_back(std::move(labels));
+}
+
 } // namespace pnmf

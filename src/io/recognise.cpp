@@ -104,6 +104,26 @@ const char* format_name(Format format) {
     return "";
 }
 
+const char* format_key(Format format) {
+    switch (format) {
+    case Format::h5ad:
+        return "h5ad";
+    case Format::tenx_h5:
+        return "10x-h5";
+    case Format::tenx_folder:
+        return "10x-folder";
+    case Format::matrix_market:
+        return "mtx";
+    case Format::delimited:
+        return "text";
+    case Format::npy:
+        return "npy";
+    case Format::mat:
+        return "mat";
+    }
+    return "";
+}
+
 CellAxis default_axis(Format format) {
     return format == Format::h5ad || format == Format::npy ? CellAxis::rows : CellAxis::columns;
 }

@@ -15,8 +15,11 @@ namespace {
 
 constexpr std::size_t most_columns = 40;
 constexpr std::size_t most_categories = 65535;
+constexpr std::size_t most_unused_categories = 256;
 
 /// Texts as positions in a list of the different ones: in the column's own order, else by name; missing last.
+/// Categories that no cell has keep their place, so that the others keep their colours in a page of some
+/// cells.
 Json add_categories(Payload& payload, const std::string& array, const TableColumn& column,
                     const std::vector<std::string>& values) {
     std::map<std::string, std::uint16_t> place;
@@ -33,8 +36,9 @@ Json add_categories(Payload& payload, const std::string& array, const TableColum
         }
         return found;
     }();
+    const bool few = column.categories.size() <= most_unused_categories;
     for (const std::string& name : column.categories) {
-        if (present.count(name) > 0) {
+        if (few || present.count(name) > 0) {
             add(name);
         }
     }
@@ -97,7 +101,7 @@ std::vector<const TableColumn*> label_columns(const StoredResult& result) {
         }
         const std::vector<Index> labels = relabel(*values);
         const Index count = *std::max_element(labels.begin(), labels.end()) + 1;
-        if (count > 1 && 2 * count <= result.cells) {
+        if (count > 1 && 2 * count <= result.cells()) {
             columns.push_back(&column);
         }
     }
@@ -141,24 +145,24 @@ void add_columns(Payload& payload, const StoredResult& result) {
 }
 
 void add_clusters(Payload& payload, const StoredResult& result, const std::vector<Index>& scales) {
-    const std::vector<double> stored = result.numbers("clusters", result.scales * result.cells);
-    if (stored.empty()) {
+    if (result.clusters(0).empty()) {
         return;
     }
-    const auto largest = static_cast<Index>(*std::max_element(stored.begin(), stored.end()));
-    const double least = *std::min_element(stored.begin(), stored.end());
-    require(least >= 0.0 && largest < 65535, "{}: uns/pnmf/clusters must hold numbers from 0 to 65534",
-            result.path.string());
     std::vector<std::vector<Index>> clusters;
-    std::vector<std::uint16_t> codes;
+    Index largest = 0;
     for (const Index t : scales) {
-        const auto from = stored.begin() + t * result.cells;
-        std::vector<Index> labels(from, from + result.cells);
-        if (!clusters.empty() && largest < 400) {
-            align(labels, clusters.back(), largest + 1);
+        clusters.push_back(result.clusters(t));
+        const auto [low, high] = std::minmax_element(clusters.back().begin(), clusters.back().end());
+        require(*low >= 0 && *high < 65535, "{}: uns/{}/clusters must hold numbers from 0 to 65534",
+                result.name, result.key);
+        largest = std::max(largest, *high);
+    }
+    std::vector<std::uint16_t> codes;
+    for (std::size_t i = 0; i < clusters.size(); ++i) {
+        if (i > 0 && largest < 400) {
+            align(clusters[i], clusters[i - 1], largest + 1);
         }
-        codes.insert(codes.end(), labels.begin(), labels.end());
-        clusters.push_back(std::move(labels));
+        codes.insert(codes.end(), clusters[i].begin(), clusters[i].end());
     }
     if (largest < 256) {
         payload.add("core", "clusters", std::vector<std::uint8_t>(codes.begin(), codes.end()));
@@ -209,25 +213,18 @@ void add_expression(Payload& payload, const Dataset& data, const std::vector<Ind
 
 void add_graph(Payload& payload, const StoredResult& result, const Dataset& data,
                const ReportOptions& options) {
-    const bool has_scales = !result.numbers("epsilon", result.scales).empty(); // a baseline has none
-    if (!has_scales || result.cells > options.largest_graph || result.cells < 2) {
+    if (result.epsilon.empty() || !result.order.whole || result.cells() > options.largest_graph ||
+        result.cells() < 2) { // a baseline has no scales; the graph is that of all cells
         return;
     }
-    const Json chosen = Json::parse(result.text("options"), nullptr, false);
-    const auto option = [&](const char* name) {
-        return chosen.is_object() && chosen.contains(name) ? chosen[name] : Json();
-    };
-    const Metric metric = option("metric") == "cosine" ? Metric::cosine : Metric::euclidean;
-    const Points points = std::visit([&](const auto& X) { return Points(X, metric); }, data.X);
-    FiltrationOptions filtration;
-    if (option("neighbors").is_number_integer()) {
-        filtration.neighbors = option("neighbors").get<Index>();
-        const bool clustered = option("search") == "clustered"; // the others find the same in so few cells
-        filtration.search = clustered ? NeighborSearch::clustered : NeighborSearch::exact;
+    const FitOptions fit = result.options();
+    FiltrationOptions filtration = fit.filtration;
+    if (filtration.search != NeighborSearch::clustered) {
+        filtration.search = NeighborSearch::exact; // the others find the same in so few cells
     }
-    const Json seed = option("seed");
-    const auto first = seed.is_number_unsigned() ? seed.get<std::uint64_t>() : std::uint64_t{0};
-    std::vector<Edge> edges = edges_of(points, tree_and_scales(points, filtration, first)).edges;
+    filtration.scales = {};
+    const Points points = std::visit([&](const auto& X) { return Points(X, filtration.metric); }, data.X);
+    std::vector<Edge> edges = edges_of(points, tree_and_scales(points, filtration, fit.seed)).edges;
     payload.meta["edges_total"] = edges.size();
     edges.resize(std::min<std::size_t>(edges.size(), static_cast<std::size_t>(options.largest_edges)));
     std::vector<std::uint16_t> ends;

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "report/payload.hpp"
-#include "report/stored_result.hpp"
 
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/report/report.hpp>
+#include <pnmf/results/stored_result.hpp>
 
 #include <vector>
 

@@ -3,10 +3,10 @@
 #include "report/payload.hpp"
 #include "report/plane.hpp"
 #include "report/programs.hpp"
-#include "report/stored_result.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/report/report.hpp>
+#include <pnmf/results/stored_result.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -37,7 +37,7 @@ ReportOptions shared_by(ReportOptions options, Index results) {
 std::vector<Index> shown_scales(const StoredResult& result, const ReportOptions& options) {
     std::vector<Index> all(static_cast<std::size_t>(result.scales));
     std::iota(all.begin(), all.end(), Index{0});
-    const Index fit = options.position_bytes / (4 * std::max<Index>(1, result.cells));
+    const Index fit = options.position_bytes / (4 * std::max<Index>(1, result.cells()));
     return evenly(all, std::max<Index>(3, fit), result.recommended);
 }
 
@@ -83,15 +83,35 @@ void add_scales(Payload& payload, const StoredResult& result, const std::vector<
     payload.meta["recommended"] = place - scales.begin();
 }
 
+/// Where each cell of the fit stands in the file: a leaf of the merge tree is a cell of the fit.
+std::vector<std::int32_t> leaves_of(const StoredResult& result) {
+    std::vector<std::int32_t> leaves(static_cast<std::size_t>(result.order.of_fit));
+    std::iota(leaves.begin(), leaves.end(), 0);
+    for (std::size_t j = 0; j < result.order.position.size(); ++j) {
+        leaves[static_cast<std::size_t>(result.order.position[j])] = static_cast<std::int32_t>(j);
+    }
+    return leaves;
+}
+
 void add_topology(Payload& payload, const StoredResult& result) {
-    const std::vector<double> tree = result.numbers("merge_tree", 4 * (result.cells - 1));
-    std::vector<double> deaths = result.numbers("deaths", result.cells - 1);
+    if (!result.order.whole) {
+        payload.add("core", "deaths", std::vector<double>{});
+        return;
+    }
+    const Index cells = result.cells();
+    const std::vector<double> tree = result.numbers("merge_tree", 4 * (cells - 1));
+    std::vector<double> deaths = result.numbers("deaths", cells - 1);
     std::vector<std::int32_t> merged;
-    if (result.cells > 1 && !tree.empty()) {
+    if (cells > 1 && !tree.empty()) {
+        const std::vector<std::int32_t> leaves = leaves_of(result);
+        const auto node = [&](double id) {
+            return id < static_cast<double>(cells) ? leaves[static_cast<std::size_t>(id)]
+                                                   : static_cast<std::int32_t>(id);
+        };
         deaths.clear();
         for (std::size_t row = 0; row < tree.size(); row += 4) {
-            merged.push_back(static_cast<std::int32_t>(tree[row]));
-            merged.push_back(static_cast<std::int32_t>(tree[row + 1]));
+            merged.push_back(node(tree[row]));
+            merged.push_back(node(tree[row + 1]));
             deaths.push_back(tree[row + 2]);
         }
         payload.add("core", "merges", merged);
@@ -107,8 +127,14 @@ void add_run(Payload& payload, const StoredResult& result, const ReportOptions& 
     for (const char* name : {"command", "stop", "transform", "method"}) {
         run[name] = result.text(name);
     }
-    run["warnings"] = result.texts("warnings");
-    run["notices"] = result.texts("notices");
+    run["warnings"] = result.warnings;
+    run["notices"] = result.notices;
+    if (!result.order.whole) {
+        run["notices"].push_back(
+            fmt::format("{} of the {} cells of the fit are shown; merge tree, persistence "
+                        "and graph belong to all of them and are left out",
+                        result.cells(), result.order.of_fit));
+    }
     const std::vector<double> total = result.numbers("objective");
     const std::size_t step = std::max<std::size_t>(1, (total.size() + longest_trace - 1) / longest_trace);
     Json objective;
@@ -137,21 +163,21 @@ void add_run(Payload& payload, const StoredResult& result, const ReportOptions& 
 /// Positions at every shown scale and the rows of H at as many as the budget allows, in one pass over H.
 void add_embeddings(Payload& payload, const StoredResult& result, const std::vector<Index>& scales,
                     const ReportOptions& options) {
-    const Plane plane = common_plane([&](Index t) { return result.embedding(t); },
+    const Plane plane = common_plane([&](Index t) { return result.H(t); },
                                      evenly(scales, most_plane_scales, result.recommended), result.rank);
     payload.meta["plane"] = result.rank <= 2 ? "H" : "principal";
     payload.meta["plane_share"] = plane.share;
-    const Index fit = options.component_bytes / (result.rank * result.cells);
+    const Index fit = options.component_bytes / (result.rank * result.cells());
     const std::vector<Index> stored = evenly(scales, std::max<Index>(1, fit), result.recommended);
-    PositionCoder coder(result.cells);
+    PositionCoder coder(result.cells());
     std::vector<std::uint8_t> shares;
     std::vector<float> largest;
     Json boxes = Json::array();
     Json component_scales = Json::array();
     for (std::size_t i = 0; i < scales.size(); ++i) {
-        const Matrix H = result.embedding(scales[i]);
-        require(H.allFinite(), "{}: uns/pnmf/H has values that are not finite at scale {}",
-                result.path.string(), scales[i] + 1);
+        const Matrix H = result.H(scales[i]);
+        require(H.allFinite(), "{}: uns/pnmf/H has values that are not finite at scale {}", result.name,
+                scales[i] + 1);
         const ScalePositions positions = quantised_positions(plane, H);
         coder.add(positions);
         boxes.push_back(positions.box);
@@ -175,33 +201,28 @@ void add_embeddings(Payload& payload, const StoredResult& result, const std::vec
     payload.add("components", "component_largest", largest);
 }
 
-/// Where the bases of the shown scales come from: memory, the file, or the one of the recommended scale.
-std::function<Matrix(Index)> basis_of(const StoredResult& result, const ReportSource& source,
-                                      const std::vector<Index>& scales, std::vector<Index>& at_hand) {
+/// The bases of the shown scales: all of them, or the one of the recommended scale.
+std::function<Matrix(Index)> basis_of(const StoredResult& result, const std::vector<Index>& scales,
+                                      std::vector<Index>& at_hand) {
     at_hand.resize(scales.size());
     std::iota(at_hand.begin(), at_hand.end(), Index{0});
-    if (source.basis) {
-        return [&](Index i) { return source.basis(scales[static_cast<std::size_t>(i)]); };
-    }
     if (result.has_basis) {
-        return [&](Index i) {
-            return read_slab(result.path, "uns/pnmf/W", scales[static_cast<std::size_t>(i)]);
-        };
+        return [&](Index i) { return result.W(scales[static_cast<std::size_t>(i)]); };
     }
-    const auto one = result.file.varm.find("pnmf_W");
-    if (one == result.file.varm.end() || one->second.cols() != result.rank) {
+    std::optional<Matrix> one = result.recommended_basis();
+    if (!one) {
         at_hand.clear();
         return {};
     }
     at_hand = {std::find(scales.begin(), scales.end(), result.recommended) - scales.begin()};
-    return [matrix = one->second](Index) { return matrix; };
+    return [matrix = std::move(*one)](Index) { return matrix; };
 }
 
 void add_programs(Payload& payload, const StoredResult& result, const ReportSource& source,
                   const std::vector<Index>& scales, const ReportOptions& options) {
-    const auto& names = result.file.feature_names;
+    const auto& names = result.features;
     std::vector<Index> at_hand;
-    const std::function<Matrix(Index)> basis = basis_of(result, source, scales, at_hand);
+    const std::function<Matrix(Index)> basis = basis_of(result, scales, at_hand);
     std::vector<Index> genes;
     if (basis && !names.empty()) {
         const Index first = payload.meta["recommended"].get<Index>();
@@ -231,24 +252,25 @@ void check_data(const StoredResult& result, const Dataset& data) {
     require(data.cell_names == result.file.cell_names,
             "the data do not belong to {}: names or order of the cells differ ({} cells in the data, {} in "
             "the result)",
-            result.path.string(), data.cells(), result.cells);
-    require(data.feature_names == result.file.feature_names,
+            result.name, data.cells(), result.cells());
+    require(data.feature_names == result.features,
             "the data do not belong to {}: names or order of the features differ ({} in the data, {} in the "
             "result)",
-            result.path.string(), data.features(), result.file.feature_names.size());
+            result.name, data.features(), result.features.size());
 }
 
 std::string name_of(const ReportSource& source, const StoredResult& result) {
     if (!source.name.empty()) {
         return source.name;
     }
-    const fs::path whole = fs::absolute(result.path).lexically_normal();
+    const fs::path whole = fs::absolute(fs::path(result.name)).lexically_normal();
     return whole.filename() == "result.h5ad" ? whole.parent_path().filename().string()
                                              : whole.filename().string();
 }
 
 std::string elements_of(const ReportSource& source, int number, const ReportOptions& options) {
-    const StoredResult result = read_stored_result(source.result);
+    require(source.result != nullptr, "a page needs a result");
+    const StoredResult& result = *source.result;
     if (source.data != nullptr) {
         check_data(result, *source.data);
     }
@@ -256,8 +278,8 @@ std::string elements_of(const ReportSource& source, int number, const ReportOpti
     Payload payload;
     payload.meta["format"] = 1;
     payload.meta["name"] = name_of(source, result);
-    payload.meta["cells"] = result.cells;
-    payload.meta["features"] = result.file.feature_names.size();
+    payload.meta["cells"] = result.cells();
+    payload.meta["features"] = result.features.size();
     payload.meta["rank"] = result.rank;
     payload.meta["cell_names"] = result.file.cell_names;
     add_scales(payload, result, scales);

@@ -1,10 +1,13 @@
+#include "results/option_values.hpp"
+
 #include <pnmf/io/h5ad.hpp>
+#include <pnmf/io/preparation.hpp>
 #include <pnmf/persistence/diagram.hpp>
+#include <pnmf/precision.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/solvers/option_list.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <zlib.h>
 
 #include <array>
@@ -12,22 +15,6 @@
 
 namespace pnmf {
 namespace {
-
-using Json = nlohmann::ordered_json;
-
-template <class Value>
-Json to_json(const Value& value) {
-    if constexpr (std::is_enum_v<Value>) {
-        return std::string(name_of(value));
-    } else {
-        return value;
-    }
-}
-
-template <class Value>
-Json to_json(const std::optional<Value>& value) {
-    return value ? to_json(*value) : Json(nullptr);
-}
 
 template <class Value>
 std::uint64_t checksum(std::uint64_t sum, const Value* values, std::size_t count) {
@@ -140,21 +127,6 @@ void add_assessment(AnnDataFile& file, AnnDataMap& uns, const Assessment& assess
 
 } // namespace
 
-std::string options_json(const BaselineFitOptions& options) {
-    Json json;
-    json["method"] = name_of(options.graph.method);
-    visit_baseline_options(
-        options, [&](const char* name, const auto& value, const char*) { json[name] = to_json(value); });
-    return json.dump();
-}
-
-std::string options_json(const FitOptions& options) {
-    Json json;
-    visit_options(options,
-                  [&](const char* name, const auto& value, const char*) { json[name] = to_json(value); });
-    return json.dump();
-}
-
 std::string run_fingerprint(const FitOptions& options, const DataValues& X) {
     return run_fingerprint(options, view_of(X));
 }
@@ -179,7 +151,7 @@ std::string run_fingerprint(const FitOptions& options, const DataView& X) {
     }
     std::string lines = fmt::format("data {:08x}\n", sum);
     visit_options(shaping, [&](const char* name, const auto& value, const char*) {
-        lines += fmt::format("{} {}\n", name, to_json(value).dump());
+        lines += fmt::format("{} {}\n", name, results::to_json(value).dump());
     });
     return lines;
 }
@@ -226,7 +198,13 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
     std::vector<std::string> notices = data.notices;
     notices.insert(notices.end(), prepared.notices.begin(), prepared.notices.end());
     uns["notices"] = notices;
-    uns["transform"] = options.transform;
+    uns["precision"] = std::string(name_of(precision_of<Real>));
+    uns["input"] = to_json(data.input);
+    uns["transform"] = std::string(name_of(transform_of(data.input)));
+    if (!data.cell_names.empty()) {
+        uns["cells"] = data.cell_names;
+        uns["features"] = data.feature_names;
+    }
     uns["command"] = options.command;
     file.uns["pnmf"] = std::move(uns);
     return file;

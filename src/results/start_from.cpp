@@ -1,51 +1,35 @@
 #include "results/start_from.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/h5ad.hpp>
 #include <pnmf/remedy.hpp>
-
-#include <vector>
+#include <pnmf/results/stored_result.hpp>
 
 namespace pnmf {
-namespace {
-
-/// The shape of an array; no axes when the file has no such array.
-std::vector<Index> shape_in(const std::filesystem::path& path, const std::string& array) {
-    try {
-        return array_shape(path, array);
-    } catch (const InputError&) {
-        return {};
-    }
-}
-
-} // namespace
 
 template <class Real>
 void check_start(const std::filesystem::path& path, const PreparedFit<Real>& prepared) {
+    const StoredResult start = read_stored_result(path);
     const Index scales = prepared.scales.size();
-    const Index features = prepared.X->features();
-    const auto H = shape_in(path, "uns/pnmf/H");
-    require(H.size() == 3, "{}: a start must be a result of a fit", path.string());
-    const auto W = shape_in(path, "uns/pnmf/W");
-    require(W.size() == 3, Remedy::keep_bases, "{}: a start must have its bases, and this result has none",
-            path.string());
-    require(H[0] == scales, "{}: a start must have as many scales as this run, {}, got {}", path.string(),
-            scales, H[0]);
-    require(H[1] == prepared.rank, "{}: a start must have the rank of this run, {}, got {}", path.string(),
-            prepared.rank, H[1]);
-    require(W == std::vector<Index>{scales, features, prepared.rank},
-            "{}: a start must have bases of {} features at {} scales, got {} and {}", path.string(), features,
-            scales, W[1], W[0]);
+    require(start.has_basis, Remedy::keep_bases, "{}: a start must have its bases, and this result has none",
+            start.name);
+    require(start.scales == scales, "{}: a start must have as many scales as this run, {}, got {}",
+            start.name, scales, start.scales);
+    require(start.rank == prepared.rank, "{}: a start must have the rank of this run, {}, got {}", start.name,
+            prepared.rank, start.rank);
+    require(std::ssize(start.features) == prepared.X->features() && start.cells() == prepared.X->cells(),
+            "{}: a start must have the {} features and {} cells of this run, got {} and {}", start.name,
+            prepared.X->features(), prepared.X->cells(), start.features.size(), start.cells());
 }
 
 template <class Real>
 Factors<Real> read_start(const std::filesystem::path& path, const PreparedFit<Real>& prepared) {
+    const StoredResult start = read_stored_result(path);
     auto factors =
         empty_factors<Real>(prepared.scales.size(), prepared.X->features(), prepared.rank, prepared.bases_in);
     for (Index t = 0; t < prepared.scales.size(); ++t) {
         const auto place = static_cast<std::size_t>(t);
-        factors.W[place] = read_slab(path, "uns/pnmf/W", t).cast<Real>();
-        factors.H[place] = read_slab(path, "uns/pnmf/H", t).cast<Real>();
+        factors.W[place] = start.W(t).cast<Real>();
+        factors.H[place] = start.H(t).cast<Real>();
         factors.rest(t);
     }
     return factors;

@@ -81,7 +81,8 @@ TEST_F(Check, OfAResultAloneSaysWhatNeedsTheData) {
     expect_done(circles() + " --rank 2", out());
     const auto done = check("'" + out().string() + "'");
     ASSERT_EQ(done.exit_code, 0) << done.err;
-    EXPECT_THAT(done.out, ::testing::HasSubstr("need the data: --data INPUT"));
+    EXPECT_THAT(done.out, ::testing::HasSubstr("need the data of the fit"));
+    EXPECT_THAT(done.err, ::testing::HasSubstr("--data INPUT"));
     EXPECT_THAT(done.out, ::testing::HasSubstr("The scales used meet 20 of the 20 values of beta_0"));
     EXPECT_THAT(done.out, ::testing::HasSubstr("H alone: the result has no bases"));
 }

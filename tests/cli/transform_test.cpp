@@ -269,16 +269,16 @@ TEST(Transform, WhatCannotBeEmbeddedEndsWithCode2AndAReason) {
     std::get<Matrix>(negative.X)(3, 5) = -1.0;
     write_delimited(folder / "negative.csv", negative);
     expect_rejected(fitted().result() + " " + (folder / "negative.csv").string() + output, "negative");
-    Dataset shuffled = fitted().data;
-    std::swap(shuffled.cell_names[0], shuffled.cell_names[1]);
-    write_delimited(folder / "shuffled.csv", shuffled);
-    expect_rejected(usual + output + " --graph " + (folder / "shuffled.csv").string(),
-                    "not the data of the fit");
+    Dataset renamed = fitted().data;
+    renamed.cell_names[1] = "stranger";
+    write_delimited(folder / "renamed.csv", renamed);
+    expect_rejected(usual + output + " --graph " + (folder / "renamed.csv").string(),
+                    "1 of its 80 cells are not among those of the fit: stranger");
 
     AnnDataFile plain;
     plain.cell_names = {"a"};
     write_anndata(folder / "plain.h5ad", plain);
-    expect_rejected((folder / "plain.h5ad").string() + " " + circles + output, "not a result of `pnmf fit`");
+    expect_rejected((folder / "plain.h5ad").string() + " " + circles + output, "not a result of a fit");
     EXPECT_FALSE(std::filesystem::exists(folder / "out.csv"));
 }
 

@@ -6,6 +6,7 @@
 #include <pnmf/report/report.hpp>
 #include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/result_file.hpp>
+#include <pnmf/results/stored_result.hpp>
 #include <pnmf/simulate/circles.hpp>
 
 #include <gmock/gmock.h>
@@ -13,6 +14,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <deque>
 
 namespace pnmf::report {
 namespace {
@@ -72,16 +74,20 @@ class Report : public ::testing::Test {
 
     /// Fits, writes, and returns the path of the result.
     std::filesystem::path fitted(Index rank = 3, bool save_basis = false) {
-        const PreparedFit<double> prepared = prepare_fit<double>(data_.X, {.rank = rank});
+        prepared_ = prepare_fit<double>(data_.X, {.rank = rank});
+        const PreparedFit<double>& prepared = prepared_;
         SolverState<double> state =
             start_solver(prepared.problem(), prepared.options.solver, make_start(prepared));
         const Stop stop = run_solver(prepared.problem(), prepared.options.solver, state);
         result_ = finish_fit(prepared, std::move(state), stop);
         const auto path = folder_ / "result.h5ad";
         assessment_ = assess_fit(prepared, result_);
-        write_result(path, data_, prepared, result_, assessment_,
-                     {.save_basis = save_basis, .transform = "none"});
+        write_result(path, data_, prepared, result_, assessment_, {.save_basis = save_basis});
         return path;
+    }
+    /// The result in a file, kept until the test ends.
+    const StoredResult* stored(const std::filesystem::path& path) {
+        return &held_.emplace_back(read_stored_result(path));
     }
     static Json meta_of(const std::string& html, int number = 0) {
         const std::string core = unpacked(html, "pnmf-" + std::to_string(number) + "-core");
@@ -91,14 +97,16 @@ class Report : public ::testing::Test {
     }
 
     test::TemporaryFolder folder_;
+    std::deque<StoredResult> held_;
     Dataset data_;
+    PreparedFit<double> prepared_;
     FitResult<double> result_;
     Assessment assessment_;
 };
 
 TEST_F(Report, DescribesTheResult) {
     const auto path = fitted();
-    const Json meta = meta_of(report_html({{.result = path, .name = "mine", .data = &data_}}));
+    const Json meta = meta_of(report_html({{.result = stored(path), .name = "mine", .data = &data_}}));
     EXPECT_EQ(meta["name"], "mine");
     EXPECT_EQ(meta["cells"], 16);
     EXPECT_EQ(meta["rank"], 3);
@@ -115,7 +123,7 @@ TEST_F(Report, DescribesTheResult) {
 
 TEST_F(Report, HoldsTheEmbeddingsAndTheData) {
     const auto path = fitted();
-    const std::string html = report_html({{.result = path, .data = &data_}});
+    const std::string html = report_html({{.result = stored(path), .data = &data_}});
     const Json meta = meta_of(html);
     const std::string components = unpacked(html, "pnmf-0-components");
     const auto cells = static_cast<std::size_t>(data_.cells());
@@ -138,12 +146,13 @@ TEST_F(Report, HoldsTheEmbeddingsAndTheData) {
 TEST_F(Report, TakesTheBasisFromMemoryOrTheFileOrTheRecommendedScale) {
     const auto genes_of = [&](const ReportSource& source) { return meta_of(report_html({source})); };
     const auto path = fitted();
-    const Json recommended = genes_of({.result = path});
+    const Json recommended = genes_of({.result = stored(path)});
     EXPECT_EQ(recommended["programs"]["scales"].size(), 1U);
-    const Json memory = genes_of(
-        {.result = path, .basis = [&](Index t) { return result_.factors.W[static_cast<std::size_t>(t)]; }});
+    const StoredResult held =
+        stored_result(result_file(data_, prepared_, result_, assessment_, {.save_basis = true}));
+    const Json memory = genes_of({.result = &held});
     EXPECT_EQ(memory["programs"]["scales"].size(), result_.scales.epsilon.size());
-    const Json file = genes_of({.result = fitted(3, true)});
+    const Json file = genes_of({.result = stored(fitted(3, true))});
     EXPECT_EQ(file["programs"], memory["programs"]);
     EXPECT_EQ(file["genes"], memory["genes"]);
 }
@@ -157,7 +166,7 @@ TEST_F(Report, LetsNoNameBecomeMarkup) {
     data_.cell_table[0].name = hostile;
     data_.cell_names[1] = std::string("not text: \xff\xfe");
     const auto path = fitted();
-    const std::string html = report_html({{.result = path, .name = hostile, .data = &data_}});
+    const std::string html = report_html({{.result = stored(path), .name = hostile, .data = &data_}});
     EXPECT_THAT(html, Not(HasSubstr("alert(")));
     EXPECT_THAT(html, Not(HasSubstr("onerror=alert")));
     const Json meta = meta_of(html);
@@ -168,7 +177,7 @@ TEST_F(Report, LetsNoNameBecomeMarkup) {
 
 TEST_F(Report, ShowsFewerScalesWhenTheyDoNotFitWithTheRecommendedOneAmongThem) {
     const auto path = fitted();
-    const Json meta = meta_of(report_html({{.result = path}}, {.position_bytes = 5 * 4 * 16}));
+    const Json meta = meta_of(report_html({{.result = stored(path)}}, {.position_bytes = 5 * 4 * 16}));
     const auto positions = meta["scales"]["position"].get<std::vector<Index>>();
     EXPECT_EQ(positions.size(), 5U);
     EXPECT_EQ(positions[meta["recommended"].get<std::size_t>()], assessment_.recommended);
@@ -178,21 +187,66 @@ TEST_F(Report, ShowsFewerScalesWhenTheyDoNotFitWithTheRecommendedOneAmongThem) {
 
 TEST_F(Report, HoldsTwoResultsSideBySideAndNoMore) {
     const auto path = fitted();
-    const std::string html = report_html({{.result = path, .name = "a"}, {.result = path, .name = "b"}});
+    const std::string html =
+        report_html({{.result = stored(path), .name = "a"}, {.result = stored(path), .name = "b"}});
     EXPECT_EQ(meta_of(html, 0)["name"], "a");
     EXPECT_EQ(meta_of(html, 1)["name"], "b");
     EXPECT_THROW(report_html({}), InputError);
-    EXPECT_THROW(report_html({{.result = path}, {.result = path}, {.result = path}}), InputError);
+    EXPECT_THROW(report_html({{.result = stored(path)}, {.result = stored(path)}, {.result = stored(path)}}),
+                 InputError);
 }
 
 TEST_F(Report, RefusesDataOfOtherCellsAndFilesThatAreNoResults) {
     const auto path = fitted();
     Dataset other = data_;
     other.cell_names[3] = "stranger";
-    EXPECT_THROW(report_html({{.result = path, .data = &other}}), InputError);
-    EXPECT_THROW(report_html({{.result = folder_ / "absent.h5ad"}}), InputError);
+    EXPECT_THROW(report_html({{.result = stored(path), .data = &other}}), InputError);
+    EXPECT_THROW(report_html({{.result = stored(folder_ / "absent.h5ad")}}), InputError);
     write_h5ad(folder_ / "data.h5ad", data_);
-    EXPECT_THROW(report_html({{.result = folder_ / "data.h5ad"}}), InputError);
+    EXPECT_THROW(report_html({{.result = stored(folder_ / "data.h5ad")}}), InputError);
+}
+
+/// AnnData takes the cells in another order, or some of them: uns stays as it is.
+TEST_F(Report, FollowsTheCellsIntoAnotherOrderAndSaysWhatAPartLeavesOut) {
+    const auto path = fitted();
+    const Json whole = meta_of(report_html({{.result = stored(path)}}));
+    AnnDataFile file = read_anndata(path);
+    const std::vector<std::string> names = file.cell_names;
+    std::reverse(file.cell_names.begin(), file.cell_names.end());
+    file.obsm.clear();
+    file.cell_table.clear();
+    write_anndata(folder_ / "reversed.h5ad", file);
+    const std::string html = report_html({{.result = stored(folder_ / "reversed.h5ad")}});
+    const Json reversed = meta_of(html);
+    EXPECT_EQ(reversed["cell_names"][0], names.back());
+    const auto merges = [&](const std::string& of, const Json& meta) {
+        const std::string core = unpacked(of, "pnmf-0-core");
+        std::uint32_t length = 0;
+        std::memcpy(&length, core.data(), sizeof length);
+        const std::size_t base = (sizeof length + length + 7) / 8 * 8;
+        std::vector<std::int32_t> ends(2 * 15);
+        std::memcpy(ends.data(), core.data() + base + meta["arrays"]["merges"]["offset"].get<std::size_t>(),
+                    ends.size() * sizeof(std::int32_t));
+        return ends;
+    };
+    std::vector<std::int32_t> expected = merges(report_html({{.result = stored(path)}}), whole);
+    for (std::int32_t& end : expected) {
+        end = end < 16 ? 15 - end : end; // a leaf is a cell
+    }
+    EXPECT_EQ(merges(html, reversed), expected);
+
+    file.cell_names.resize(5);
+    write_anndata(folder_ / "part.h5ad", file);
+    const Json part = meta_of(report_html({{.result = stored(folder_ / "part.h5ad")}}));
+    EXPECT_EQ(part["cells"], 5);
+    EXPECT_FALSE(part["arrays"].contains("merges"));
+    EXPECT_THAT(part["run"]["notices"].dump(), HasSubstr("5 of the 16 cells of the fit are shown"));
+}
+
+TEST_F(Report, GivesALabelItsPlaceAmongAllCategoriesOfItsColumn) {
+    data_.cell_table[0].categories = {"ring9", "ring3", "ring1", "ring0", "ring2"};
+    const Json meta = meta_of(report_html({{.result = stored(fitted())}}));
+    EXPECT_EQ(meta["columns"][0]["categories"], Json({"ring9", "ring3", "ring1", "ring0", "ring2"}));
 }
 
 /// A result that was clustered: three scales, the clusters renamed from each to the next.
@@ -220,7 +274,7 @@ TEST_F(Report, KeepsTheNumberOfAClusterFromScaleToScale) {
     uns["recommended"] = 2;
     file.uns["pnmf"] = std::move(uns);
     write_anndata(folder_ / "clustered.h5ad", file);
-    const std::string html = report_html({{.result = folder_ / "clustered.h5ad"}});
+    const std::string html = report_html({{.result = stored(folder_ / "clustered.h5ad")}});
     const Json meta = meta_of(html);
     EXPECT_EQ(meta["cluster_count"], 3);
     EXPECT_EQ(meta["label_scores"][0]["ari"], Json({1.0, 1.0, 1.0}));

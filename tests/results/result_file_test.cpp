@@ -52,7 +52,7 @@ class ResultFile : public testing::Test {
 
     void write(bool save_basis) const {
         write_result(path_, data_, prepared_, result_, assessment_,
-                     {.save_basis = save_basis, .transform = "none", .command = "pnmf fit x"});
+                     {.save_basis = save_basis, .command = "pnmf fit x"});
     }
 
     test::TemporaryFolder folder_;

@@ -2,6 +2,7 @@
 
 #include <pnmf/diagnostics/finding.hpp>
 #include <pnmf/model/kkt.hpp>
+#include <pnmf/precision.hpp>
 #include <pnmf/solvers/solver.hpp>
 #include <pnmf/types.hpp>
 
@@ -22,11 +23,20 @@ struct Convergence {
     bool evaluated = false;     ///< from W, H and the data, not as recorded
 };
 
-/// Rises of at most this, relative, are rounding.
-inline constexpr double rounding_of_objective = 1e-11;
+/// What rounding may add to what a fit promises, by the numbers it computed with.
+struct RoundingBounds {
+    double objective = 1e-11;    ///< rises of at most this, relative, are rounding
+    double normalisation = 1e-9; ///< of |‖w_k‖ − 1|
+    double certificate = 1e-6;   ///< of a KKT residual, relative
+};
+RoundingBounds rounding_of(Precision precision);
+
+/// What a result's KKT residual is held against: the tolerance it stopped at where it stopped on the
+/// certificate, else the default of a run that does.
+double certificate_bound(const SolverOptions& options);
 
 /// Of a recorded trace: fills sweeps, rises and largest_rise.
-Convergence trace_convergence(const std::vector<double>& objective);
+Convergence trace_convergence(const std::vector<double>& objective, Precision precision = Precision::full);
 
 /// Adds what the factors show; `basis` may be empty.
 void look_at_factors(Convergence& convergence, Algorithm algorithm, Index scales,
@@ -37,6 +47,8 @@ void look_at_factors(Convergence& convergence, Algorithm algorithm, Index scales
 void evaluate_kkt(Convergence& convergence, Algorithm algorithm, const Problem<double>& problem,
                   const Factors<double>& factors);
 
-Findings findings(const Convergence& convergence, Algorithm algorithm, double tolerance);
+/// `tolerance` is `certificate_bound` of the fit.
+Findings findings(const Convergence& convergence, Algorithm algorithm, double tolerance,
+                  Precision precision = Precision::full);
 
 } // namespace pnmf

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pnmf/io/input_record.hpp>
 #include <pnmf/linalg/sparse.hpp>
 #include <pnmf/types.hpp>
 
@@ -33,16 +34,22 @@ struct Dataset {
     std::vector<TableColumn> cell_table; ///< columns of `obs` or of the file beside the matrix, n rows each
     std::vector<TableColumn> feature_table; ///< columns of `var`
     std::vector<std::string> notices;       ///< every automatic choice made while reading, a sentence each
+    InputRecord input;                      ///< how it was read, and what was done to the values since
 
     Index features() const;
     Index cells() const;
     bool is_sparse() const { return std::holds_alternative<SparseMatrix<double>>(X); }
 };
 
-enum class CellAxis { rows, columns };
 enum class Transform {
     none,
     log_unit, ///< log10(1 + x), then unit ℓ2 columns
+};
+
+template <>
+struct EnumNames<Transform> {
+    static constexpr auto values =
+        name_table<Transform>({{"none", Transform::none}, {"log-unit", Transform::log_unit}});
 };
 
 struct ReadOptions {
@@ -69,8 +76,9 @@ struct PrepareOptions {
 };
 
 /// Makes the data ready to factorise: makes names of genes differ, with a notice, as reading does;
-/// `check_dataset`; drops empty genes with a notice, treats empty cells as
-/// `options` say, transforms. Names and tables follow what is dropped. Keeps sparsity.
+/// `check_dataset`; drops empty genes with a notice, treats empty cells as `options` say, transforms. Names
+/// and tables follow what is dropped. Keeps sparsity. Each step is added to `data.input`, so that
+/// `preparation.hpp` can do the same to other cells.
 void prepare(Dataset& data, const PrepareOptions& options);
 
 /// Labels of the cells: `COLUMN` of the data set's own table, or `FILE` or `FILE:COLUMN`, a table of text.
@@ -80,5 +88,9 @@ void prepare(Dataset& data, const PrepareOptions& options);
 /// beside the names, or the one called "label". Without a header, COLUMN is a number from 1. Labels are
 /// matched with the cells as they are: read them before `prepare` drops any.
 std::vector<std::string> read_labels(const std::string& where, const Dataset& data);
+
+/// The same as the last column of the table of cells, called "label" and replacing one of that name. A column
+/// of categories keeps their order: a label then has the same colour wherever it is drawn.
+void add_labels(Dataset& data, const std::string& where);
 
 } // namespace pnmf

@@ -111,6 +111,8 @@ void write_h5ad(const std::filesystem::path& path, const Dataset& data,
 struct AnnDataReadOptions {
     /// Entries to leave out, by their path in the file: "X", "uns/pnmf/W".
     std::vector<std::string> skip{};
+    /// Of obsm and varm only these entries, such as "X_pnmf"; nothing: all.
+    std::optional<std::vector<std::string>> matrices{};
 };
 
 /// Reads all of a .h5ad file that AnnDataFile can hold; `notices` says what else there was.
@@ -119,6 +121,9 @@ AnnDataFile read_anndata(const std::filesystem::path& path, const AnnDataReadOpt
 
 /// The shape of an array in the file, such as "uns/pnmf/W"; InputError when there is none.
 std::vector<Index> array_shape(const std::filesystem::path& path, const std::string& array);
+
+/// The size of one number of an array in the file: 4 for floats.
+Index array_element_bytes(const std::filesystem::path& path, const std::string& array);
 
 /// Slab t, 0 ≤ t < shape[0], of an array of three axes; the rest of it stays in the file.
 Matrix read_slab(const std::filesystem::path& path, const std::string& array, Index t);

@@ -19,7 +19,4 @@ struct FeatureMatch {
 /// when none is in common, or when a wanted name occurs more than once in the data.
 FeatureMatch match_features(Dataset& data, const std::vector<std::string>& wanted);
 
-/// As `prepare`, for data that must keep the features they have: those that are zero in every cell stay.
-void prepare_matched(Dataset& data, const PrepareOptions& options);
-
 } // namespace pnmf

@@ -1,25 +1,21 @@
 #pragma once
 
 #include <pnmf/io/dataset.hpp>
+#include <pnmf/results/stored_result.hpp>
 #include <pnmf/types.hpp>
 
-#include <filesystem>
-#include <functional>
 #include <string>
 #include <vector>
 
 namespace pnmf {
 
-/// One result for a page: its file, and what is at hand beside it.
+/// One result for a page, and what is at hand beside it. What is pointed to must outlive the call.
 struct ReportSource {
-    std::filesystem::path result; ///< what `write_result` wrote, or another file with `uns/pnmf/H`
-    std::string name{};           ///< shown as the title; empty: the file's folder and name
+    const StoredResult* result = nullptr;
+    std::string name{}; ///< shown as the title; empty: that of the result's folder or file
     /// The data as the fit had them, for colours by gene and the graph over the cells; null: the page has
-    /// neither. Must have the result's cells and features, in its order.
+    /// neither. Must have the result's cells and features, in its order (`read_data_of`).
     const Dataset* data = nullptr;
-    /// W_t, p × d, for 0 ≤ t < T; empty: `uns/pnmf/W` of the file, or `varm/pnmf_W` for the recommended
-    /// scale.
-    std::function<Matrix(Index)> basis{};
 };
 
 /// Bytes before compression that parts of a page may take; what does not fit is left out, evenly over the
@@ -38,7 +34,9 @@ struct ReportOptions {
 ///
 /// All data are compressed and written in base64, so that no name in them can be markup. One or two results;
 /// positions of the cells in one plane for all scales: H itself for d = 2, else the two leading principal
-/// directions of all H_t together. InputError when a file is not a result or `data` do not belong to it.
+/// directions of all H_t together. Of a result with some of the fit's cells, what belongs to all of them
+/// (merge tree, persistence, graph) is left out, and the page says so. InputError when `data` do not belong
+/// to it.
 std::string report_html(const std::vector<ReportSource>& results, const ReportOptions& options = {});
 
 } // namespace pnmf

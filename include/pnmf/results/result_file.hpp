@@ -4,6 +4,7 @@
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/metrics/assess.hpp>
+#include <pnmf/results/options_json.hpp>
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/types.hpp>
 
@@ -12,11 +13,6 @@
 
 namespace pnmf {
 
-/// The options of a fit and their values as JSON, in the order of `visit_options`; what was chosen
-/// automatically is null.
-std::string options_json(const FitOptions& options);
-std::string options_json(const BaselineFitOptions& options);
-
 /// What a checkpoint belongs to: a checksum of the data and the options that shape the iterates, a line each.
 /// Stopping rules are left out, so that a run may be continued further than it was meant to go.
 std::string run_fingerprint(const FitOptions& options, const DataView& X);
@@ -24,7 +20,6 @@ std::string run_fingerprint(const FitOptions& options, const DataValues& X);
 
 struct ResultFileOptions {
     bool save_basis = false;     ///< W too: T × p × d numbers
-    std::string transform{};     ///< what was done to the data before: kept for `pnmf transform`
     std::string command{};       ///< how the run was started; empty for none
     std::string method = "pnmf"; ///< or the name of a baseline
     std::string options{};       ///< JSON; empty: those of the fit
@@ -34,8 +29,12 @@ struct ResultFileOptions {
 /// recommended scale, n × d; `varm/pnmf_W`, the basis there, p × d; and in `uns/pnmf` epsilon, multiplicity,
 /// betti0, H (T × d × n, finest first), W (T × p × d, when asked for), objective (sweeps + 1) and its four
 /// terms, kkt (T) with its parts kkt_H and kkt_W, effective_rank (T), deaths and merge_tree of the cells,
-/// options (JSON), penalty (λ₁, λ₂, λ₃ in effect), recommended (position of the scale, from 0), stop,
-/// warnings, notices (automatic choices made on the way), method.
+/// options (JSON), penalty (λ₁, λ₂, λ₃ in effect), precision ("double" or "float"), recommended (position of
+/// the scale, from 0), stop, warnings, notices (automatic choices made on the way), method.
+///
+/// H has its cells last and W its features in the middle, where AnnData cannot keep them in order when a user
+/// sorts or selects cells. Therefore `cells` and `features` name them; `StoredResult` matches them with the
+/// names of the file. `input` is the `InputRecord` of the data as JSON; `transform` repeats its transform.
 ///
 /// The recommended scale is the assessment's. From it come also `obs/pnmf_clusters`, the clusters at that
 /// scale, numbered from 1, and in `uns/pnmf` clusters (T × n, numbered from 0), cluster_count, and scores:

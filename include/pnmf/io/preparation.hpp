@@ -1,0 +1,71 @@
+#pragma once
+
+#include <pnmf/io/dataset.hpp>
+#include <pnmf/io/match_features.hpp>
+
+#include <string>
+#include <vector>
+
+namespace pnmf {
+
+/// Steps of the preparation, by name. A new one is a row of the table in `src/io/preparation.cpp`.
+namespace step {
+inline constexpr const char* genes = "genes";             ///< leaves out genes that are zero in every cell
+inline constexpr const char* empty_cells = "empty-cells"; ///< leaves out cells that are zero in every gene
+inline constexpr const char* log_unit = "log-unit";       ///< log10(1 + x), then cells of length 1
+} // namespace step
+
+bool is_preparation_step(const std::string& name);
+
+/// The steps that `prepare` does for these options, in order.
+std::vector<PreparationStep> steps_for(const PrepareOptions& options);
+
+/// The transform among the steps: the last one that changes values.
+Transform transform_of(const InputRecord& record);
+/// The same steps with another transform.
+void set_transform(InputRecord& record, Transform transform);
+/// The transform of that name; InputError for other words.
+Transform transform_from(const std::string& name);
+
+struct ApplyOptions {
+    /// Genes of the fit, in its order: the data get these by name. Empty: the data keep theirs.
+    std::vector<std::string> features{};
+    bool drop_empty_cells = false; ///< cells that are zero in all these genes; else they are an error
+};
+
+/// Does to other cells what the steps of a record did to those of the fit. Nothing is learned: genes that the
+/// fit left out become zero, and stay out of the length of a cell. The steps become `data.input.steps`.
+FeatureMatch apply_steps(Dataset& data, const std::vector<PreparationStep>& steps,
+                         const ApplyOptions& options);
+
+/// What the user says about a file, beside what a record says.
+struct InputChoices {
+    std::optional<CellAxis> cells{};
+    std::optional<std::string> layer{};
+    std::optional<std::string> variable{};
+    std::optional<Transform> transform{};
+    bool drop_empty_cells = false;
+    std::string labels{}; ///< as in `read_labels`; become the column "label"
+};
+
+/// How a file is read.
+ReadOptions read_options(const InputChoices& choices);
+
+struct RecordedData {
+    Dataset data;
+    FeatureMatch match;
+};
+
+/// Reads the data of a fit again, as the fit read them: layer, axis and variable of the record, its genes
+/// `features`, its steps. Empty cells are left out: a cell of the fit is not among them. InputError where a
+/// choice contradicts the record, where the recorded layer is not there, or where genes are missing.
+RecordedData read_data_again(const std::filesystem::path& path, const InputRecord& record,
+                             const std::vector<std::string>& features, const InputChoices& choices = {});
+
+/// Reads other cells as the fit read its own. A choice stands above the record, since other data may keep the
+/// same numbers elsewhere; but the recorded layer is never replaced by X unless a choice says so. Missing
+/// genes become zero, and `match` names them.
+RecordedData read_new_cells(const std::filesystem::path& path, const InputRecord& record,
+                            const std::vector<std::string>& features, const InputChoices& choices = {});
+
+} // namespace pnmf

@@ -1,0 +1,202 @@
+#include <pnmf/diagnostics/check.hpp>
+
+#include <pnmf/error.hpp>
+#include <pnmf/graphs/filtration.hpp>
+
+namespace pnmf {
+namespace {
+
+/// The cells at all scales, as a fit with these options has them, and every edge of the graphs.
+struct Cloud {
+    Filtration filtration;
+    SortedEdges sorted;
+};
+
+Cloud make_cloud(const DataView& X, const FitOptions& fit) {
+    const Points points(X, fit.filtration.metric);
+    require(points.count() >= 2, "there must be at least 2 cells, got {}", points.count());
+    require(fit.filtration.neighbors || points.count() <= largest_set_of_pairs,
+            "all pairs of {} cells do not fit (at most {}): a graph of nearest neighbours does",
+            points.count(), largest_set_of_pairs);
+    Filtration filtration = make_filtration(points, fit.filtration, fit.seed);
+    SortedEdges sorted = edges_of(points, filtration);
+    return {std::move(filtration), std::move(sorted)};
+}
+
+void append(Findings& findings, Findings more) {
+    findings.insert(findings.end(), more.begin(), more.end());
+}
+
+/// Theorems about scales, graphs and spectra.
+void check_graphs(CheckReport& report, const Cloud& cloud, double alpha, const CheckOptions& options) {
+    const ComponentCounts counts = component_counts(cloud.sorted);
+    report.alpha = alpha;
+    report.canonical = scale_set_properties(counts, canonical_scales(cloud.filtration.tree).epsilon);
+    report.used = scale_set_properties(counts, report.epsilon);
+    report.graphs = nested_graphs(*cloud.filtration.graph, cloud.sorted, counts, report.epsilon);
+    append(report.findings, findings(*report.canonical, *report.graphs));
+    if (report.epsilon.size() < 2) {
+        return;
+    }
+    const auto all = static_cast<Index>(report.epsilon.size());
+    const std::vector<double> distances = cloud.sorted.distance_scales(complete_scale(cloud.filtration.tree));
+    report.lipschitz = lipschitz_constants(cloud.sorted, alpha, distances);
+    report.increments = adjacent_lipschitz(cloud.sorted, alpha, report.epsilon, all);
+    append(report.findings,
+           findings(piecewise_lipschitz(cloud.sorted, alpha, distances, options.most_intervals),
+                    *report.lipschitz,
+                    adjacent_lipschitz(cloud.sorted, alpha, distances, options.most_intervals),
+                    *report.increments));
+    report.spectrum = spectrum_path(*cloud.filtration.graph, cloud.sorted, report.epsilon);
+    append(report.findings, findings(*report.spectrum, report.increments->increment, report.increments->gap,
+                                     report.lipschitz->C));
+    report.correlations = IncrementCorrelations{
+        .pairs = all - 1,
+        .epsilon_laplacian = pearson(report.increments->gap, report.increments->increment),
+        .laplacian_embedding = {},
+        .epsilon_embedding = {}};
+}
+
+/// All factors, cells in the order of the fit.
+Factors<double> factors_of(const StoredResult& result) {
+    Factors<double> factors;
+    for (Index t = 0; t < result.scales; ++t) {
+        factors.W.push_back(result.W(t));
+        factors.H.push_back(result.stored_H(t));
+    }
+    return factors;
+}
+
+/// The data with their cells in the order of the fit, which decides between equal distances and what a search
+/// for neighbours finds. Nothing when they have that order already.
+std::optional<DataValues> in_order_of_fit(const DataView& X, const CellOrder& order) {
+    if (order.position.empty()) {
+        return std::nullopt;
+    }
+    std::vector<Index> place(order.position.size()); // in X, of each cell of the fit
+    for (std::size_t j = 0; j < place.size(); ++j) {
+        place[static_cast<std::size_t>(order.position[j])] = static_cast<Index>(j);
+    }
+    if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
+        return Matrix((*dense)(Eigen::all, place));
+    }
+    const auto& sparse = std::get<SparseView<double>>(X);
+    SparseMatrix<double> ordered;
+    ordered.rows = sparse.rows;
+    ordered.cols = sparse.cols;
+    ordered.start = {0};
+    for (const Index j : place) {
+        for (auto e = sparse.start[j]; e < sparse.start[j + 1]; ++e) {
+            ordered.row.push_back(sparse.row[e]);
+            ordered.value.push_back(sparse.value[e]);
+        }
+        ordered.start.push_back(std::ssize(ordered.row));
+    }
+    return ordered;
+}
+
+/// Descent, certificate, signs and normalisation; evaluated anew where the problem is given.
+void check_convergence(CheckReport& report, const StoredResult& result, const FitOptions& fit,
+                       const Problem<double>* problem) {
+    const Algorithm algorithm = fit.solver.algorithm;
+    Convergence convergence = trace_convergence(result.numbers("objective"), result.precision);
+    const auto H = [&](Index t) { return result.stored_H(t); };
+    const auto W = [&](Index t) { return result.W(t); };
+    look_at_factors(convergence, algorithm, result.scales, H,
+                    result.has_basis ? std::function<Matrix(Index)>(W) : nullptr);
+    convergence.kkt = result.of_scales("kkt");
+    if (problem != nullptr && result.has_basis) {
+        const Factors<double> factors = factors_of(result);
+        check_factors(*problem, factors);
+        evaluate_kkt(convergence, algorithm, *problem, factors);
+    }
+    append(report.findings,
+           findings(convergence, algorithm, certificate_bound(fit.solver), result.precision));
+    report.convergence = std::move(convergence);
+}
+
+/// Theorem (embedding_increment_bounds) and the correlations.
+void check_embeddings(CheckReport& report, const StoredResult& result, const DataMatrix<double>& X) {
+    if (!report.increments) {
+        return;
+    }
+    const std::vector<double>& dL = report.increments->increment;
+    const auto H = [&](Index t) { return result.stored_H(t); };
+    report.embeddings = embedding_increments(result.scales, H, dL, gram_norm(X), result.penalty);
+    if (result.has_basis) {
+        report.embeddings->residual_change =
+            residual_changes(X, result.scales, H, [&](Index t) { return result.W(t); });
+    }
+    append(report.findings, findings(*report.embeddings, result.penalty, report.convergence->kkt_all));
+    report.correlations->laplacian_embedding = pearson(dL, report.embeddings->increment);
+    report.correlations->epsilon_embedding = pearson(report.increments->gap, report.embeddings->increment);
+}
+
+/// The scales of a result against the deaths it keeps, when the data are not there.
+void check_stored_scales(CheckReport& report, const StoredResult& result) {
+    if (result.deaths.empty()) {
+        return;
+    }
+    SortedEdges tree(std::ssize(result.deaths) + 1, {});
+    for (std::size_t i = 0; i < result.deaths.size(); ++i) {
+        tree.edges.push_back(
+            {.length = result.deaths[i], .i = static_cast<Index>(i), .j = static_cast<Index>(i) + 1});
+    }
+    report.used = scale_set_properties(component_counts(tree), result.epsilon);
+    report.findings.push_back({.statement = "all other statements",
+                               .what = "need the data of the fit",
+                               .verdict = Verdict::not_checked});
+}
+
+CheckReport begin(const StoredResult& result, const FitOptions& fit) {
+    require_whole(result, "the theorems are statements");
+    require(!result.epsilon.empty(), "{}: the result has no scales: it cannot be checked", result.name);
+    CheckReport report;
+    report.cells = result.cells();
+    report.features = std::ssize(result.features);
+    report.epsilon = result.epsilon;
+    report.alpha = fit.filtration.alpha;
+    return report;
+}
+
+} // namespace
+
+CheckReport check_data(const DataView& X, const FitOptions& fit, const CheckOptions& options) {
+    const Cloud cloud = make_cloud(X, fit);
+    CheckReport report;
+    report.cells = cloud.filtration.tree.cells;
+    const auto* dense = std::get_if<DenseView<double>>(&X);
+    report.features = dense != nullptr ? dense->rows() : std::get<SparseView<double>>(X).rows;
+    report.epsilon = cloud.filtration.scales.epsilon;
+    check_graphs(report, cloud, fit.filtration.alpha, options);
+    return report;
+}
+
+CheckReport check_result(const StoredResult& result) {
+    const FitOptions fit = result.options();
+    CheckReport report = begin(result, fit);
+    check_convergence(report, result, fit, nullptr);
+    check_stored_scales(report, result);
+    return report;
+}
+
+CheckReport check_result(const StoredResult& result, const DataView& given, const CheckOptions& options) {
+    const FitOptions fit = result.options();
+    CheckReport report = begin(result, fit);
+    const std::optional<DataValues> ordered = in_order_of_fit(given, result.order);
+    const DataView X = ordered ? view_of(*ordered) : given;
+    const auto data = std::visit([](const auto& view) { return DataMatrix<double>(view); }, X);
+    require(data.cells() == result.cells(), "the data must have the {} cells of the fit, got {}",
+            result.cells(), data.cells());
+    require(report.features == 0 || data.features() == report.features,
+            "the data must have the {} features of the fit, got {}", report.features, data.features());
+    report.features = data.features();
+    const Cloud cloud = make_cloud(X, fit);
+    check_graphs(report, cloud, fit.filtration.alpha, options);
+    const Problem<double> problem{&data, cloud.filtration.graph.get(), result.epsilon, result.penalty};
+    check_convergence(report, result, fit, &problem);
+    check_embeddings(report, result, data);
+    return report;
+}
+
+} // namespace pnmf

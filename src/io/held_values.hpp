@@ -1,0 +1,26 @@
+#pragma once
+
+#include <pnmf/io/dataset.hpp>
+
+namespace pnmf::io {
+
+/// Calls `visit(cell, feature, value)` for each value held, cell by cell.
+template <class Visit>
+void for_each_value(const Dataset& data, const Visit& visit) {
+    if (const auto* dense = std::get_if<Matrix>(&data.X)) {
+        for (Index j = 0; j < dense->cols(); ++j) {
+            for (Index i = 0; i < dense->rows(); ++i) {
+                visit(j, i, (*dense)(i, j));
+            }
+        }
+        return;
+    }
+    const auto& sparse = std::get<SparseMatrix<double>>(data.X);
+    for (Index j = 0; j < sparse.cols; ++j) {
+        for (auto e = sparse.start[j]; e < sparse.start[j + 1]; ++e) {
+            visit(j, Index{sparse.row[e]}, sparse.value[e]);
+        }
+    }
+}
+
+} // namespace pnmf::io

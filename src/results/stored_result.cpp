@@ -1,0 +1,297 @@
+#include <pnmf/error.hpp>
+#include <pnmf/remedy.hpp>
+#include <pnmf/results/options_json.hpp>
+#include <pnmf/results/stored_result.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+namespace pnmf {
+namespace {
+
+namespace fs = std::filesystem;
+
+template <class Value>
+const Value* entry_of(const StoredResult& result, const std::string& entry) {
+    const AnnDataValue* found = find(result.file.uns, result.key + "/" + entry);
+    return found == nullptr ? nullptr : std::get_if<Value>(&found->value);
+}
+
+std::vector<Index> shape_or_none(const fs::path& path, const std::string& array) {
+    try {
+        return array_shape(path, array);
+    } catch (const InputError&) {
+        return {};
+    }
+}
+
+/// An array of three axes, wherever it is.
+struct Slabs {
+    std::vector<Index> shape{};
+    std::function<Matrix(Index)> at{};
+    bool single = false;
+};
+
+Slabs slabs_in_file(const fs::path& path, const std::string& array) {
+    Slabs slabs{.shape = shape_or_none(path, array)};
+    if (slabs.shape.size() == 3) {
+        slabs.at = [path, array](Index t) { return read_slab(path, array, t); };
+        slabs.single = array_element_bytes(path, array) <= 4;
+    }
+    return slabs;
+}
+
+/// Takes the array out of `uns`, so that it is held once.
+Slabs slabs_in_memory(AnnDataMap& uns, const std::string& name) {
+    const auto found = uns.find(name);
+    if (found == uns.end()) {
+        return {};
+    }
+    Slabs slabs;
+    if (auto* array = std::get_if<NumericArray>(&found->second.value)) {
+        slabs.shape = array->shape;
+        slabs.single = std::holds_alternative<std::vector<float>>(array->values);
+        slabs.at = [held = std::make_shared<NumericArray>(std::move(*array))](Index t) {
+            return slab_of(*held, t);
+        };
+    } else if (auto* later = std::get_if<SlabArray>(&found->second.value)) {
+        slabs.shape = {later->slabs, later->rows, later->cols};
+        slabs.single = static_cast<bool>(later->float_slab);
+        slabs.at = later->slab ? later->slab : [slab = later->float_slab](Index t) {
+            return Matrix(slab(t).cast<double>());
+        };
+    }
+    uns.erase(found);
+    return slabs;
+}
+
+/// Whether the embedding that AnnData keeps beside the cells is that of the recommended scale as it stands.
+std::optional<bool> is_aligned(const StoredResult& result) {
+    const auto held = result.file.obsm.find("X_" + result.key);
+    if (held == result.file.obsm.end() || held->second.cols() != result.rank ||
+        result.recommended >= result.scales) {
+        return std::nullopt;
+    }
+    const Matrix& kept = held->second;
+    const Matrix H = result.stored_H(result.recommended);
+    if (kept.rows() != H.cols()) {
+        return false;
+    }
+    constexpr double rounding = 1e-5; // a user may have stored it with fewer bits
+    return (kept.transpose() - H).cwiseAbs().maxCoeff() <=
+           rounding * std::max(1e-300, H.cwiseAbs().maxCoeff());
+}
+
+void read_input_record(StoredResult& result) {
+    const std::string record = result.text("input");
+    if (!record.empty()) {
+        result.input = input_record_from_json(record);
+        return;
+    }
+    const std::string transform = result.text("transform"); // all that version 0.1 kept
+    result.input.steps =
+        steps_for({.transform = transform == "log-unit" ? Transform::log_unit : Transform::none});
+}
+
+void read_penalty(StoredResult& result) {
+    const std::vector<double> penalty = result.numbers("penalty", 3);
+    if (!penalty.empty()) {
+        result.penalty = {.graph = penalty[0], .smoothness = penalty[1], .anchor = penalty[2]};
+    } else if (!result.is_baseline() && !result.text("options").empty()) {
+        result.penalty = result.options().penalty;
+    }
+}
+
+void read_entries(StoredResult& result) {
+    if (const std::string method = result.text("method"); !method.empty()) {
+        result.method = method;
+    }
+    result.epsilon = result.of_scales("epsilon");
+    for (const double count : result.of_scales("betti0")) {
+        result.betti0.push_back(static_cast<Index>(count));
+    }
+    result.deaths = result.numbers("deaths");
+    if (const auto* position = entry_of<std::int64_t>(result, "recommended")) {
+        require(*position >= 0 && *position < result.scales,
+                "{}: uns/{}/recommended is {}, but there are {} scales", result.name, result.key, *position,
+                result.scales);
+        result.recommended = *position;
+    }
+    if (const auto* count = entry_of<std::int64_t>(result, "cluster_count")) {
+        result.cluster_count = *count;
+    }
+    result.stop = result.text("stop");
+    result.command = result.text("command");
+    result.warnings = result.texts("warnings");
+    result.notices = result.texts("notices");
+    if (const std::string precision = result.text("precision"); !precision.empty()) {
+        result.precision = value_named<Precision>(precision).value_or(result.precision);
+    }
+}
+
+/// The rest, once H, W and all else are in place.
+void complete(StoredResult& result, Slabs H, Slabs W) {
+    require(H.shape.size() == 3 && H.shape[0] > 0 && H.shape[1] > 0,
+            "{}: uns/{}/H is missing: this is not a result of a fit", result.name, result.key);
+    result.scales = H.shape[0];
+    result.rank = H.shape[1];
+    result.stored_H = std::move(H.at);
+    result.precision = H.single ? Precision::single : Precision::full;
+    read_entries(result);
+    require(result.epsilon.size() == result.numbers("epsilon").size(),
+            "{}: uns/{}/epsilon has {} scales and uns/{}/H {}", result.name, result.key,
+            result.numbers("epsilon").size(), result.key, result.scales);
+    try {
+        result.order = match_cells(result.texts("cells"), H.shape[2], result.file.cell_names,
+                                   [&] { return is_aligned(result); });
+    } catch (const InputError& e) {
+        fail("{}: {}", result.name, e.what());
+    }
+    if (!result.order.notice.empty()) {
+        result.notices.push_back(result.order.notice);
+    }
+    result.features = result.texts("features");
+    if (result.features.empty()) {
+        result.features = result.file.feature_names;
+    }
+    result.has_basis = W.shape.size() == 3;
+    require(!result.has_basis || (W.shape[0] == result.scales && W.shape[2] == result.rank &&
+                                  (result.features.empty() || W.shape[1] == std::ssize(result.features))),
+            "{}: uns/{}/W does not have the shape that scales, features and rank give it", result.name,
+            result.key);
+    result.stored_W = std::move(W.at);
+    read_input_record(result);
+    read_penalty(result);
+}
+
+} // namespace
+
+std::vector<double> StoredResult::numbers(const std::string& entry) const {
+    const auto* array = entry_of<NumericArray>(*this, entry);
+    if (array == nullptr) {
+        return {};
+    }
+    return std::visit([](const auto& values) { return std::vector<double>(values.begin(), values.end()); },
+                      array->values);
+}
+
+std::vector<double> StoredResult::numbers(const std::string& entry, Index count) const {
+    std::vector<double> values = numbers(entry);
+    return std::ssize(values) == count ? values : std::vector<double>{};
+}
+
+std::string StoredResult::text(const std::string& entry) const {
+    const auto* value = entry_of<std::string>(*this, entry);
+    return value == nullptr ? "" : *value;
+}
+
+std::vector<std::string> StoredResult::texts(const std::string& entry) const {
+    if (const auto* values = entry_of<std::vector<std::string>>(*this, entry)) {
+        return *values;
+    }
+    const std::string one = text(entry);
+    return one.empty() ? std::vector<std::string>{} : std::vector<std::string>{one};
+}
+
+Matrix StoredResult::H(Index t) const {
+    Matrix H = stored_H(t);
+    return order.position.empty() ? H : Matrix(H(Eigen::all, order.position));
+}
+
+Matrix StoredResult::W(Index t) const {
+    require(has_basis, Remedy::keep_bases, "{}: the result has no bases W", name);
+    return stored_W(t);
+}
+
+std::vector<Index> StoredResult::clusters(Index t) const {
+    const auto* array = entry_of<NumericArray>(*this, "clusters");
+    if (array == nullptr || array->shape != std::vector<Index>{scales, order.of_fit}) {
+        return {};
+    }
+    const Index begin = t * order.of_fit;
+    std::vector<Index> result(static_cast<std::size_t>(cells()));
+    std::visit(
+        [&](const auto& values) {
+            for (Index j = 0; j < cells(); ++j) {
+                const Index place = order.position.empty() ? j : order.position[static_cast<std::size_t>(j)];
+                result[static_cast<std::size_t>(j)] =
+                    static_cast<Index>(values[static_cast<std::size_t>(begin + place)]);
+            }
+        },
+        array->values);
+    return result;
+}
+
+std::optional<Matrix> StoredResult::recommended_basis() const {
+    if (has_basis) {
+        return W(recommended);
+    }
+    const auto held = file.varm.find(key + "_W");
+    if (held == file.varm.end() || held->second.cols() != rank) {
+        return std::nullopt;
+    }
+    if (features == file.feature_names) {
+        return held->second;
+    }
+    std::unordered_map<std::string_view, Index> place;
+    for (std::size_t i = 0; i < file.feature_names.size(); ++i) {
+        place.emplace(file.feature_names[i], static_cast<Index>(i));
+    }
+    Matrix W(std::ssize(features), rank);
+    for (Index i = 0; i < W.rows(); ++i) {
+        const auto found = place.find(features[static_cast<std::size_t>(i)]);
+        if (found == place.end()) {
+            return std::nullopt;
+        }
+        W.row(i) = held->second.row(found->second);
+    }
+    return W;
+}
+
+FitOptions StoredResult::options() const {
+    require(!is_baseline(), "{}: this is the result of {}, which has no options of a fit", name, method);
+    try {
+        return fit_options_from_json(text("options"));
+    } catch (const InputError& e) {
+        fail("{}: uns/{}/options: {}", name, key, e.what());
+    }
+}
+
+std::optional<fs::path> find_result(const fs::path& path, const std::string& key) {
+    const fs::path file = fs::is_directory(path) ? path / "result.h5ad" : path;
+    if (file.extension() == ".h5ad" && fs::exists(file) &&
+        shape_or_none(file, "uns/" + key + "/H").size() == 3) {
+        return file;
+    }
+    return std::nullopt;
+}
+
+StoredResult read_stored_result(const fs::path& given, const std::string& key) {
+    const fs::path path = fs::is_directory(given) ? given / "result.h5ad" : given;
+    require(fs::exists(path), "{}: there is no such result of a fit", path.string());
+    const std::string uns = "uns/" + key + "/";
+    StoredResult result;
+    result.name = path.string();
+    result.key = key;
+    result.file = read_anndata(path, {.skip = {"X", "layers", uns + "H", uns + "W"},
+                                      .matrices = std::vector<std::string>{"X_" + key, key + "_W"}});
+    complete(result, slabs_in_file(path, uns + "H"), slabs_in_file(path, uns + "W"));
+    return result;
+}
+
+StoredResult stored_result(AnnDataFile file, const std::string& name, const std::string& key) {
+    StoredResult result;
+    result.name = name;
+    result.key = key;
+    result.file = std::move(file);
+    const auto entry = result.file.uns.find(key);
+    auto* map = entry == result.file.uns.end() ? nullptr : std::get_if<AnnDataMap>(&entry->second.value);
+    require(map != nullptr, "{}: uns/{} is missing: no fit is stored there", name, key);
+    Slabs H = slabs_in_memory(*map, "H");
+    Slabs W = slabs_in_memory(*map, "W");
+    complete(result, std::move(H), std::move(W));
+    return result;
+}
+
+} // namespace pnmf

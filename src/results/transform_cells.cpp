@@ -1,0 +1,64 @@
+#include <pnmf/error.hpp>
+#include <pnmf/remedy.hpp>
+#include <pnmf/results/transform_cells.hpp>
+
+namespace pnmf {
+namespace {
+
+/// The columns of both, side by side: `Points` wants one set. Sparse only when both are.
+Points points_of(const Dataset& stored, const Dataset& fresh, Metric metric) {
+    if (stored.is_sparse() && fresh.is_sparse()) {
+        SparseMatrix<double> both = std::get<SparseMatrix<double>>(stored.X);
+        const auto& added = std::get<SparseMatrix<double>>(fresh.X);
+        const auto offset = both.start.back();
+        both.cols += added.cols;
+        for (Index j = 0; j < added.cols; ++j) {
+            both.start.push_back(offset + added.start[j + 1]);
+        }
+        both.row.insert(both.row.end(), added.row.begin(), added.row.end());
+        both.value.insert(both.value.end(), added.value.begin(), added.value.end());
+        return Points(std::move(both), metric);
+    }
+    const auto dense = [](const Dataset& data) {
+        return data.is_sparse() ? to_dense(std::get<SparseMatrix<double>>(data.X)) : std::get<Matrix>(data.X);
+    };
+    Matrix both(stored.features(), stored.cells() + fresh.cells());
+    both << dense(stored), dense(fresh);
+    return Points(std::move(both), metric);
+}
+
+} // namespace
+
+std::vector<TransformedScale> transform_cells(const StoredResult& result, const Dataset& fresh,
+                                              const std::vector<Index>& scales, const Dataset* data_of_fit) {
+    require(result.has_basis, Remedy::keep_bases, "{}: the result has no bases W", result.name);
+    const FitOptions fit = result.options();
+    std::optional<Matrix> distances;
+    if (data_of_fit != nullptr) {
+        require_whole(result, "the graph is that");
+        require(data_of_fit->cells() == result.cells(), "the fit had {} cells, its data have {}",
+                result.cells(), data_of_fit->cells());
+        distances =
+            distances_to_new(points_of(*data_of_fit, fresh, fit.filtration.metric), data_of_fit->cells());
+    }
+    // λ₂ plays no part: scales are embedded one by one.
+    const Penalty penalty{.graph = result.penalty.graph, .smoothness = 0.0, .anchor = result.penalty.anchor};
+    const auto X = std::visit([](const auto& values) { return DataMatrix<double>(values); }, fresh.X);
+    std::vector<TransformedScale> transformed;
+    for (const Index t : scales) {
+        require(t >= 0 && t < result.scales, "there are {} scales, the finest is 0, got {}", result.scales,
+                t);
+        TransformedScale one{.scale = t, .epsilon = result.epsilon[static_cast<std::size_t>(t)], .cells = {}};
+        std::optional<StoredNeighbours<double>> neighbours;
+        if (distances) {
+            neighbours = stored_neighbours<double>(*distances, EdgeWeight(one.epsilon, fit.filtration.alpha),
+                                                   result.H(t), fit.filtration.neighbors);
+            one.with_neighbours = (neighbours->degree.array() > 0.0).count();
+        }
+        one.cells = embed_cells(X, result.W(t), penalty, neighbours ? &*neighbours : nullptr);
+        transformed.push_back(std::move(one));
+    }
+    return transformed;
+}
+
+} // namespace pnmf
