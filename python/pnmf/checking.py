@@ -91,11 +91,7 @@ def check(
     parts = None
     if fit is not None:
         result = as_result(fit)
-        options = {name.replace("-", "_"): value for name, value in result.options.items()}
-        if result.penalty is not None:
-            options.update(zip(("lambda1", "lambda2", "lambda3"), result.penalty.tolist()))
-        embeddings = [np.ascontiguousarray(H, dtype=np.float64) for H in result.embeddings]
-        bases = [np.ascontiguousarray(result.basis(t), dtype=np.float64) for t in range(len(result))]
-        parts = (np.asarray(result.epsilon).tolist(), embeddings, bases, np.asarray(result.objective).tolist())
+        bases = [result.basis(t).T for t in range(len(result))]
+        parts = {**result._parts, "uns": {**result._parts["uns"], "objective": np.asarray(result.objective), "W": np.stack(bases)}}
     rows = _core.check(matrix, options, parts, most_intervals, threads_of(threads))
     return Findings(Finding(*row) for row in rows)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from . import _core
 
 OBJECTIVE_TERMS = ("fit", "graph", "smoothness", "anchor")
 
@@ -17,10 +20,24 @@ def _array(value: Any) -> np.ndarray | None:
     return None if value is None else np.asarray(value)
 
 
+def _tree_of(tree: np.ndarray | None, cells: np.ndarray | None) -> np.ndarray | None:
+    """The merge tree with its leaves numbered as the cells are now; `cells` are their positions in the fit."""
+    if tree is None or cells is None:
+        return tree
+    place = np.arange(2 * len(cells) - 1, dtype=np.float64)
+    place[cells] = np.arange(len(cells))
+    tree = tree.copy()
+    tree[:, :2] = place[tree[:, :2].astype(np.int64)]
+    return tree
+
+
 class Result:
-    """A fit at every scale, finest first.
+    """A fit at every scale, finest first. Scales are numbered from 0; the program numbers them from 1.
 
     Made by `read_result`, or as `PersistentNMF.result_`. What a file does not hold is None, or empty.
+
+    Cells are matched by name with those of the fit: an AnnData whose cells were sorted or shuffled since has the
+    embeddings in its own order, one with some of the cells has theirs. ValueError where names do not tell.
 
     Attributes
     ----------
@@ -31,7 +48,9 @@ class Result:
         After each sweep, the start first; `objective_terms` has its four parts.
     kkt, effective_rank : ndarray of shape (T,)
     deaths, merge_tree : ndarray
-        H0 persistence of the cells; the tree is a SciPy linkage matrix.
+        H0 persistence of all cells of the fit; the tree is a SciPy linkage matrix, None when cells are missing.
+    whole : bool
+        Whether all cells of the fit are here.
     recommended : int
         Position of the recommended scale, from 0.
     clusters : ndarray of shape (T, n) or None
@@ -40,7 +59,9 @@ class Result:
     penalty : ndarray of shape (3,) or None
         The weights of graph, smoothness and anchor as they were used: where few scales stand for many, the
         smoothness differs from the option.
-    stop, transform : str
+    stop, transform, precision : str
+    input : dict
+        How the data were read and prepared.
     warnings : list of str
     obs_names, var_names : ndarray or None
     obs : DataFrame or None
@@ -55,31 +76,47 @@ class Result:
         obs: Any = None,
         obs_names: np.ndarray | None = None,
         var_names: np.ndarray | None = None,
+        embedding: np.ndarray | None = None,
+        name: str = "the result",
     ) -> None:
-        if "H" not in uns:
-            raise ValueError("this is not a result of a fit: it has no embeddings H")
-        self.embeddings = np.asarray(uns["H"]).transpose(0, 2, 1)
-        self.epsilon = _array(uns.get("epsilon"))
-        self.betti0 = _array(uns.get("betti0"))
+        parts: dict[str, Any] = {"uns": dict(uns)}
+        for part, values in (("cells", obs_names), ("features", var_names)):
+            if values is not None:
+                parts[part] = [str(value) for value in values]
+        if embedding is not None:
+            parts["embedding"] = np.ascontiguousarray(embedding, dtype=np.float64)
+        self._parts = parts
+        read = _core.stored(parts, name)
+        cells = read["cells"]
+        H = np.asarray(uns["H"]).transpose(0, 2, 1)
+        self.embeddings = H if cells is None else H[:, cells]
+        self.epsilon = read["epsilon"]
+        self.betti0 = read["betti0"]
         self.multiplicity = _array(uns.get("multiplicity"))
         self.objective = _array(uns.get("objective"))
-        self.objective_terms = {name: np.asarray(uns[f"objective_{name}"]) for name in OBJECTIVE_TERMS if f"objective_{name}" in uns}
+        self.objective_terms = {term: np.asarray(uns[f"objective_{term}"]) for term in OBJECTIVE_TERMS if f"objective_{term}" in uns}
         self.kkt = _array(uns.get("kkt"))
         self.effective_rank = _array(uns.get("effective_rank"))
-        self.deaths = _array(uns.get("deaths"))
-        self.merge_tree = _array(uns.get("merge_tree"))
-        self.recommended = int(uns.get("recommended", 0))
-        self.clusters = _array(uns.get("clusters"))
-        self.scores = {name: np.asarray(values) for name, values in uns.get("scores", {}).items()}
-        self.penalty = _array(uns.get("penalty"))
+        self.whole: bool = read["whole"]
+        self.deaths = read["deaths"]
+        self.merge_tree = _tree_of(_array(uns.get("merge_tree")), cells) if self.whole else None
+        self.recommended: int = read["recommended"]
+        clusters = _array(uns.get("clusters"))
+        self.clusters = clusters if clusters is None or cells is None else clusters[:, cells]
+        self.scores = {score: np.asarray(values) for score, values in uns.get("scores", {}).items()}
+        self.penalty = read["penalty"]
+        self.precision: str = read["precision"]
         self.options: dict[str, Any] = json.loads(str(uns["options"])) if "options" in uns else {}
-        self.method = str(uns.get("method", "pnmf"))
-        self.stop = str(uns.get("stop", ""))
-        self.transform = str(uns.get("transform", ""))
-        self.warnings = [str(text) for text in uns.get("warnings", [])]
+        self.method: str = read["method"]
+        self.stop: str = read["stop"]
+        self.transform: str = read["transform"]
+        self.input: dict[str, Any] = json.loads(read["input"])
+        self.warnings: list[str] = read["warnings"]
+        if read["notice"]:
+            warnings.warn(read["notice"], stacklevel=2)
         self.obs = obs
         self.obs_names = obs_names
-        self.var_names = var_names
+        self.var_names = np.asarray(read["features"], dtype=object) if "features" in uns else var_names
         self._bases = bases if bases is not None or "W" not in uns else [np.asarray(W).T for W in uns["W"]]
         self._recommended_basis = recommended_basis
 
@@ -117,13 +154,27 @@ def _from_anndata(adata: Any, key: str) -> Result:
         found = [name for name, value in adata.uns.items() if isinstance(value, Mapping) and "H" in value]
         raise ValueError(f"uns[{key!r}] is missing: no fit is stored there" + (f"; there is one in {found}" if found else ""))
     W = adata.varm[f"{key}_W"] if f"{key}_W" in adata.varm else None
+    embedding = adata.obsm[f"X_{key}"] if f"X_{key}" in adata.obsm else None
+    names = np.asarray(adata.var_names)
+    stored = adata.uns[key].get("features")
+    if W is not None and stored is not None and not np.array_equal(np.asarray(stored, dtype=str), names.astype(str)):
+        W = _rows_of(np.asarray(W), names, stored)
     return Result(
         adata.uns[key],
         recommended_basis=None if W is None else np.asarray(W).T,
         obs=adata.obs,
         obs_names=np.asarray(adata.obs_names),
-        var_names=np.asarray(adata.var_names),
+        var_names=names,
+        embedding=None if embedding is None else np.asarray(embedding),
+        name=f"uns[{key!r}]",
     )
+
+
+def _rows_of(W: np.ndarray, names: np.ndarray, wanted: Any) -> np.ndarray | None:
+    """The rows of W for the wanted features; None when one of them is no longer there."""
+    place = {str(name): i for i, name in enumerate(names)}
+    rows = [place.get(str(name), -1) for name in wanted]
+    return None if min(rows) < 0 else W[rows]
 
 
 def read_result(source: Any, *, key: str = "pnmf") -> Result:

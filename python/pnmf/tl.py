@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from typing import Any
@@ -145,8 +146,13 @@ def pnmf(
     if transform is None:
         transform = "log-unit" if of_genes else "none"
     kept = None
+    cells = [str(name) for name in adata.obs_names]
+    source = (layer or "X") if of_genes else f"obsm:{use_rep}"
+    record = json.dumps({"format": "h5ad", "cells": "rows", "layer": source, "steps": []}, separators=(",", ":"))
     if of_genes or transform != "none":
-        values, kept, _ = _core.prepare(core_matrix(X), transform, [str(name) for name in adata.obs_names], names)
+        values, kept, _, record, differing = _core.prepare(core_matrix(X), transform, cells, names, source)
+        for position, name in zip(kept, differing):  # names that repeat were made to differ
+            names[position] = name
         X = sparse_matrix(values) if isinstance(values, tuple) else values
     parts = fit_parts(
         X,
@@ -160,13 +166,14 @@ def pnmf(
         resume=resume,
         memory=memory,
     )
-    _store(adata, parts, key_added, transform, kept if of_genes else None, save_basis)
+    # AnnData keeps obs and obsm in order when cells are sorted or selected, but not uns: names tell them there.
+    parts["uns"]["pnmf"].update(transform=transform, input=record, cells=np.array(cells, dtype=object), features=np.array(names, dtype=object))
+    _store(adata, parts, key_added, kept if of_genes else None, save_basis)
     return adata if copy else None
 
 
-def _store(adata: Any, parts: dict[str, Any], key: str, transform: str, kept: np.ndarray | None, save_basis: bool) -> None:
+def _store(adata: Any, parts: dict[str, Any], key: str, kept: np.ndarray | None, save_basis: bool) -> None:
     uns = parts["uns"]["pnmf"]
-    uns["transform"] = transform
     adata.obsm[f"X_{key}"] = parts["obsm"]["X_pnmf"]
     if kept is not None:
         W = parts["W"][uns["recommended"]].T

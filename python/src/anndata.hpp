@@ -10,4 +10,9 @@ namespace pnmf::python {
 /// obsm, varm and uns.
 pybind11::dict anndata_parts(const AnnDataFile& file);
 
+/// The other way: a result as AnnData holds it. `parts` has the dictionary "uns" of the result alone, and may
+/// have "cells" and "features", lists of names, and "embedding", the n × d array that AnnData keeps in obsm.
+/// Arrays of three axes are not copied: `parts` must outlive the file. Entries of other kinds are left out.
+AnnDataFile anndata_file(const pybind11::dict& parts);
+
 } // namespace pnmf::python

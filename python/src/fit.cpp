@@ -6,7 +6,7 @@
 
 #include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/io/dataset.hpp>
+#include <pnmf/io/preparation.hpp>
 #include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
@@ -242,11 +242,12 @@ py::dict rank_curve(const py::object& X, std::vector<Index> ranks, double held_o
     return result;
 }
 
-/// What the program does to data before a fit: (X, positions of the features kept, notices).
+/// What the program does to data before a fit: (X, positions of the features kept, notices, the record of it,
+/// names of the features kept).
 py::tuple prepare_cells(const py::object& X, const std::string& transform,
-                        std::vector<std::string> cell_names, std::vector<std::string> feature_names) {
-    require(transform == "none" || transform == "log-unit", "transform must be none or log-unit, got {}",
-            transform);
+                        std::vector<std::string> cell_names, std::vector<std::string> feature_names,
+                        const std::string& layer) {
+    const Transform wanted = transform_from(transform);
     Dataset data;
     data.X = copy_of(Cells(X));
     data.cell_names = std::move(cell_names);
@@ -255,7 +256,8 @@ py::tuple prepare_cells(const py::object& X, const std::string& transform,
     std::vector<double> positions(static_cast<std::size_t>(data.features()));
     std::iota(positions.begin(), positions.end(), 0.0);
     data.feature_table.push_back({.name = "position", .values = std::move(positions)});
-    prepare(data, {.transform = transform == "none" ? Transform::none : Transform::log_unit});
+    data.input = {.format = "h5ad", .cells = CellAxis::rows, .layer = layer, .known = true};
+    prepare(data, {.transform = wanted});
     const auto& left = std::get<std::vector<double>>(data.feature_table.front().values);
     const std::vector<std::int64_t> kept(left.begin(), left.end());
     py::object values;
@@ -266,7 +268,7 @@ py::tuple prepare_cells(const py::object& X, const std::string& transform,
         values = py::make_tuple(array_of(sparse.value), array_of(sparse.row), array_of(sparse.start),
                                 py::make_tuple(sparse.cols, sparse.rows));
     }
-    return py::make_tuple(values, array_of(kept), data.notices);
+    return py::make_tuple(values, array_of(kept), data.notices, to_json(data.input), data.feature_names);
 }
 
 } // namespace
@@ -284,7 +286,7 @@ void bind_fit(py::module_& module) {
     module.def("embed", &embed, py::arg("X"), py::arg("basis").noconvert(), py::arg("lambda3"),
                py::arg("threads"));
     module.def("prepare", &prepare_cells, py::arg("X"), py::arg("transform"), py::arg("cell_names"),
-               py::arg("feature_names"));
+               py::arg("feature_names"), py::arg("layer") = "X");
 }
 
 } // namespace pnmf::python

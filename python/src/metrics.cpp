@@ -4,6 +4,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
+#include <pnmf/metrics/consensus.hpp>
 #include <pnmf/metrics/kmeans.hpp>
 #include <pnmf/metrics/label_free.hpp>
 #include <pnmf/metrics/scoring.hpp>
@@ -95,13 +96,46 @@ double resampling(const Array& H, Index clusters, Index repeats, double fraction
     return value;
 }
 
-py::array_t<double> stability(const Labels& clusters, Index window) {
+std::vector<std::vector<Index>> at_scales(const Labels& clusters) {
     require(clusters.ndim() == 2, "clusters must have two axes, scales x cells");
     std::vector<std::vector<Index>> scales;
     for (py::ssize_t t = 0; t < clusters.shape(0); ++t) {
         scales.emplace_back(clusters.data(t, 0), clusters.data(t, 0) + clusters.shape(1));
     }
-    return array_of(neighbor_stability(scales, window));
+    return scales;
+}
+
+py::array_t<double> stability(const Labels& clusters, Index window) {
+    return array_of(neighbor_stability(at_scales(clusters), window));
+}
+
+/// SciPy's linkage matrix of the consensus over scales, from the clusters of each.
+py::array_t<double> consensus(const Labels& clusters) {
+    const std::vector<std::vector<Index>> scales = at_scales(clusters);
+    Hierarchy found;
+    run_watched([&](const Reporter&) { found = consensus_over_scales(scales); }, py::none());
+    return rows_of<double>(found.merges.transpose());
+}
+
+/// The same of the hierarchy along the scales, from a list of embeddings, n × d each.
+py::array_t<double> hierarchy(const std::vector<Array>& embeddings) {
+    std::vector<Matrix> scales;
+    for (const Array& H : embeddings) {
+        scales.push_back(columns_of(H));
+    }
+    Hierarchy found;
+    run_watched(
+        [&](const Reporter&) {
+            found = hierarchy_along_scales(std::ssize(scales),
+                                           [&](Index t) { return scales[static_cast<std::size_t>(t)]; });
+        },
+        py::none());
+    return rows_of<double>(found.merges.transpose());
+}
+
+py::array_t<std::int64_t> cut_linkage(const Array& merges, Index clusters) {
+    const std::vector<Index> labels = cut({.merges = columns_of(merges).transpose()}, clusters);
+    return array_of(std::vector<std::int64_t>(labels.begin(), labels.end()));
 }
 
 } // namespace
@@ -118,6 +152,10 @@ void bind_metrics(py::module_& module) {
     metrics.def("score_embedding", &score);
     metrics.def("resampling_stability", &resampling);
     metrics.def("neighbor_stability", &stability);
+    metrics.def("consensus_over_scales", &consensus);
+    metrics.def("hierarchy_along_scales", &hierarchy);
+    metrics.def("cut", &cut_linkage);
+    metrics.def("merge_labels", &merge_labels);
     metrics.def("gap_prominence", [](const std::vector<double>& epsilon, const std::vector<double>& deaths) {
         return array_of(gap_prominence(epsilon, deaths));
     });

@@ -1,5 +1,6 @@
 """AnnData: what Python stores is what the program writes, bit for bit, and is read by the same code."""
 
+import json
 import os
 import pathlib
 import subprocess
@@ -228,6 +229,85 @@ class Tool(unittest.TestCase):
         adata.X = scipy.sparse.csr_matrix(adata.X.multiply(np.arange(60)[:, None] != 3))
         with self.assertRaisesRegex(ValueError, "1 cell is zero in every gene: 3; leave them out; adata\\["):
             pnmf.tl.pnmf(adata)
+
+
+class Reordered(unittest.TestCase):
+    """uns does not follow when cells are sorted or selected; what is read from it must."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.adata = simulated()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            pnmf.tl.pnmf(cls.adata, rank=4, max_scales=3, save_basis=True)
+        cls.result = pnmf.read_result(cls.adata)
+        cls.order = np.random.default_rng(1).permutation(60)
+
+    def test_embeddings_clusters_and_scores_follow_the_cells(self):
+        shuffled = self.adata[self.order].copy()
+        result = pnmf.read_result(shuffled)
+        self.assertTrue(result.whole)
+        self.assertTrue(np.array_equal(result.embeddings, self.result.embeddings[:, self.order]))
+        self.assertTrue(np.array_equal(result.clusters, self.result.clusters[:, self.order]))
+        self.assertTrue(np.array_equal(result.embeddings[result.recommended], shuffled.obsm["X_pnmf"]))
+        for t in range(3):
+            self.assertEqual(
+                pnmf.metrics.adjusted_rand_index(shuffled.obs["type"], result.clusters[t]),
+                pnmf.metrics.adjusted_rand_index(self.adata.obs["type"], self.result.clusters[t]),
+            )
+        leaves = result.merge_tree[:, :2].astype(int)
+        expected = self.result.merge_tree[:, :2].astype(int)
+        kept = expected < 60
+        self.assertTrue(np.array_equal(self.order[leaves[kept]], expected[kept]))
+        self.assertTrue(np.array_equal(leaves[~kept], expected[~kept]))
+
+    def test_a_check_of_a_shuffled_copy_finds_the_same(self):
+        shuffled = self.adata[self.order].copy()
+        one = pnmf.check(pnmf.tl.log_unit(self.adata.X), self.adata)
+        other = pnmf.check(pnmf.tl.log_unit(shuffled.X), shuffled)
+        np.testing.assert_array_equal([finding.measured for finding in one], [finding.measured for finding in other])
+
+    def test_a_part_has_the_embeddings_of_its_cells(self):
+        part = self.adata[[5, 3, 40]].copy()
+        result = pnmf.read_result(part)
+        self.assertFalse(result.whole)
+        self.assertIsNone(result.merge_tree)
+        self.assertTrue(np.array_equal(result.embeddings, self.result.embeddings[:, [5, 3, 40]]))
+        with self.assertRaisesRegex(ValueError, "3 of its 60 cells are here"):
+            pnmf.check(pnmf.tl.log_unit(part.X), part)
+
+    def test_genes_that_were_taken_out_do_not_shift_the_others(self):
+        genes = self.adata[:, 10:].copy()
+        result = pnmf.read_result(genes)
+        self.assertTrue(np.array_equal(result.basis(2), self.result.basis(2)))
+        self.assertEqual(result.top_features(2), self.result.top_features(2))
+
+    def test_cells_that_cannot_be_told_are_refused(self):
+        renamed = self.adata.copy()
+        renamed.obs_names = [f"cell {name}" for name in renamed.obs_names]
+        with self.assertRaisesRegex(ValueError, "60 of 60 cells are not among those of the fit"):
+            pnmf.read_result(renamed)
+        old = self.adata.copy()  # as version 0.1 stored it
+        for later in ["cells", "features", "input", "precision"]:
+            del old.uns["pnmf"][later]
+        self.assertTrue(np.array_equal(pnmf.read_result(old).embeddings, self.result.embeddings))
+        with self.assertRaisesRegex(ValueError, "another order"):
+            pnmf.read_result(old[self.order].copy())
+        del old.obsm["X_pnmf"]
+        with self.assertWarnsRegex(UserWarning, "does not name its cells"):
+            pnmf.read_result(old)
+
+    def test_the_program_reads_a_shuffled_copy_as_python_does(self):
+        shuffled = self.adata[self.order].copy()
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "shuffled.h5ad"
+            shuffled.write_h5ad(path)
+            done = subprocess.run([PROGRAM, "score", path, "--labels", "type", "--json"], capture_output=True, text=True, check=True)
+        scales = json.loads(done.stdout)["scales"]
+        result = pnmf.read_result(shuffled)
+        for scale, H in zip(scales, result.embeddings):
+            scores = pnmf.metrics.score_embedding(H, shuffled.obs["type"])
+            self.assertAlmostEqual(scale["ari"]["mean"], scores.ari[0])
 
 
 if __name__ == "__main__":

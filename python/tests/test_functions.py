@@ -125,7 +125,7 @@ class Theorems(unittest.TestCase):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             model = pnmf.PersistentNMF(rank=3, max_scales=6).fit(POINTS)
-        with self.assertRaisesRegex(ValueError, "must be"):
+        with self.assertRaisesRegex(ValueError, "must have the 40 cells of the fit, got 20"):
             pnmf.check(POINTS[:20], model)
 
 
