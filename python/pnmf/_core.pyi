@@ -34,6 +34,16 @@ class _Metrics:
     @staticmethod
     def neighbor_stability(clusters: np.ndarray, window: int) -> np.ndarray: ...
     @staticmethod
+    def score_result(
+        parts: dict[str, Any],
+        labels: np.ndarray,
+        clusters: int | None,
+        starts: int,
+        seeds: int,
+        first_seed: int,
+        threads: int | None,
+    ) -> dict[str, Any]: ...
+    @staticmethod
     def consensus_over_scales(clusters: np.ndarray) -> np.ndarray: ...
     @staticmethod
     def hierarchy_along_scales(embeddings: list[np.ndarray]) -> np.ndarray: ...
@@ -103,3 +113,12 @@ def check(
     X: Any, options: dict[str, Any], fit: Any, most_intervals: int | None, threads: int | None
 ) -> list[tuple[str, str, float, float, str, str]]: ...
 def stored(parts: dict[str, Any], name: str) -> dict[str, Any]: ...
+def transform_result(
+    parts: dict[str, Any],
+    cells: tuple[Any, list[str], list[str]],
+    scales: list[int],
+    data_of_fit: tuple[Any, list[str], list[str]] | None,
+    transform: str | None,
+    drop_empty_cells: bool,
+    threads: int | None,
+) -> dict[str, Any]: ...

@@ -58,4 +58,20 @@ DataView Cells::view() const {
     return DenseView<double>(dense_, features_, cells_);
 }
 
+std::variant<Matrix, SparseMatrix<double>> copy_of(const Cells& cells) {
+    const DataView view = cells.view();
+    if (const auto* dense = std::get_if<DenseView<double>>(&view)) {
+        return Matrix(*dense);
+    }
+    const auto& sparse = std::get<SparseView<double>>(view);
+    check_structure(sparse);
+    SparseMatrix<double> copy;
+    copy.rows = sparse.rows;
+    copy.cols = sparse.cols;
+    copy.start.assign(sparse.start.begin(), sparse.start.end());
+    copy.row.assign(sparse.row.begin(), sparse.row.end());
+    copy.value.assign(sparse.value.begin(), sparse.value.end());
+    return copy;
+}
+
 } // namespace pnmf::python

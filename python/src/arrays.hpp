@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pnmf/linalg/sparse.hpp>
 #include <pnmf/linalg/views.hpp>
 #include <pnmf/types.hpp>
 
@@ -7,6 +8,7 @@
 #include <pybind11/pybind11.h>
 
 #include <cstring>
+#include <variant>
 #include <vector>
 
 namespace pnmf::python {
@@ -39,6 +41,9 @@ class Cells {
     SparseView<double> sparse_;
     std::vector<std::int64_t> start_;
 };
+
+/// The same in memory of one's own.
+std::variant<Matrix, SparseMatrix<double>> copy_of(const Cells& cells);
 
 /// An array of two axes as the columns of a matrix: n × d becomes d × n, the same bytes.
 inline Matrix columns_of(const Array& array) {

@@ -207,22 +207,6 @@ py::dict embed(const py::object& X, const Array& basis, double lambda3, std::opt
     return result;
 }
 
-DataValues copy_of(const Cells& cells) {
-    const DataView view = cells.view();
-    if (const auto* dense = std::get_if<DenseView<double>>(&view)) {
-        return Matrix(*dense);
-    }
-    const auto& sparse = std::get<SparseView<double>>(view);
-    check_structure(sparse);
-    SparseMatrix<double> copy;
-    copy.rows = sparse.rows;
-    copy.cols = sparse.cols;
-    copy.start.assign(sparse.start.begin(), sparse.start.end());
-    copy.row.assign(sparse.row.begin(), sparse.row.end());
-    copy.value.assign(sparse.value.begin(), sparse.value.end());
-    return copy;
-}
-
 py::dict rank_curve(const py::object& X, std::vector<Index> ranks, double held_out, Index repeats,
                     std::uint64_t seed, std::optional<int> threads) {
     const Threads held(threads);

@@ -1,3 +1,4 @@
+#include "anndata.hpp"
 #include "arrays.hpp"
 #include "module.hpp"
 #include "watch.hpp"
@@ -9,6 +10,7 @@
 #include <pnmf/metrics/label_free.hpp>
 #include <pnmf/metrics/scoring.hpp>
 #include <pnmf/metrics/silhouette.hpp>
+#include <pnmf/results/score_result.hpp>
 
 namespace pnmf::python {
 namespace {
@@ -74,6 +76,35 @@ py::dict score(const Array& H, const Labels& labels, std::optional<Index> cluste
         },
         py::none());
     return scores_of(scores);
+}
+
+/// `score_result` of what `anndata_file` takes; scales are numbered from 0.
+py::dict score_stored(const py::dict& parts, const Labels& labels, std::optional<Index> clusters,
+                      Index starts, Index seeds, std::uint64_t first_seed, std::optional<int> threads) {
+    const Threads held(threads);
+    const StoredResult stored = stored_result(anndata_file(parts), "the result");
+    const std::vector<Index> known = labels_of(labels);
+    ResultScores found;
+    run_watched(
+        [&](const Reporter&) {
+            found = score_result(
+                stored, known,
+                {.clusters = clusters, .starts = starts, .seeds = seeds, .first_seed = first_seed});
+        },
+        py::none());
+    py::list scales;
+    for (const EmbeddingScores& scores : found.scales) {
+        scales.append(scores_of(scores));
+    }
+    py::dict result;
+    result["scales"] = scales;
+    result["clusters"] = found.clusters;
+    result["recommended"] = found.assessment.recommended;
+    result["stability"] = array_of(found.assessment.scores.stability);
+    result["consensus"] = array_of(found.consensus);
+    result["hierarchy"] = array_of(found.hierarchy);
+    result["notices"] = found.assessment.notices;
+    return result;
 }
 
 py::array_t<double> silhouettes_of(const Array& X, const Labels& clusters) {
@@ -152,6 +183,8 @@ void bind_metrics(py::module_& module) {
     metrics.def("score_embedding", &score);
     metrics.def("resampling_stability", &resampling);
     metrics.def("neighbor_stability", &stability);
+    metrics.def("score_result", &score_stored, py::arg("parts"), py::arg("labels"), py::arg("clusters"),
+                py::arg("starts"), py::arg("seeds"), py::arg("first_seed"), py::arg("threads"));
     metrics.def("consensus_over_scales", &consensus);
     metrics.def("hierarchy_along_scales", &hierarchy);
     metrics.def("cut", &cut_linkage);

@@ -84,4 +84,5 @@ PYBIND11_MODULE(_core, module) {
     pnmf::python::bind_persistence(module);
     pnmf::python::bind_metrics(module);
     pnmf::python::bind_simulate(module);
+    pnmf::python::bind_stored(module);
 }

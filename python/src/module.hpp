@@ -14,6 +14,7 @@ void bind_fit(pybind11::module_& module);
 void bind_persistence(pybind11::module_& module);
 void bind_metrics(pybind11::module_& module);
 void bind_simulate(pybind11::module_& module);
+void bind_stored(pybind11::module_& module);
 
 /// So many threads while it lives, then as many as before; none asked for: as many as now.
 class Threads {

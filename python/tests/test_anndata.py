@@ -15,6 +15,7 @@ import scipy.sparse
 from sklearn.neighbors import kneighbors_graph
 
 import pnmf
+from pnmf._data import core_matrix, labels_of
 
 PROGRAM = os.environ["PNMF_PROGRAM"]
 # What only one of the two knows: how it was started, what was said while the file was read.
@@ -296,6 +297,32 @@ class Reordered(unittest.TestCase):
         del old.obsm["X_pnmf"]
         with self.assertWarnsRegex(UserWarning, "does not name its cells"):
             pnmf.read_result(old)
+
+    def test_the_module_scores_and_transforms_as_the_program_does(self):
+        parts = pnmf.read_result(self.adata)._parts
+        names = [str(name) for name in self.adata.var_names]
+        new = simulated(cells=20)
+        cells = (core_matrix(new.X), [f"new{j}" for j in range(20)], names)
+        fitted = (core_matrix(self.adata.X), [str(name) for name in self.adata.obs_names], names)
+        labels = labels_of(self.adata.obs["type"])
+        ours = pnmf._core.metrics.score_result(parts, labels, None, 10, 10, 0, None)
+        with tempfile.TemporaryDirectory() as folder:
+            here = pathlib.Path(folder)
+            self.adata.write_h5ad(here / "fit.h5ad")
+            new.obs_names = cells[1]
+            new.write_h5ad(here / "new.h5ad")
+            done = subprocess.run([PROGRAM, "score", here / "fit.h5ad", "--labels", "type", "--json"], capture_output=True, text=True, check=True)
+            scored = json.loads(done.stdout)
+            for graph in [None, fitted]:
+                embedded = pnmf._core.transform_result(parts, cells, [0, 2], graph, None, False, None)
+                flags = [] if graph is None else ["--graph", here / "fit.h5ad"]
+                run_program("transform", here / "fit.h5ad", here / "new.h5ad", "--scales", "1,3", "-o", here / "out.h5ad", *flags)
+                out = anndata.read_h5ad(here / "out.h5ad")
+                for scale, name in zip(embedded["scales"], ["X_pnmf_t1", "X_pnmf_t3"]):
+                    self.assertTrue(np.array_equal(scale["H"], out.obsm[name]), name)
+        self.assertEqual(ours["recommended"] + 1, scored["recommended"]["scale"])
+        for one, other in zip(ours["scales"], scored["scales"]):
+            self.assertAlmostEqual(one["ari"][0], other["ari"]["mean"], 12)
 
     def test_the_program_reads_a_shuffled_copy_as_python_does(self):
         shuffled = self.adata[self.order].copy()

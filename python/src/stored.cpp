@@ -1,0 +1,111 @@
+/// What is done with a stored result; `parts` is what `anndata_file` takes.
+#include "anndata.hpp"
+#include "arrays.hpp"
+#include "module.hpp"
+#include "watch.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/io/preparation.hpp>
+#include <pnmf/results/stored_result.hpp>
+#include <pnmf/results/transform_cells.hpp>
+
+namespace pnmf::python {
+namespace {
+
+/// What a stored result says, as `StoredResult` reads it, without H and W; `cells` is the position in the fit
+/// of each cell, None where they are the same in the same order.
+py::dict stored(const py::dict& parts, const std::string& name) {
+    const StoredResult result = stored_result(anndata_file(parts), name);
+    py::dict read;
+    const auto numbers = [](const std::vector<double>& values) -> py::object {
+        return values.empty() ? py::object(py::none()) : py::object(array_of(values));
+    };
+    read["method"] = result.method;
+    read["epsilon"] = numbers(result.epsilon);
+    read["betti0"] = result.betti0.empty() ? py::object(py::none()) : py::object(array_of(result.betti0));
+    read["deaths"] = numbers(result.deaths);
+    read["penalty"] =
+        array_of(std::vector<double>{result.penalty.graph, result.penalty.smoothness, result.penalty.anchor});
+    read["precision"] = std::string(name_of(result.precision));
+    read["recommended"] = result.recommended;
+    read["cluster_count"] = result.cluster_count ? py::cast(*result.cluster_count) : py::none();
+    read["stop"] = result.stop;
+    read["command"] = result.command;
+    read["warnings"] = result.warnings;
+    read["notices"] = result.notices;
+    read["notice"] = result.order.notice;
+    read["input"] = to_json(result.input);
+    read["transform"] = std::string(name_of(transform_of(result.input)));
+    read["features"] = result.features;
+    read["cells"] = result.order.position.empty() ? py::object(py::none()) : array_of(result.order.position);
+    read["cells_of_fit"] = result.order.of_fit;
+    read["whole"] = result.order.whole;
+    return read;
+}
+
+/// Cells with names, prepared as those of the fit were: (X, names of cells, names of features).
+RecordedData prepared_as(const StoredResult& result, const py::tuple& cells,
+                         std::optional<std::string> transform, bool drop_empty_cells) {
+    require(cells.size() == 3, "cells are (X, names of cells, names of features)");
+    RecordedData fresh;
+    fresh.data.X = copy_of(Cells(cells[0]));
+    fresh.data.cell_names = cells[1].cast<std::vector<std::string>>();
+    fresh.data.feature_names = cells[2].cast<std::vector<std::string>>();
+    InputRecord record = result.input;
+    if (transform) {
+        set_transform(record, transform_from(*transform));
+    }
+    fresh.match = apply_steps(fresh.data, record.steps,
+                              {.features = result.features, .drop_empty_cells = drop_empty_cells});
+    return fresh;
+}
+
+/// New cells at some scales of a fit with its bases; `data_of_fit`, None or cells as above, adds its graph.
+py::dict transform_result(const py::dict& parts, const py::tuple& cells, const std::vector<Index>& scales,
+                          const py::object& data_of_fit, std::optional<std::string> transform,
+                          bool drop_empty_cells, std::optional<int> threads) {
+    const Threads held(threads);
+    const StoredResult result = stored_result(anndata_file(parts), "the fit");
+    const RecordedData fresh = prepared_as(result, cells, std::move(transform), drop_empty_cells);
+    std::optional<RecordedData> of_fit;
+    if (!data_of_fit.is_none()) {
+        of_fit = prepared_as(result, data_of_fit.cast<py::tuple>(), std::nullopt, true);
+        require(of_fit->match.missing.empty() && of_fit->data.cell_names == result.file.cell_names,
+                "these are not the data of the fit: its genes or the names or order of its cells differ");
+    }
+    std::vector<TransformedScale> transformed;
+    run_watched(
+        [&](const Reporter&) {
+            transformed = transform_cells(result, fresh.data, scales, of_fit ? &of_fit->data : nullptr);
+        },
+        py::none());
+    py::list at_scales;
+    for (TransformedScale& one : transformed) {
+        py::dict scale;
+        scale["scale"] = one.scale;
+        scale["epsilon"] = one.epsilon;
+        scale["H"] = rows_of(std::move(one.cells.H));
+        scale["converged"] = one.cells.converged;
+        scale["residual"] = one.cells.residual;
+        scale["relative_error"] = one.cells.relative_error;
+        scale["with_neighbours"] = one.with_neighbours;
+        at_scales.append(scale);
+    }
+    py::dict read;
+    read["scales"] = at_scales;
+    read["cells"] = fresh.data.cell_names;
+    read["missing"] = fresh.match.missing;
+    read["ignored"] = fresh.match.extra;
+    read["notices"] = fresh.data.notices;
+    return read;
+}
+
+} // namespace
+
+void bind_stored(py::module_& module) {
+    module.def("stored", &stored, py::arg("parts"), py::arg("name"));
+    module.def("transform_result", &transform_result, py::arg("parts"), py::arg("cells"), py::arg("scales"),
+               py::arg("data_of_fit"), py::arg("transform"), py::arg("drop_empty_cells"), py::arg("threads"));
+}
+
+} // namespace pnmf::python
