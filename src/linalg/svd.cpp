@@ -1,13 +1,12 @@
+#include "linalg/lanczos.hpp"
+
 #include <pnmf/error.hpp>
-#include <pnmf/linalg/random.hpp>
 #include <pnmf/linalg/svd.hpp>
 
 #include <Eigen/QR>
 #include <Eigen/SVD>
-#include <Spectra/SymEigsSolver.h>
 
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 namespace pnmf {
@@ -31,23 +30,6 @@ TruncatedSvd decompose_whole(const Matrix& X, Index rank) {
     return {svd.matrixU().leftCols(rank), svd.singularValues().head(rank), svd.matrixV().leftCols(rank)};
 }
 
-/// A symmetric matrix given by its product with a vector, as Spectra asks for it; one type, compiled once.
-class Operator {
-  public:
-    using Scalar = double;
-
-    Operator(Index side, std::function<void(const double*, double*)> apply)
-        : side_(side), apply_(std::move(apply)) {}
-
-    Index rows() const { return side_; }
-    Index cols() const { return side_; }
-    void perform_op(const double* in, double* out) const { apply_(in, out); }
-
-  private:
-    Index side_;
-    std::function<void(const double*, double*)> apply_;
-};
-
 /// XᵀX·Y (cells) or XXᵀ·Y (features).
 template <class Real>
 Matrix normal_times(const DataMatrix<Real>& X, bool over_cells, const Matrix& Y) {
@@ -60,13 +42,12 @@ Matrix normal_times(const DataMatrix<Real>& X, bool over_cells, const Matrix& Y)
 
 /// y ↦ XᵀX·y (cells) or XXᵀ·y (features). A small matrix is formed once, some columns of it at a time.
 template <class Real>
-Operator normal_operator(const DataMatrix<Real>& X, bool over_cells) {
+SymmetricProduct normal_product(const DataMatrix<Real>& X, bool over_cells) {
     const Index side = over_cells ? X.cells() : X.features();
     if (side > formed_side) {
-        return {side, [&X, over_cells, side](const double* in, double* out) {
-                    Eigen::Map<Vector>(out, side) =
-                        normal_times(X, over_cells, Eigen::Map<const Vector>(in, side));
-                }};
+        return [&X, over_cells, side](const double* in, double* out) {
+            Eigen::Map<Vector>(out, side) = normal_times(X, over_cells, Eigen::Map<const Vector>(in, side));
+        };
     }
     constexpr Index columns = 32;
     Matrix normal(side, side);
@@ -75,23 +56,10 @@ Operator normal_operator(const DataMatrix<Real>& X, bool over_cells) {
         normal.middleCols(begin, count) =
             normal_times(X, over_cells, Matrix::Identity(side, side).middleCols(begin, count));
     }
-    return {side, [normal = std::move(normal), side](const double* in, double* out) {
-                Eigen::Map<Vector>(out, side).noalias() =
-                    normal.selfadjointView<Eigen::Lower>() * Eigen::Map<const Vector>(in, side);
-            }};
-}
-
-/// An orthonormal basis of the leading eigenspace of the operator.
-Matrix leading_space(Operator&& normal, Index rank, double tolerance) {
-    const Index basis = std::min(normal.rows(), std::max<Index>(2 * rank + 10, 30));
-    Spectra::SymEigsSolver<Operator> solver(normal, rank, basis);
-    Random random(1);
-    const Vector start = Vector::NullaryExpr(normal.rows(), [&] { return random.uniform(); });
-    solver.init(start.data());
-    solver.compute(Spectra::SortRule::LargestAlge, 1000, tolerance, Spectra::SortRule::LargestAlge);
-    require(solver.info() == Spectra::CompInfo::Successful,
-            "the leading {} singular vectors could not be computed; a smaller rank may help", rank);
-    return solver.eigenvectors();
+    return [normal = std::move(normal), side](const double* in, double* out) {
+        Eigen::Map<Vector>(out, side).noalias() =
+            normal.selfadjointView<Eigen::Lower>() * Eigen::Map<const Vector>(in, side);
+    };
 }
 
 /// Small matrices, and those of which half is asked for.
@@ -126,7 +94,7 @@ TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank) {
     // Rayleigh–Ritz: with V the space found, Q·R = X·V and R = P·S·Zᵀ give X ≈ (Q·P)·S·(V·Z)ᵀ.
     const bool over_cells = X.cells() <= X.features();
     const double tolerance = std::is_same_v<Real, float> ? 1e-6 : 1e-13;
-    const Matrix space = leading_space(normal_operator(X, over_cells), rank, tolerance);
+    const Matrix space = leading_eigenvectors(side, normal_product(X, over_cells), rank, tolerance);
     const DenseMatrix<Real>& basis = space.cast<Real>(); // space itself when Real is double
     const Matrix image = over_cells ? Matrix(X.times_transposed(basis.transpose()).template cast<double>())
                                     : Matrix(X.transposed_times(basis).transpose().template cast<double>());

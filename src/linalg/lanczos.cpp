@@ -1,0 +1,44 @@
+#include "linalg/lanczos.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/linalg/random.hpp>
+
+#include <Spectra/SymEigsSolver.h>
+
+#include <algorithm>
+
+namespace pnmf {
+namespace {
+
+/// The operator as Spectra asks for it.
+class Operator {
+  public:
+    using Scalar = double;
+
+    Operator(Index side, const SymmetricProduct& apply) : side_(side), apply_(apply) {}
+
+    Index rows() const { return side_; }
+    Index cols() const { return side_; }
+    void perform_op(const double* in, double* out) const { apply_(in, out); }
+
+  private:
+    Index side_;
+    const SymmetricProduct& apply_;
+};
+
+} // namespace
+
+Matrix leading_eigenvectors(Index side, const SymmetricProduct& apply, Index rank, double tolerance) {
+    const Index basis = std::min(side, std::max<Index>(2 * rank + 10, 30));
+    Operator matrix(side, apply);
+    Spectra::SymEigsSolver<Operator> solver(matrix, rank, basis);
+    Random random(1);
+    const Vector start = Vector::NullaryExpr(side, [&] { return random.uniform(); });
+    solver.init(start.data());
+    solver.compute(Spectra::SortRule::LargestAlge, 1000, tolerance, Spectra::SortRule::LargestAlge);
+    require(solver.info() == Spectra::CompInfo::Successful,
+            "the leading {} singular vectors could not be computed; a smaller rank may help", rank);
+    return solver.eigenvectors();
+}
+
+} // namespace pnmf

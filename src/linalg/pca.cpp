@@ -1,0 +1,82 @@
+#include "linalg/lanczos.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/linalg/pca.hpp>
+
+#include <Eigen/Eigenvalues>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pnmf {
+namespace {
+
+/// Features up to this are decomposed whole: a fraction of a second, and no iteration to fail.
+constexpr Index whole_side = 256;
+/// Below this share of the largest variance a direction is rounding.
+constexpr double smallest_share = 1e-12;
+
+/// (X − μ1ᵀ)(X − μ1ᵀ)ᵀ·Y = X(XᵀY) − n·μ(μᵀY), p × m for Y p × m.
+Matrix scatter_times(const DataMatrix<double>& X, const Vector& mean, const Matrix& Y) {
+    const auto cells = static_cast<double>(X.cells());
+    return X.times_transposed(X.transposed_times(Y)) - cells * mean * (mean.transpose() * Y);
+}
+
+/// Eigenvectors of the scatter matrix, p × count, largest first.
+Matrix leading_directions(const DataMatrix<double>& X, const Vector& mean, Index count) {
+    const Index p = X.features();
+    if (p <= whole_side || 2 * count >= p) {
+        const Matrix scatter = scatter_times(X, mean, Matrix::Identity(p, p));
+        const Eigen::SelfAdjointEigenSolver<Matrix> solver(0.5 * (scatter + scatter.transpose()));
+        return solver.eigenvectors().rightCols(count).rowwise().reverse();
+    }
+    const SymmetricProduct apply = [&](const double* in, double* out) {
+        Eigen::Map<Vector>(out, p) = scatter_times(X, mean, Eigen::Map<const Vector>(in, p));
+    };
+    return leading_eigenvectors(p, apply, count, 1e-10);
+}
+
+void fix_signs(Matrix& directions) {
+    for (Index k = 0; k < directions.cols(); ++k) {
+        Index largest = 0;
+        directions.col(k).cwiseAbs().maxCoeff(&largest);
+        if (directions(largest, k) < 0.0) {
+            directions.col(k) *= -1.0;
+        }
+    }
+}
+
+} // namespace
+
+Matrix PrincipalComponents::coordinates(const DataMatrix<double>& X) const {
+    require(X.features() == mean.size(), "the cells must have {} features, got {}", mean.size(),
+            X.features());
+    Matrix result = X.transposed_times(directions);
+    result.colwise() -= directions.transpose() * mean;
+    return result;
+}
+
+PrincipalComponents principal_components(const DataMatrix<double>& X, Index count) {
+    require(count >= 1, "there must be at least 1 principal component, got {}", count);
+    require(X.cells() >= 2, "principal components need at least 2 cells, got {}", X.cells());
+    PrincipalComponents result;
+    result.mean = X.times_transposed(Matrix::Constant(1, X.cells(), 1.0)) / static_cast<double>(X.cells());
+    count = std::min({count, X.features(), X.cells() - 1});
+    result.directions = leading_directions(X, result.mean, count);
+    fix_signs(result.directions);
+    const Matrix coordinates = result.coordinates(X);
+    result.variance = coordinates.rowwise().squaredNorm() / static_cast<double>(X.cells() - 1);
+    const double largest = result.variance(0);
+    const double total = X.squared_norm() / static_cast<double>(X.cells());
+    require(largest > smallest_share * total,
+            "all cells are equal: there is no direction in which they differ");
+    Index kept = 1;
+    while (kept < count && result.variance(kept) > smallest_share * largest) {
+        ++kept;
+    }
+    result.directions.conservativeResize(Eigen::NoChange, kept);
+    result.variance.conservativeResize(kept);
+    return result;
+}
+
+} // namespace pnmf
