@@ -1,0 +1,137 @@
+#include <pnmf/error.hpp>
+#include <pnmf/io/values.hpp>
+#include <pnmf/parallel.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+namespace pnmf {
+namespace {
+
+std::span<const double> stored_values(const Dataset& data) {
+    if (const auto* dense = std::get_if<Matrix>(&data.X)) {
+        return {dense->data(), static_cast<std::size_t>(dense->size())};
+    }
+    return std::get<SparseMatrix<double>>(data.X).value;
+}
+
+/// The stored values of cell j.
+std::span<double> cell_values(Dataset& data, Index j) {
+    if (auto* dense = std::get_if<Matrix>(&data.X)) {
+        return {dense->col(j).data(), static_cast<std::size_t>(dense->rows())};
+    }
+    auto& sparse = std::get<SparseMatrix<double>>(data.X);
+    return {sparse.value.data() + sparse.start[j], sparse.value.data() + sparse.start[j + 1]};
+}
+
+/// Divides by the length; by the largest value first, so that squares can neither vanish nor overflow.
+void to_unit_length(std::span<double> cell) {
+    double largest = 0.0;
+    for (const double x : cell) {
+        largest = std::max(largest, std::abs(x));
+    }
+    if (largest == 0.0) {
+        return;
+    }
+    double sum = 0.0;
+    for (double& x : cell) {
+        x /= largest;
+        sum += x * x;
+    }
+    const double length = std::sqrt(sum);
+    for (double& x : cell) {
+        x /= length;
+    }
+}
+
+} // namespace
+
+ValueFinding recognise_values(const Dataset& data, const ValueHints& hints) {
+    double smallest = 0.0;
+    double largest = 0.0;
+    bool whole = true;
+    for (const double x : stored_values(data)) {
+        smallest = std::min(smallest, x);
+        largest = std::max(largest, x);
+        whole = whole && x == std::floor(x);
+    }
+    if (smallest < 0.0) {
+        return {ValueKind::scaled, fmt::format("some values are below 0, the smallest is {:.4g}", smallest)};
+    }
+    if (whole) {
+        return {ValueKind::counts, fmt::format("whole numbers up to {:.6g}", largest)};
+    }
+    if (hints.log_recorded) {
+        return {ValueKind::logged, "the file records a logarithm"};
+    }
+    if (largest <= largest_logarithm) {
+        return {ValueKind::logged, fmt::format("not whole, and none above {:.4g}", largest), false};
+    }
+    return {ValueKind::expression, fmt::format("not whole, up to {:.6g}", largest), false};
+}
+
+void scale_cells_to(Dataset& data, double target) {
+    parallel_for(data.cells(), [&](Index j) {
+        const std::span<double> cell = cell_values(data, j);
+        const double sum = std::accumulate(cell.begin(), cell.end(), 0.0);
+        if (sum > 0.0) {
+            for (double& x : cell) {
+                x *= target / sum;
+            }
+        }
+    });
+}
+
+void take_logarithms(Dataset& data) {
+    for (const double x : stored_values(data)) {
+        require(x > -1.0, "log(1 + x) needs values above -1, got {}", x);
+    }
+    parallel_for(data.cells(), [&](Index j) {
+        for (double& x : cell_values(data, j)) {
+            x = std::log1p(x);
+        }
+    });
+}
+
+void scale_cells_to_unit_length(Dataset& data) {
+    parallel_for(data.cells(), [&](Index j) { to_unit_length(cell_values(data, j)); });
+}
+
+Vector feature_variances(const Dataset& data) {
+    const Index p = data.features();
+    const auto n = static_cast<double>(data.cells());
+    Vector sum = Vector::Zero(p);
+    Vector squares = Vector::Zero(p);
+    if (const auto* dense = std::get_if<Matrix>(&data.X)) {
+        sum = dense->rowwise().sum();
+        squares = dense->rowwise().squaredNorm();
+    } else {
+        const auto& sparse = std::get<SparseMatrix<double>>(data.X);
+        for (std::size_t e = 0; e < sparse.value.size(); ++e) {
+            sum[sparse.row[e]] += sparse.value[e];
+            squares[sparse.row[e]] += sparse.value[e] * sparse.value[e];
+        }
+    }
+    if (n < 2.0) {
+        return Vector::Zero(p);
+    }
+    return ((squares.array() - sum.array().square() / n) / (n - 1.0)).max(0.0);
+}
+
+std::vector<Index> variable_features(const Dataset& data, Index count) {
+    require(count >= 1, "at least 1 feature must be kept, got {}", count);
+    const Vector variance = feature_variances(data);
+    std::vector<Index> order(static_cast<std::size_t>(variance.size()));
+    std::iota(order.begin(), order.end(), Index{0});
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return variance[a] > variance[b]; });
+    order.resize(static_cast<std::size_t>(std::min<Index>(count, std::ssize(order))));
+    while (!order.empty() && variance[order.back()] <= 0.0) {
+        order.pop_back();
+    }
+    std::sort(order.begin(), order.end());
+    return order;
+}
+
+} // namespace pnmf

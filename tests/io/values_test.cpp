@@ -1,0 +1,113 @@
+#include "support/clouds.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/io/values.hpp>
+#include <pnmf/linalg/random.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace pnmf {
+namespace {
+
+/// Counts as they come, genes × cells, many zeros.
+Matrix counts(Index genes, Index cells, std::uint64_t seed) {
+    Random random(seed);
+    return Matrix::NullaryExpr(genes, cells, [&] {
+        return random.uniform() < 0.6 ? 0.0 : std::floor(40.0 * std::pow(random.uniform(), 3.0)) + 1.0;
+    });
+}
+
+Dataset dense(Matrix X) {
+    Dataset data;
+    data.X = std::move(X);
+    return data;
+}
+
+Dataset sparse(const Matrix& X) {
+    Dataset data;
+    data.X = test::to_sparse(X);
+    return data;
+}
+
+Matrix values_of(const Dataset& data) {
+    return data.is_sparse() ? to_dense(std::get<SparseMatrix<double>>(data.X)) : std::get<Matrix>(data.X);
+}
+
+TEST(Values, AreRecognisedByTheNumbersThemselves) {
+    const Matrix C = counts(30, 20, 1);
+    EXPECT_EQ(recognise_values(dense(C)).kind, ValueKind::counts);
+    EXPECT_EQ(recognise_values(sparse(C)).kind, ValueKind::counts);
+    EXPECT_EQ(recognise_values(dense(1.37 * C)).kind, ValueKind::expression);
+    EXPECT_FALSE(recognise_values(dense(1.37 * C)).sure);
+    EXPECT_EQ(recognise_values(sparse(C.array().log1p())).kind, ValueKind::logged);
+    EXPECT_EQ(recognise_values(dense((C.array() + 1.0).log() / std::log(2.0))).kind, ValueKind::logged);
+    EXPECT_EQ(recognise_values(dense(C.array() - 3.0)).kind, ValueKind::scaled);
+}
+
+TEST(Values, ThatAFileCallsLoggedAreLoggedHoweverLarge) {
+    const Matrix large = 1.37 * counts(30, 20, 1);
+    const ValueFinding found = recognise_values(dense(large), {.log_recorded = true});
+    EXPECT_EQ(found.kind, ValueKind::logged);
+    EXPECT_TRUE(found.sure);
+    // Whole numbers cannot be logarithms of counts: what the file says is about something else.
+    EXPECT_EQ(recognise_values(dense(counts(30, 20, 1)), {.log_recorded = true}).kind, ValueKind::counts);
+}
+
+TEST(Values, AreScaledToTheSameSumInEveryCell) {
+    const Matrix C = counts(30, 20, 2);
+    for (Dataset data : {dense(C), sparse(C)}) {
+        scale_cells_to(data, 1e4);
+        const Matrix scaled = values_of(data);
+        for (Index j = 0; j < C.cols(); ++j) {
+            EXPECT_NEAR(scaled.col(j).sum(), 1e4, 1e-8);
+            EXPECT_NEAR(scaled(3, j) * C.col(j).sum(), C(3, j) * 1e4, 1e-6);
+        }
+    }
+}
+
+TEST(Values, OfAnEmptyCellStayZero) {
+    Matrix C = counts(10, 4, 2);
+    C.col(2).setZero();
+    Dataset data = dense(C);
+    scale_cells_to(data, 1e4);
+    take_logarithms(data);
+    scale_cells_to_unit_length(data);
+    EXPECT_EQ(values_of(data).col(2).norm(), 0.0);
+    EXPECT_NEAR(values_of(data).col(1).norm(), 1.0, 1e-14);
+}
+
+TEST(Values, AreLoggedAlikeDenseAndSparse) {
+    const Matrix C = counts(12, 9, 5);
+    Dataset one = dense(C);
+    Dataset other = sparse(C);
+    take_logarithms(one);
+    take_logarithms(other);
+    EXPECT_EQ(values_of(one), values_of(other));
+    EXPECT_NEAR(values_of(one)(0, 0), std::log1p(C(0, 0)), 0.0);
+    Dataset below = dense(Matrix::Constant(2, 2, -1.0));
+    EXPECT_THROW(take_logarithms(below), InputError);
+}
+
+TEST(VariableFeatures, AreThoseWithTheLargestVariance) {
+    Matrix X = Matrix::Ones(6, 50);
+    Random random(3);
+    for (Index j = 0; j < 50; ++j) {
+        X(1, j) = random.uniform();       // variance 1/12
+        X(4, j) = 3.0 * random.uniform(); // 9/12
+        X(5, j) = 0.1 * random.uniform(); // least of those that vary
+    }
+    for (const Dataset& data : {dense(X), sparse(X)}) {
+        EXPECT_EQ(variable_features(data, 2), (std::vector<Index>{1, 4}));
+        EXPECT_EQ(variable_features(data, 3), (std::vector<Index>{1, 4, 5}));
+        EXPECT_EQ(variable_features(data, 6), (std::vector<Index>{1, 4, 5})) << "constant features vary not";
+        const Vector variance = feature_variances(data);
+        const double mean = X.row(4).mean();
+        EXPECT_NEAR(variance[4], (X.row(4).array() - mean).square().sum() / 49.0, 1e-12);
+    }
+    EXPECT_THROW(variable_features(dense(X), 0), InputError);
+}
+
+} // namespace
+} // namespace pnmf
