@@ -1,3 +1,5 @@
+#include "solvers/draw_out.hpp"
+
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/initial.hpp>
@@ -13,34 +15,6 @@ constexpr Index coarsest_level = 12; ///< scales to begin with
 constexpr Index growth = 4;          ///< from level to level
 constexpr Index work_per_level = 10; ///< at most the work of this many sweeps over all scales
 constexpr Index most_sweeps = 500;
-
-/// The factors at `wanted` positions from those at `known` ones, linear in between, columns of W unit.
-template <class Real>
-Factors<Real> draw_out(const Factors<Real>& factors, const std::vector<Index>& known,
-                       const std::vector<Index>& wanted, Index features,
-                       const std::filesystem::path& bases_in) {
-    auto result = empty_factors<Real>(std::ssize(wanted), features, factors.rank(), bases_in);
-    parallel_for(static_cast<Index>(wanted.size()), [&](Index i) {
-        const auto after = std::lower_bound(known.begin(), known.end(), wanted[i]);
-        const Index b = after - known.begin();
-        DenseMatrix<Real> room_before;
-        DenseMatrix<Real> room_after;
-        if (known[b] == wanted[i]) {
-            result.W[i] = factors.basis(b, room_after);
-            result.H[i] = factors.H[b];
-            result.rest(i);
-            return;
-        }
-        const auto share =
-            static_cast<Real>(wanted[i] - known[b - 1]) / static_cast<Real>(known[b] - known[b - 1]);
-        result.W[i] =
-            (Real{1} - share) * factors.basis(b - 1, room_before) + share * factors.basis(b, room_after);
-        result.H[i] = (Real{1} - share) * factors.H[b - 1] + share * factors.H[b];
-        make_columns_unit(result.W[i], result.H[i]);
-        result.rest(i);
-    });
-    return result;
-}
 
 /// A level of scales that stand for all. Where all scales of the problem count alike they are taken to be
 /// evenly spaced, though they are so only but for rounding of their positions.

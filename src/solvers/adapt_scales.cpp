@@ -1,0 +1,134 @@
+#include "solvers/draw_out.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/solvers/adapt_scales.hpp>
+
+#include <algorithm>
+
+namespace pnmf {
+namespace {
+
+constexpr Index most_sweeps = 200; ///< on one set of scales, before more are added
+
+/// The scales between two kept ones that are looked at: the middle, and the last before the largest step.
+std::vector<Index> probes(const std::vector<double>& epsilon, Index before, Index after) {
+    std::vector<Index> result{(before + after) / 2};
+    Index largest = before + 1;
+    for (Index t = before + 1; t < after; ++t) {
+        if (epsilon[t + 1] - epsilon[t] > epsilon[largest + 1] - epsilon[largest]) {
+            largest = t;
+        }
+    }
+    if (largest != result.front()) {
+        result.push_back(largest);
+    }
+    return result;
+}
+
+/// The certificate of factors that stand alone at scale t, its neighbours lying on a line with it.
+template <class Real>
+double residual_at(const Problem<Real>& all, Index t, const DenseMatrix<Real>& W,
+                   const DenseMatrix<Real>& H) {
+    const ScaleProducts<Real> products = scale_products(all, t, W, H);
+    KktResidual residual;
+    residual.H = movement_H(all.at(t), products, H, &H, &H);
+    residual.W = movement_W(BasisForm::unit_columns, W, all.X->times_transposed(H), gram_of_rows(H));
+    return residual.certificate();
+}
+
+template <class Real>
+void solve_roughly(const Problem<Real>& level, const LevelOptions& options, Factors<Real>& factors,
+                   const Observer& observer) {
+    const SolverOptions rough{.extrapolate = options.extrapolate,
+                              .shift_components = options.shift_components,
+                              .tolerance = options.tolerance,
+                              .max_sweeps = most_sweeps};
+    auto state = start_solver(level, rough, std::move(factors));
+    const auto go_on = [&](const SweepReport&) { return !observer.starting || observer.starting(); };
+    if (run_solver(level, rough, state, {.sweep = go_on}) == Stop::interrupted) {
+        throw Interrupted();
+    }
+    factors = std::move(state.current);
+}
+
+/// The kept scales and those that failed, the worst first where not all may be added.
+std::vector<Index> with_failed(const std::vector<Index>& kept, std::vector<LeftOut> failed,
+                               std::optional<Index> most) {
+    std::stable_sort(failed.begin(), failed.end(),
+                     [](const LeftOut& a, const LeftOut& b) { return a.residual > b.residual; });
+    const Index room = most ? *most - std::ssize(kept) : std::ssize(failed);
+    std::vector<Index> result = kept;
+    for (Index i = 0; i < std::min<Index>(room, std::ssize(failed)); ++i) {
+        result.push_back(failed[i].position);
+    }
+    std::sort(result.begin(), result.end());
+    return result;
+}
+
+} // namespace
+
+template <class Real>
+std::vector<LeftOut> left_out_residuals(const Problem<Real>& all, const std::vector<Index>& kept,
+                                        const Factors<Real>& factors) {
+    require(std::ssize(kept) == factors.scales(), "{} kept scales need as many factors, got {}", kept.size(),
+            factors.scales());
+    std::vector<LeftOut> gaps;
+    for (std::size_t i = 0; i + 1 < kept.size(); ++i) {
+        if (kept[i + 1] - kept[i] > 1) {
+            gaps.push_back({.position = static_cast<Index>(i)});
+        }
+    }
+    parallel_for(std::ssize(gaps), [&](Index g) {
+        LeftOut& gap = gaps[g];
+        const auto i = static_cast<std::size_t>(gap.position);
+        for (const Index t : probes(all.epsilon, kept[i], kept[i + 1])) {
+            const Factors<Real> there = draw_out(factors, kept, {t}, all.features());
+            const double residual = residual_at(all, t, there.W.front(), there.H.front());
+            if (gap.residual <= residual) {
+                gap = {.position = t, .residual = residual};
+            }
+        }
+    });
+    return gaps;
+}
+
+template <class Real>
+AdaptedScales<Real> adapt_scales(const Problem<Real>& all, Pair<Real> pair, const AdaptOptions& options,
+                                 const Observer& observer) {
+    require(options.error > 0.0, "the error allowed at scales that are left out must be above 0, got {}",
+            options.error);
+    require(!options.most || *options.most >= std::min<Index>(2, all.scales()),
+            "at least 2 scales must be kept, got {}", *options.most);
+    const Index first = std::min(options.first, options.most.value_or(options.first));
+    AdaptedScales<Real> result{.kept = evenly_spaced(first, all.scales()), .factors = {}};
+    result.factors =
+        chained_start(at_scales(all, result.kept), std::move(pair), 1e-3, observer, options.level.bases_in);
+    while (true) {
+        solve_roughly(at_scales(all, result.kept), options.level, result.factors, observer);
+        std::vector<LeftOut> judged = left_out_residuals(all, result.kept, result.factors);
+        result.error = 0.0;
+        for (const LeftOut& scale : judged) {
+            result.error = std::max(result.error, scale.residual);
+        }
+        std::erase_if(judged, [&](const LeftOut& scale) { return scale.residual <= options.error; });
+        const std::vector<Index> next = with_failed(result.kept, std::move(judged), options.most);
+        if (next.size() == result.kept.size()) {
+            return result;
+        }
+        result.factors = draw_out(result.factors, result.kept, next, all.features(), options.level.bases_in);
+        result.kept = next;
+    }
+}
+
+#define PNMF_INSTANTIATE(Real)                                                                               \
+    template std::vector<LeftOut> left_out_residuals(const Problem<Real>&, const std::vector<Index>&,        \
+                                                     const Factors<Real>&);                                  \
+    template AdaptedScales<Real> adapt_scales(const Problem<Real>&, Pair<Real>, const AdaptOptions&,         \
+                                              const Observer&);
+PNMF_INSTANTIATE(float)
+PNMF_INSTANTIATE(double)
+#undef PNMF_INSTANTIATE
+
+} // namespace pnmf

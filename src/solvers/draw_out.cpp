@@ -1,0 +1,42 @@
+#include "solvers/draw_out.hpp"
+
+#include <pnmf/parallel.hpp>
+#include <pnmf/solvers/initial.hpp>
+
+#include <algorithm>
+
+namespace pnmf {
+
+template <class Real>
+Factors<Real> draw_out(const Factors<Real>& factors, const std::vector<Index>& known,
+                       const std::vector<Index>& wanted, Index features,
+                       const std::filesystem::path& bases_in) {
+    auto result = empty_factors<Real>(std::ssize(wanted), features, factors.rank(), bases_in);
+    parallel_for(static_cast<Index>(wanted.size()), [&](Index i) {
+        const auto after = std::lower_bound(known.begin(), known.end(), wanted[i]);
+        const Index b = after - known.begin();
+        DenseMatrix<Real> room_before;
+        DenseMatrix<Real> room_after;
+        if (known[b] == wanted[i]) {
+            result.W[i] = factors.basis(b, room_after);
+            result.H[i] = factors.H[b];
+            result.rest(i);
+            return;
+        }
+        const auto share =
+            static_cast<Real>(wanted[i] - known[b - 1]) / static_cast<Real>(known[b] - known[b - 1]);
+        result.W[i] =
+            (Real{1} - share) * factors.basis(b - 1, room_before) + share * factors.basis(b, room_after);
+        result.H[i] = (Real{1} - share) * factors.H[b - 1] + share * factors.H[b];
+        make_columns_unit(result.W[i], result.H[i]);
+        result.rest(i);
+    });
+    return result;
+}
+
+template Factors<float> draw_out(const Factors<float>&, const std::vector<Index>&, const std::vector<Index>&,
+                                 Index, const std::filesystem::path&);
+template Factors<double> draw_out(const Factors<double>&, const std::vector<Index>&,
+                                  const std::vector<Index>&, Index, const std::filesystem::path&);
+
+} // namespace pnmf
