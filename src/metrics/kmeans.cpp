@@ -181,6 +181,15 @@ void check(const Matrix& X, const KMeansOptions& options) {
 
 } // namespace
 
+std::vector<Index> nearest_centres(const Matrix& X, const Matrix& centres) {
+    require(centres.cols() >= 1 && centres.rows() == X.rows(),
+            "there must be at least 1 centre with {} coordinates, got {} with {}", X.rows(), centres.cols(),
+            centres.rows());
+    std::vector<Index> labels(static_cast<std::size_t>(X.cols()));
+    assign(X, centres, labels);
+    return labels;
+}
+
 KMeansResult kmeans(const Matrix& X, const KMeansOptions& options) {
     check(X, options);
     // About the mean the products cancel less.

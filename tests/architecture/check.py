@@ -16,11 +16,12 @@ import sys
 CHAIN = ["linalg", "persistence", "scales", "graphs", "model", "solvers", "baselines"]
 MAY_INCLUDE = {layer: set(CHAIN[:i]) for i, layer in enumerate(CHAIN)}
 MAY_INCLUDE["metrics"] = {"linalg"}
+MAY_INCLUDE["assess"] = {"linalg", "persistence", "graphs", "metrics"}
 MAY_INCLUDE["io"] = {"linalg"}
 MAY_INCLUDE["simulate"] = {"linalg"}
 # Solvers reach a backend through the table alone (make_backend), so nothing includes this layer.
 MAY_INCLUDE["backends"] = {"linalg", "persistence", "graphs", "model", "solvers"}
-MAY_INCLUDE["results"] = set(CHAIN) | {"io", "metrics"}
+MAY_INCLUDE["results"] = set(CHAIN) | {"io", "metrics", "assess"}
 MAY_INCLUDE["report"] = MAY_INCLUDE["results"] | {"results"}
 MAY_INCLUDE["diagnostics"] = set(MAY_INCLUDE) - {"backends"}
 MAY_INCLUDE["root"] = set()

@@ -34,4 +34,7 @@ struct KMeansResult {
 /// result does not depend on the number of threads.
 KMeansResult kmeans(const Matrix& X, const KMeansOptions& options);
 
+/// The nearest centre of each cell, the first among equals. X is d × n, centres are d × k. Cost 2ndk.
+std::vector<Index> nearest_centres(const Matrix& X, const Matrix& centres);
+
 } // namespace pnmf

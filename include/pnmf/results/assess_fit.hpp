@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pnmf/metrics/assess.hpp>
+#include <pnmf/assess/assess.hpp>
 #include <pnmf/solvers/fit.hpp>
 
 namespace pnmf {

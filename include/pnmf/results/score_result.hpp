@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pnmf/metrics/assess.hpp>
+#include <pnmf/assess/assess.hpp>
 #include <pnmf/metrics/scoring.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/types.hpp>

@@ -1,4 +1,6 @@
-#include <pnmf/metrics/assess.hpp>
+#include <pnmf/assess/assess.hpp>
+#include <pnmf/assess/modularity.hpp>
+#include <pnmf/assess/resolutions.hpp>
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/effective_rank.hpp>
@@ -87,6 +89,33 @@ Index chosen_count(Index scales, const std::function<Matrix(Index)>& embedding, 
     return count;
 }
 
+Index count_of(const Resolutions& resolutions, std::vector<std::string>& notices) {
+    const Resolution& found = resolutions.all[static_cast<std::size_t>(resolutions.recommended)];
+    notices.push_back(
+        fmt::format("{} clusters: the smallest number whose clusters keep to the neighbour graph "
+                    "as well as any other does (modularity {:.3f})",
+                    found.clusters, found.modularity));
+    return found.clusters;
+}
+
+/// The recommended clusters as one of the resolutions: in place of what the search found for the same k, from
+/// fewer scales.
+void add_recommended_resolution(Assessment& result, const NeighborLists* graph) {
+    std::vector<Resolution>& all = result.resolutions.all;
+    if (all.empty()) {
+        all.emplace_back();
+    }
+    Resolution& recommended = all[static_cast<std::size_t>(result.resolutions.recommended)];
+    const auto t = static_cast<std::size_t>(result.recommended);
+    recommended.clusters = result.cluster_count;
+    recommended.scale = result.recommended;
+    recommended.labels = result.clusters[t];
+    recommended.modularity = graph == nullptr ? none : modularity(*graph, recommended.labels);
+    recommended.stability = result.scores.resampling[t];
+    recommended.agreement = result.scores.stability[t];
+    nest(all);
+}
+
 struct AssessedScale {
     std::vector<Index> clusters;
     double silhouette = none; ///< these for a probed scale alone
@@ -161,6 +190,10 @@ Index recommendation(const std::vector<double>& combined) {
 
 } // namespace
 
+bool has_collapsed(double effective_rank, double finest_effective_rank) {
+    return effective_rank - 1.0 < enough_rank * (finest_effective_rank - 1.0);
+}
+
 std::vector<double> cluster_stability(const std::vector<Matrix>& embeddings, Index most_clusters,
                                       Index resamples, std::uint64_t seed) {
     require(!embeddings.empty(), "stability needs at least 1 embedding");
@@ -180,7 +213,11 @@ Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embed
                          const AssessOptions& options) {
     check(scales, epsilon, options);
     Assessment result;
-    const Index k = chosen_count(scales, embedding, options, result.notices);
+    if (!options.clusters && options.graph != nullptr) {
+        result.resolutions = find_resolutions(scales, embedding, *options.graph, {.seed = options.seed});
+    }
+    const Index k = result.resolutions.all.empty() ? chosen_count(scales, embedding, options, result.notices)
+                                                   : count_of(result.resolutions, result.notices);
     result.cluster_count = k;
     const auto T = static_cast<std::size_t>(scales);
     const std::vector<Index> probed = evenly_spaced(options.probed_scales, scales);
@@ -219,12 +256,12 @@ Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embed
     scores.stability = scales > 1 ? neighbor_stability(result.clusters) : std::vector<double>(T, none);
     scores.combined = combine(fit_to_finest);
     for (std::size_t t = 0; t < T; ++t) {
-        // A line has effective rank 1.
-        if (assessed[t].effective_rank - 1.0 < enough_rank * (assessed.front().effective_rank - 1.0)) {
+        if (has_collapsed(assessed[t].effective_rank, assessed.front().effective_rank)) {
             scores.combined[t] = 0.0;
         }
     }
     result.recommended = recommendation(scores.combined);
+    add_recommended_resolution(result, options.graph);
     return result;
 }
 

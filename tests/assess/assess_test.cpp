@@ -1,6 +1,6 @@
+#include <pnmf/assess/assess.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
-#include <pnmf/metrics/assess.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/metrics/kmeans.hpp>
 #include <pnmf/metrics/silhouette.hpp>

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pnmf/assess/resolutions.hpp>
+#include <pnmf/graphs/neighbor_lists.hpp>
 #include <pnmf/types.hpp>
 
 #include <cstdint>
@@ -11,11 +13,14 @@
 namespace pnmf {
 
 struct AssessOptions {
-    std::optional<Index> clusters{}; ///< k; default: chosen by stability (`cluster_stability`)
-    Index most_clusters = 15;        ///< largest k tried when none is given
-    Index probed_scales = 64;        ///< at most so many scales get the costly scores
-    Index probed_cells = 1000;       ///< at most so many cells, drawn at random, take part in them
-    Index resamples = 5;             ///< subsets of cells for the stability under resampling
+    std::optional<Index> clusters{}; ///< k; default: chosen, with `graph` by `find_resolutions`, else by
+                                     ///< stability (`cluster_stability`)
+    /// The neighbour graph of the cells, in which numbers of clusters are compared; null: there is none.
+    const NeighborLists* graph = nullptr;
+    Index most_clusters = 15;  ///< largest k tried when none is given and there is no graph
+    Index probed_scales = 64;  ///< at most so many scales get the costly scores
+    Index probed_cells = 1000; ///< at most so many cells, drawn at random, take part in them
+    Index resamples = 5;       ///< subsets of cells for the stability under resampling
     std::uint64_t seed = 0;
     double room = 2e9; ///< bytes that embeddings of several scales, worked on at once, may take
 };
@@ -39,9 +44,16 @@ struct Assessment {
     Index cluster_count = 0;                  ///< k
     std::vector<std::vector<Index>> clusters; ///< T × n: the cluster of each cell at each scale
     ScaleScores scores;
-    Index recommended = 0;            ///< position of the recommended scale
+    Index recommended = 0; ///< position of the recommended scale
+    /// Several ways to divide the cells, from few clusters to many, one of them with `cluster_count` clusters
+    /// at the recommended scale. One alone where k was given or there is no graph.
+    Resolutions resolutions{};
     std::vector<std::string> notices; ///< every automatic choice, a sentence each
 };
+
+/// Whether an embedding has lost most of its directions: its effective rank exceeds 1, that of a line, by
+/// less than a quarter of what that of the finest embedding does.
+bool has_collapsed(double effective_rank, double finest_effective_rank);
 
 /// How stable k clusters are, for each k from 2 on: the mean over some scales of `resampling_stability`.
 /// `embedding(t)` is d × n.

@@ -1,0 +1,250 @@
+#include "assess/silhouette_table.hpp"
+
+#include <pnmf/assess/assess.hpp>
+#include <pnmf/assess/modularity.hpp>
+#include <pnmf/assess/resolutions.hpp>
+#include <pnmf/error.hpp>
+#include <pnmf/linalg/effective_rank.hpp>
+#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/metrics/clustering_scores.hpp>
+#include <pnmf/metrics/kmeans.hpp>
+#include <pnmf/metrics/label_free.hpp>
+#include <pnmf/parallel.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace pnmf {
+namespace {
+
+constexpr Index starts_while_searching = 3;
+constexpr Index starts_at_the_end = 10;
+
+Matrix unit_cells(const Matrix& H) {
+    return H.array().rowwise() / H.colwise().norm().cwiseMax(std::numeric_limits<double>::min()).array();
+}
+
+std::vector<Index> at(const std::vector<Index>& values, const std::vector<Index>& positions) {
+    std::vector<Index> result;
+    result.reserve(positions.size());
+    for (const Index position : positions) {
+        result.push_back(values[position]);
+    }
+    return result;
+}
+
+/// The scales to try: evenly spaced, the finest among them, without those where the embedding has collapsed
+/// (`has_collapsed`).
+std::vector<Index> scales_to_try(Index scales, const std::function<Matrix(Index)>& embedding,
+                                 const ResolutionOptions& options) {
+    std::vector<Index> result;
+    double finest = 0.0;
+    for (const Index t : evenly_spaced(options.probed_scales, scales)) {
+        const Matrix H = embedding(t);
+        const Index n = H.cols();
+        const double rank = effective_rank(Matrix(
+            H(Eigen::all, random_subset(n, std::min(n, options.compared_cells), Random(options.seed)))));
+        finest = t == 0 ? rank : finest;
+        if (t == 0 || !has_collapsed(rank, finest)) {
+            result.push_back(t);
+        }
+    }
+    return result;
+}
+
+/// The clusters of every k at every probed scale, with what they are judged by.
+class Search {
+  public:
+    Search(std::vector<Index> scales, Index largest, const std::function<Matrix(Index)>& embedding,
+           const NeighborLists& graph, const ResolutionOptions& options)
+        : scales_(std::move(scales)), largest_(largest), embedding_(embedding), graph_(graph),
+          options_(options) {
+        const Index n = graph.cells();
+        seen_ = random_subset(n, std::min(n, options.probed_cells), Random(options.seed));
+        compared_ = random_subset(n, std::min(n, options.compared_cells), Random(options.seed));
+        const Index tried = largest - 1;
+        labels_.resize(scales_.size() * static_cast<std::size_t>(tried));
+        modularity_.resize(std::ssize(scales_), tried);
+        silhouette_.resize(std::ssize(scales_), tried);
+        for (Index s = 0; s < std::ssize(scales_); ++s) {
+            cluster_scale(s);
+        }
+    }
+
+    /// The smallest k whose modularity is as good as the largest.
+    Index recommended_count() const {
+        const Vector best = modularity_.colwise().maxCoeff();
+        const double enough = options_.parsimony * best.maxCoeff();
+        Index k = 2;
+        while (best[k - 2] < enough) {
+            ++k;
+        }
+        return k;
+    }
+
+    /// Of the probed scales, the one whose k clusters fit the finest embedding best; of equal ones the
+    /// coarsest. A position among them.
+    Index best_scale(Index k) const {
+        Index best = 0;
+        for (Index s = 1; s < std::ssize(scales_); ++s) {
+            if (silhouette_(s, k - 2) >= silhouette_(best, k - 2)) {
+                best = s;
+            }
+        }
+        return best;
+    }
+
+    double stability(Index k) const {
+        const Matrix H = embedding_(scales_[best_scale(k)]);
+        const Matrix part = H(Eigen::all, compared_);
+        if (std::lround(0.8 * static_cast<double>(part.cols())) < k) {
+            return 0.0;
+        }
+        return resampling_stability(
+            part, {.clusters = k, .repeats = options_.resamples, .starts = 3, .seed = options_.seed});
+    }
+
+    /// With the probed scales beside the best one; 1 where there is none.
+    double agreement(Index k) const {
+        const Index s = best_scale(k);
+        double sum = 0.0;
+        Index count = 0;
+        for (const Index other : {s - 1, s + 1}) {
+            if (other >= 0 && other < std::ssize(scales_)) {
+                sum += adjusted_rand_index(labels(s, k), labels(other, k));
+                ++count;
+            }
+        }
+        return count == 0 ? 1.0 : sum / static_cast<double>(count);
+    }
+
+    Resolution resolution(Index k, double stability) const {
+        const Index s = best_scale(k);
+        const Matrix H = embedding_(scales_[s]);
+        Resolution found;
+        found.clusters = k;
+        found.scale = scales_[s];
+        found.labels = cluster(H, k, starts_at_the_end);
+        found.modularity = modularity(graph_, found.labels);
+        found.stability = stability;
+        found.agreement = agreement(k);
+        return found;
+    }
+
+  private:
+    const std::vector<Index>& labels(Index s, Index k) const {
+        return labels_[static_cast<std::size_t>(s * (largest_ - 1) + k - 2)];
+    }
+
+    /// k-means of the cells it may see; the others join the nearest centre.
+    std::vector<Index> cluster(const Matrix& H, Index k, Index starts) const {
+        const KMeansOptions options{.clusters = k, .starts = starts, .seed = options_.seed};
+        if (std::ssize(seen_) == H.cols()) {
+            return kmeans(H, options).labels;
+        }
+        return nearest_centres(H, kmeans(H(Eigen::all, seen_), options).centres);
+    }
+
+    void cluster_scale(Index s) {
+        const Matrix H = embedding_(scales_[s]);
+        if (s == 0) {
+            finest_ = std::make_unique<SilhouetteTable>(unit_cells(embedding_(0)(Eigen::all, compared_)));
+        }
+        parallel_for(largest_ - 1, [&](Index i) {
+            std::vector<Index> found = cluster(H, i + 2, starts_while_searching);
+            modularity_(s, i) = modularity(graph_, found);
+            silhouette_(s, i) = finest_->mean(at(found, compared_));
+            labels_[static_cast<std::size_t>(s * (largest_ - 1) + i)] = std::move(found);
+        });
+    }
+
+    std::vector<Index> scales_;
+    Index largest_;
+    const std::function<Matrix(Index)>& embedding_;
+    const NeighborLists& graph_;
+    const ResolutionOptions& options_;
+    std::vector<Index> seen_;
+    std::vector<Index> compared_;
+    std::unique_ptr<SilhouetteTable> finest_;
+    std::vector<std::vector<Index>> labels_; ///< probed scales × numbers of clusters
+    Matrix modularity_;                      ///< the same
+    Matrix silhouette_;
+};
+
+/// Numbers of clusters that are more stable than their neighbours, the recommended one among them; at most
+/// `most`, the most stable ones.
+std::vector<Index> stable_counts(const Vector& stability, Index recommended, Index most) {
+    std::vector<Index> peaks;
+    const Index tried = stability.size();
+    for (Index i = 0; i < tried; ++i) {
+        const bool above_left = i == 0 || stability[i] > stability[i - 1];
+        const bool above_right = i + 1 == tried || stability[i] >= stability[i + 1];
+        if (above_left && above_right && i + 2 != recommended) {
+            peaks.push_back(i + 2);
+        }
+    }
+    std::stable_sort(peaks.begin(), peaks.end(),
+                     [&](Index a, Index b) { return stability[a - 2] > stability[b - 2]; });
+    peaks.resize(static_cast<std::size_t>(std::min<Index>(std::ssize(peaks), most - 1)));
+    peaks.push_back(recommended);
+    std::sort(peaks.begin(), peaks.end());
+    return peaks;
+}
+
+} // namespace
+
+void nest(std::vector<Resolution>& resolutions) {
+    for (std::size_t r = 1; r < resolutions.size(); ++r) {
+        Resolution& fine = resolutions[r];
+        const Resolution& coarse = resolutions[r - 1];
+        Matrix shared = Matrix::Zero(coarse.clusters, fine.clusters);
+        for (std::size_t j = 0; j < fine.labels.size(); ++j) {
+            shared(coarse.labels[j], fine.labels[j]) += 1.0;
+        }
+        fine.parent.assign(static_cast<std::size_t>(fine.clusters), 0);
+        fine.share.assign(static_cast<std::size_t>(fine.clusters), 0.0);
+        for (Index c = 0; c < fine.clusters; ++c) {
+            const double size = shared.col(c).sum();
+            const double most = shared.col(c).maxCoeff(&fine.parent[c]);
+            fine.share[c] = size > 0.0 ? most / size : 0.0;
+        }
+    }
+}
+
+Resolutions find_resolutions(Index scales, const std::function<Matrix(Index)>& embedding,
+                             const NeighborLists& graph, const ResolutionOptions& options) {
+    require(scales >= 1, "there must be at least 1 scale, got {}", scales);
+    require(options.most_clusters >= 2, "the most clusters tried must be at least 2, got {}",
+            options.most_clusters);
+    Resolutions result;
+    const Index n = graph.cells();
+    const Index largest = std::min(options.most_clusters, n / 4);
+    if (largest < 2) {
+        result.all.push_back({.clusters = 1,
+                              .scale = 0,
+                              .modularity = 0.0,
+                              .stability = 1.0,
+                              .agreement = 1.0,
+                              .labels = std::vector<Index>(static_cast<std::size_t>(n), 0)});
+        return result;
+    }
+    const Search search(scales_to_try(scales, embedding, options), largest, embedding, graph, options);
+    const Index recommended = search.recommended_count();
+    Vector stability(largest - 1);
+    for (Index k = 2; k <= largest; ++k) {
+        stability[k - 2] = search.stability(k);
+    }
+    for (const Index k : stable_counts(stability, recommended, options.most_resolutions)) {
+        if (k == recommended) {
+            result.recommended = std::ssize(result.all);
+        }
+        result.all.push_back(search.resolution(k, stability[k - 2]));
+    }
+    nest(result.all);
+    return result;
+}
+
+} // namespace pnmf
