@@ -153,14 +153,16 @@ TYPED_TEST_P(BackendBody, FollowsThePlainTwinSweepBySweep) {
         ASSERT_EQ(found.state.trace.size(), static_cast<std::size_t>(body_sweeps) + 1);
         ASSERT_EQ(twin.state.trace.size(), found.state.trace.size());
         const double slack = twin_slack<Real>() * twin.state.trace.back().total();
+        // Near a minimum the sum hardly feels that a point has drifted; its terms do.
+        const double slack_of_terms = 10.0 * slack;
         for (std::size_t s = 0; s < twin.state.trace.size(); ++s) {
             const Objective& a = found.state.trace[s];
             const Objective& b = twin.state.trace[s];
             EXPECT_NEAR(a.total(), b.total(), slack) << "sweep " << s;
-            EXPECT_NEAR(a.fit, b.fit, slack) << "sweep " << s;
-            EXPECT_NEAR(a.graph, b.graph, slack) << "sweep " << s;
-            EXPECT_NEAR(a.smoothness, b.smoothness, slack) << "sweep " << s;
-            EXPECT_NEAR(a.anchor, b.anchor, slack) << "sweep " << s;
+            EXPECT_NEAR(a.fit, b.fit, slack_of_terms) << "sweep " << s;
+            EXPECT_NEAR(a.graph, b.graph, slack_of_terms) << "sweep " << s;
+            EXPECT_NEAR(a.smoothness, b.smoothness, slack_of_terms) << "sweep " << s;
+            EXPECT_NEAR(a.anchor, b.anchor, slack_of_terms) << "sweep " << s;
         }
         for (std::size_t s = 0; s < twin.reports.size(); ++s) {
             EXPECT_EQ(found.reports[s].restarted, twin.reports[s].restarted) << "sweep " << s;
