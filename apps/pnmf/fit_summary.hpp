@@ -31,6 +31,23 @@ void print_scales(const FitResult<Real>& result) {
     }
 }
 
+/// The resolutions, from few clusters to many; nothing where there is one alone.
+inline void print_resolutions(const Json& resolutions) {
+    if (resolutions.size() < 2) {
+        return;
+    }
+    const auto number = [](const Json& value) {
+        return value.is_null() ? std::string("-") : fmt::format("{:.2f}", value.get<double>());
+    };
+    fmt::print("\nclusters   scale  stability  column of obs\n");
+    for (std::size_t r = 0; r < resolutions.size(); ++r) {
+        const Json& one = resolutions[r];
+        fmt::print("{:>8}  {:>6}  {:>9}  pnmf_clusters_{}{}\n", one["k"].get<Index>(),
+                   one["scale"].get<Index>(), number(one["stability"]), r + 1,
+                   one["recommended"].get<bool>() ? ", recommended: also pnmf_clusters" : "");
+    }
+}
+
 template <class Real>
 void print_summary(const Json& json, const FitResult<Real>& result, const std::string& files) {
     const Objective& first = result.trace.front();
@@ -42,6 +59,7 @@ void print_summary(const Json& json, const FitResult<Real>& result, const std::s
     fmt::print("{} after {} sweeps, KKT residual {:.0e}\n", json["stop"].get<std::string>(),
                json["sweeps"].get<Index>(), json["kkt"].get<double>());
     print_scales(result);
+    print_resolutions(json["resolutions"]);
     fmt::print("\nrecommended scale {}, {} clusters; wrote {}\n", json["recommended_scale"].get<Index>(),
                json["clusters"].get<Index>(), files);
 }

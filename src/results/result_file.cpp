@@ -1,4 +1,5 @@
 #include "results/option_values.hpp"
+#include "results/resolution_columns.hpp"
 
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/preparation.hpp>
@@ -112,17 +113,11 @@ void add_assessment(AnnDataFile& file, AnnDataMap& uns, const Assessment& assess
                                {"silhouette", numeric_array(scores.silhouette)},
                                {"resampling", numeric_array(scores.resampling)},
                                {"combined", numeric_array(scores.combined)}};
-    TableColumn column{.name = "pnmf_clusters", .values = {}, .categorical = true};
-    std::vector<std::string> names;
-    for (const Index cluster : assessment.clusters[static_cast<std::size_t>(assessment.recommended)]) {
-        names.push_back(std::to_string(cluster + 1));
-    }
-    column.values = std::move(names);
-    for (Index c = 1; c <= assessment.cluster_count; ++c) {
-        column.categories.push_back(std::to_string(c));
-    }
-    std::erase_if(file.cell_table, [&](const TableColumn& old) { return old.name == column.name; });
-    file.cell_table.push_back(std::move(column));
+    set_column(file.cell_table,
+               cluster_column("pnmf_clusters",
+                              assessment.clusters[static_cast<std::size_t>(assessment.recommended)],
+                              assessment.cluster_count));
+    add_resolutions(file, uns, assessment.resolutions);
 }
 
 } // namespace

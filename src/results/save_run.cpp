@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include <cmath>
 #include <functional>
 #include <type_traits>
 
@@ -22,6 +23,22 @@ Json objective_json(const Objective& objective) {
             {"graph", objective.graph},
             {"smoothness", objective.smoothness},
             {"anchor", objective.anchor}};
+}
+
+/// From few clusters to many. NaN has no number in JSON.
+Json resolutions_json(const Resolutions& resolutions) {
+    const auto number = [](double value) { return std::isnan(value) ? Json(nullptr) : Json(value); };
+    Json list = Json::array();
+    for (std::size_t r = 0; r < resolutions.all.size(); ++r) {
+        const Resolution& resolution = resolutions.all[r];
+        list.push_back({{"k", resolution.clusters},
+                        {"scale", resolution.scale + 1},
+                        {"stability", number(resolution.stability)},
+                        {"agreement", number(resolution.agreement)},
+                        {"modularity", number(resolution.modularity)},
+                        {"recommended", static_cast<Index>(r) == resolutions.recommended}});
+    }
+    return list;
 }
 
 /// What the run took: time and memory.
@@ -85,6 +102,7 @@ std::string summary_json(const Run<Real>& run) {
     json["effective_rank_coarsest"] = result.effective_rank.back();
     json["recommended_scale"] = run.assessment.recommended + 1;
     json["clusters"] = run.assessment.cluster_count;
+    json["resolutions"] = resolutions_json(run.assessment.resolutions);
     json["warnings"] = result.warnings;
     json["notices"] = run.prepared.notices;
     for (const std::string& notice : run.assessment.notices) {

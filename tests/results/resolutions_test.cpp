@@ -1,0 +1,77 @@
+#include <pnmf/metrics/clustering_scores.hpp>
+#include <pnmf/results/result_file.hpp>
+#include <pnmf/results/run.hpp>
+#include <pnmf/results/save_run.hpp>
+#include <pnmf/simulate/cells.hpp>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+namespace pnmf {
+namespace {
+
+/// Five types of cells, with a neighbour graph.
+Run<double> run_on_types(std::vector<Index>& types, std::optional<Index> clusters) {
+    static const SimulatedCells drawn = simulate_cells(
+        make_cell_model({.cells = 150, .genes = 120, .types = 5, .depth = 3000.0, .seed = 3}), 0, 150);
+    static const DataValues X = [] {
+        Matrix values = to_dense(drawn.counts).array().log1p();
+        return Matrix(values.array().rowwise() / values.colwise().norm().array());
+    }();
+    types = drawn.types;
+    RunOptions options{.fit = {.rank = 8}, .clusters = clusters};
+    options.fit.filtration.neighbors = 8;
+    options.fit.filtration.scales.max_scales = 6;
+    return run_fit<double>(X, options);
+}
+
+TEST(ResolutionsOfARun, AreStoredAsColumnsFromFewClustersToMany) {
+    std::vector<Index> types;
+    const auto run = run_on_types(types, std::nullopt);
+    const Resolutions& found = run.assessment.resolutions;
+    ASSERT_GE(found.all.size(), 2U);
+    const Resolution& recommended = found.all[static_cast<std::size_t>(found.recommended)];
+    EXPECT_EQ(recommended.clusters, run.assessment.cluster_count);
+    EXPECT_EQ(recommended.scale, run.assessment.recommended);
+    EXPECT_EQ(recommended.labels, run.assessment.clusters[static_cast<std::size_t>(recommended.scale)]);
+    EXPECT_GT(adjusted_rand_index(recommended.labels, types), 0.6);
+    const AnnDataFile file = result_file(Dataset{}, run.prepared, run.result, run.assessment);
+    const auto column = [&](const std::string& name) -> const TableColumn* {
+        for (const TableColumn& candidate : file.cell_table) {
+            if (candidate.name == name) {
+                return &candidate;
+            }
+        }
+        return nullptr;
+    };
+    for (std::size_t r = 0; r < found.all.size(); ++r) {
+        const TableColumn* stored = column("pnmf_clusters_" + std::to_string(r + 1));
+        ASSERT_NE(stored, nullptr) << r;
+        EXPECT_TRUE(stored->categorical);
+        EXPECT_EQ(std::ssize(stored->categories), found.all[r].clusters);
+        const auto& names = std::get<std::vector<std::string>>(stored->values);
+        for (std::size_t j = 0; j < names.size(); ++j) {
+            ASSERT_EQ(names[j], std::to_string(found.all[r].labels[j] + 1));
+        }
+    }
+    EXPECT_EQ(column("pnmf_clusters_" + std::to_string(found.all.size() + 1)), nullptr);
+    const auto* parents = std::get_if<NumericArray>(&find(file.uns, "pnmf/resolutions/parents")->value);
+    ASSERT_NE(parents, nullptr);
+    EXPECT_EQ(parents->shape.at(1), 4);
+    const auto summary = nlohmann::json::parse(summary_json(run));
+    ASSERT_EQ(summary["resolutions"].size(), found.all.size());
+    EXPECT_EQ(summary["resolutions"][static_cast<std::size_t>(found.recommended)]["k"],
+              run.assessment.cluster_count);
+}
+
+TEST(ResolutionsOfARun, AreOneAloneWhereTheNumberOfClustersIsGiven) {
+    std::vector<Index> types;
+    const auto run = run_on_types(types, 4);
+    ASSERT_EQ(run.assessment.resolutions.all.size(), 1U);
+    EXPECT_EQ(run.assessment.resolutions.all.front().clusters, 4);
+    const AnnDataFile file = result_file(Dataset{}, run.prepared, run.result, run.assessment);
+    EXPECT_EQ(find(file.uns, "pnmf/resolutions"), nullptr);
+}
+
+} // namespace
+} // namespace pnmf
