@@ -245,7 +245,7 @@ void write_clusters(const Report& report, const fs::path& path) {
     write_text(path, text);
 }
 
-/// The clusters of every scale as columns `pnmf_clusters_1`, … of `obs`.
+/// The clusters of every scale as columns `pnmf_scale_1`, … of `obs`.
 void keep_clusters(const Report& report, const fs::path& file) {
     std::vector<std::string> categories;
     for (Index c = 1; c <= report.found.clusters; ++c) {
@@ -257,13 +257,13 @@ void keep_clusters(const Report& report, const fs::path& file) {
         for (const Index cluster : scores.clusters) {
             names.push_back(categories[static_cast<std::size_t>(cluster)]);
         }
-        columns.push_back({.name = fmt::format("pnmf_clusters_{}", columns.size() + 1),
+        columns.push_back({.name = fmt::format("pnmf_scale_{}", columns.size() + 1),
                            .values = std::move(names),
                            .categorical = true,
                            .categories = categories});
     }
     add_cell_columns(file, columns);
-    fmt::print(stderr, "{}: clusters of {} scales in obs, pnmf_clusters_1 and so on\n", file.string(),
+    fmt::print(stderr, "{}: clusters of {} scales in obs, pnmf_scale_1 and so on\n", file.string(),
                columns.size());
 }
 
@@ -360,7 +360,7 @@ void add_score(CLI::App& app) {
         ->type_name("FILE");
     verb->add_flag(
         "--keep-clusters", options->keep_clusters,
-        "Add the clusters of each scale to obs of the result: pnmf_clusters_1, pnmf_clusters_2, ...");
+        "Add the clusters of each scale to obs of the result: pnmf_scale_1, pnmf_scale_2, ...");
     verb->add_option("--threads", options->threads, "Threads; results do not depend on it [all cores]")
         ->check(CLI::PositiveNumber);
     verb->add_flag("--json", options->json, "Print JSON");

@@ -113,7 +113,7 @@ TEST(Score, ClustersOfEachScaleAreKeptInTheResultBesideAllElse) {
     AnnDataFile file;
     file.cell_names = data.names;
     file.cell_table.push_back({.name = "group", .values = data.labels});
-    file.cell_table.push_back({.name = "pnmf_clusters_1", .values = std::vector<double>(30, 7.0)});
+    file.cell_table.push_back({.name = "pnmf_scale_1", .values = std::vector<double>(30, 7.0)});
     SlabArray H{
         .slabs = 2, .rows = 2, .cols = 30, .slab = std::function([&](Index t) { return data.H[1 - t]; })};
     file.uns["pnmf"] = AnnDataMap{{"H", H}, {"epsilon", numeric_array(std::vector<double>{0.5, 2.0})}};
@@ -129,7 +129,7 @@ TEST(Score, ClustersOfEachScaleAreKeptInTheResultBesideAllElse) {
     const Dataset written = read_dataset(folder / "clusters.tsv", {.cells = CellAxis::rows});
     for (Index t = 0; t < 2; ++t) {
         const TableColumn& kept = after.cell_table[static_cast<std::size_t>(t) + 1];
-        EXPECT_EQ(kept.name, "pnmf_clusters_" + std::to_string(t + 1));
+        EXPECT_EQ(kept.name, "pnmf_scale_" + std::to_string(t + 1));
         const auto& names = std::get<std::vector<std::string>>(kept.values);
         for (Index j = 0; j < 30; ++j) {
             EXPECT_EQ(std::stod(names[j]), std::get<Matrix>(written.X)(t, j));
