@@ -358,9 +358,8 @@ void add_score(CLI::App& app) {
     verb->add_option("--write-clusters", options->clusters_file,
                      "Table to write: the cluster of each cell at each scale")
         ->type_name("FILE");
-    verb->add_flag(
-        "--keep-clusters", options->keep_clusters,
-        "Add the clusters of each scale to obs of the result: pnmf_scale_1, pnmf_scale_2, ...");
+    verb->add_flag("--keep-clusters", options->keep_clusters,
+                   "Add the clusters of each scale to obs of the result: pnmf_scale_1, pnmf_scale_2, ...");
     verb->add_option("--threads", options->threads, "Threads; results do not depend on it [all cores]")
         ->check(CLI::PositiveNumber);
     verb->add_flag("--json", options->json, "Print JSON");

@@ -1,7 +1,8 @@
+#include "assess/embedding_parts.hpp"
+
 #include <pnmf/assess/assess.hpp>
 #include <pnmf/assess/modularity.hpp>
 #include <pnmf/assess/resolutions.hpp>
-
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/effective_rank.hpp>
 #include <pnmf/linalg/sampling.hpp>
@@ -27,21 +28,6 @@ constexpr double enough_rank = 0.25;  ///< share of the directions beyond the fi
 /// The columns that take part in costly scores: all, or a random subset.
 std::vector<Index> probed_cells(Index cells, const AssessOptions& options) {
     return random_subset(cells, std::min(cells, options.probed_cells), Random(options.seed));
-}
-
-template <class Value>
-std::vector<Value> at(const std::vector<Value>& values, const std::vector<Index>& positions) {
-    std::vector<Value> result;
-    result.reserve(positions.size());
-    for (const Index position : positions) {
-        result.push_back(values[position]);
-    }
-    return result;
-}
-
-/// Cells of length 1: what a cell is made of, without how much of it there is.
-Matrix unit_cells(const Matrix& H) {
-    return H.array().rowwise() / H.colwise().norm().cwiseMax(std::numeric_limits<double>::min()).array();
 }
 
 double silhouette_of(const Matrix& H, const std::vector<Index>& clusters) {

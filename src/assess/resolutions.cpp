@@ -1,3 +1,4 @@
+#include "assess/embedding_parts.hpp"
 #include "assess/silhouette_table.hpp"
 
 #include <pnmf/assess/assess.hpp>
@@ -13,7 +14,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -22,19 +22,6 @@ namespace {
 
 constexpr Index starts_while_searching = 3;
 constexpr Index starts_at_the_end = 10;
-
-Matrix unit_cells(const Matrix& H) {
-    return H.array().rowwise() / H.colwise().norm().cwiseMax(std::numeric_limits<double>::min()).array();
-}
-
-std::vector<Index> at(const std::vector<Index>& values, const std::vector<Index>& positions) {
-    std::vector<Index> result;
-    result.reserve(positions.size());
-    for (const Index position : positions) {
-        result.push_back(values[position]);
-    }
-    return result;
-}
 
 /// The scales to try: evenly spaced, the finest among them, without those where the embedding has collapsed
 /// (`has_collapsed`).

@@ -12,7 +12,7 @@ namespace pnmf {
 namespace {
 
 /// Features up to this are decomposed whole: a fraction of a second, and no iteration to fail.
-constexpr Index whole_side = 256;
+constexpr Index whole_features = 256;
 /// Below this share of the largest variance a direction is rounding.
 constexpr double smallest_share = 1e-12;
 
@@ -25,7 +25,7 @@ Matrix scatter_times(const DataMatrix<double>& X, const Vector& mean, const Matr
 /// Eigenvectors of the scatter matrix, p × count, largest first.
 Matrix leading_directions(const DataMatrix<double>& X, const Vector& mean, Index count) {
     const Index p = X.features();
-    if (p <= whole_side || 2 * count >= p) {
+    if (p <= whole_features || 2 * count >= p) {
         const Matrix scatter = scatter_times(X, mean, Matrix::Identity(p, p));
         const Eigen::SelfAdjointEigenSolver<Matrix> solver(0.5 * (scatter + scatter.transpose()));
         return solver.eigenvectors().rightCols(count).rowwise().reverse();

@@ -10,7 +10,7 @@
 namespace pnmf {
 namespace {
 
-constexpr Index most_sweeps = 200; ///< on one set of scales, before more are added
+constexpr Index most_rough_sweeps = 200; ///< on one set of scales, before more are added
 
 /// The scales between two kept ones that are looked at: the middle, and the last before the largest step.
 std::vector<Index> probes(const std::vector<double>& epsilon, Index before, Index after) {
@@ -44,7 +44,7 @@ void solve_roughly(const Problem<Real>& level, const LevelOptions& options, Fact
     const SolverOptions rough{.extrapolate = options.extrapolate,
                               .shift_components = options.shift_components,
                               .tolerance = options.tolerance,
-                              .max_sweeps = most_sweeps};
+                              .max_sweeps = most_rough_sweeps};
     auto state = start_solver(level, rough, std::move(factors));
     const auto go_on = [&](const SweepReport&) { return !observer.starting || observer.starting(); };
     if (run_solver(level, rough, state, {.sweep = go_on}) == Stop::interrupted) {

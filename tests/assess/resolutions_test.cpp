@@ -15,14 +15,14 @@ namespace pnmf {
 namespace {
 
 /// Groups on the axes of a space, `groups` of `size` cells each, about 1 along their axis.
-struct Groups {
+struct AxisGroups {
     Matrix cells;
     std::vector<Index> labels;
 };
 
-Groups groups_on_axes(Index groups, Index size, double spread, std::uint64_t seed) {
+AxisGroups groups_on_axes(Index groups, Index size, double spread, std::uint64_t seed) {
     Random random(seed);
-    Groups result;
+    AxisGroups result;
     result.cells = Matrix::Zero(groups, groups * size);
     for (Index g = 0; g < groups; ++g) {
         for (Index i = 0; i < size; ++i) {
@@ -41,7 +41,7 @@ NeighborLists neighbour_graph(const Matrix& cells, Index k) {
 
 TEST(Resolutions, RecommendTheNumberOfGroupsThatThereAre) {
     for (const Index groups : {3, 5, 8}) {
-        const Groups data = groups_on_axes(groups, 40, 0.12, 1);
+        const AxisGroups data = groups_on_axes(groups, 40, 0.12, 1);
         const Resolutions found = find_resolutions(
             3, [&](Index t) { return Matrix(data.cells * (1.0 - 0.2 * static_cast<double>(t))); },
             neighbour_graph(data.cells, 8));
@@ -54,7 +54,7 @@ TEST(Resolutions, RecommendTheNumberOfGroupsThatThereAre) {
 
 TEST(Resolutions, RunFromFewClustersToManyAndSayHowTheyNest) {
     // Two far groups, each of three nearer ones.
-    Groups data = groups_on_axes(6, 30, 0.1, 3);
+    AxisGroups data = groups_on_axes(6, 30, 0.1, 3);
     Matrix cells = Matrix::Zero(8, data.cells.cols());
     cells.topRows(6) = data.cells;
     for (Index j = 0; j < cells.cols(); ++j) {
@@ -79,7 +79,7 @@ TEST(Resolutions, RunFromFewClustersToManyAndSayHowTheyNest) {
 }
 
 TEST(Resolutions, DoNotDependOnTheNumberOfThreads) {
-    const Groups data = groups_on_axes(4, 30, 0.2, 5);
+    const AxisGroups data = groups_on_axes(4, 30, 0.2, 5);
     const NeighborLists graph = neighbour_graph(data.cells, 6);
     const auto embedding = [&](Index) { return data.cells; };
     const int before = thread_count();
@@ -97,7 +97,7 @@ TEST(Resolutions, DoNotDependOnTheNumberOfThreads) {
 }
 
 TEST(Resolutions, OfManyCellsAreFoundFromSomeOfThem) {
-    const Groups data = groups_on_axes(4, 200, 0.12, 7);
+    const AxisGroups data = groups_on_axes(4, 200, 0.12, 7);
     const Resolutions found = find_resolutions(1, [&](Index) { return data.cells; },
                                                neighbour_graph(data.cells, 8), {.probed_cells = 150});
     const Resolution& recommended = found.all[static_cast<std::size_t>(found.recommended)];
@@ -107,7 +107,7 @@ TEST(Resolutions, OfManyCellsAreFoundFromSomeOfThem) {
 }
 
 TEST(Resolutions, OfVeryFewCellsAreOneCluster) {
-    const Groups data = groups_on_axes(2, 3, 0.1, 1);
+    const AxisGroups data = groups_on_axes(2, 3, 0.1, 1);
     const Resolutions found = find_resolutions(
         1, [&](Index) { return data.cells; }, neighbour_graph(data.cells, 2));
     ASSERT_EQ(found.all.size(), 1U);
@@ -115,7 +115,7 @@ TEST(Resolutions, OfVeryFewCellsAreOneCluster) {
 }
 
 TEST(SilhouetteTable, HasTheMeanSilhouette) {
-    const Groups data = groups_on_axes(3, 25, 0.4, 2);
+    const AxisGroups data = groups_on_axes(3, 25, 0.4, 2);
     Random random(9);
     for (int round = 0; round < 5; ++round) {
         std::vector<Index> clusters;

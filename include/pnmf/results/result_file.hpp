@@ -1,9 +1,9 @@
 #pragma once
 
+#include <pnmf/assess/assess.hpp>
 #include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/io/h5ad.hpp>
-#include <pnmf/assess/assess.hpp>
 #include <pnmf/results/options_json.hpp>
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/types.hpp>
