@@ -13,7 +13,6 @@
 #include <pnmf/results/run.hpp>
 #include <pnmf/results/save_run.hpp>
 #include <pnmf/results/stored_result.hpp>
-#include <pnmf/version.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

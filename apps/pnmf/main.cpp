@@ -3,7 +3,6 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/gemm.hpp>
-#include <pnmf/version.hpp>
 
 #include <fmt/core.h>
 

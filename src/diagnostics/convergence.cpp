@@ -1,5 +1,3 @@
-#include "diagnostics/unknown.hpp"
-
 #include <pnmf/diagnostics/convergence.hpp>
 
 #include <fmt/format.h>
@@ -9,7 +7,11 @@
 #include <limits>
 
 namespace pnmf {
-namespace {} // namespace
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+} // namespace
 
 RoundingBounds rounding_of(Precision precision) {
     // Single precision has 29 bits less. Norms and objectives are sums of many products, which lose some of

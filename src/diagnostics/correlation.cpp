@@ -1,5 +1,3 @@
-#include "diagnostics/unknown.hpp"
-
 #include <pnmf/diagnostics/correlation.hpp>
 #include <pnmf/error.hpp>
 
@@ -9,6 +7,8 @@
 
 namespace pnmf {
 namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 double away_from_zero(double x) {
     constexpr double tiny = 1e-300;

@@ -1,5 +1,3 @@
-#include "diagnostics/unknown.hpp"
-
 #include <pnmf/diagnostics/embedding_increments.hpp>
 #include <pnmf/error.hpp>
 
@@ -12,6 +10,8 @@
 
 namespace pnmf {
 namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// Columns [begin, end) of X, dense.
 Matrix columns_of(const DataMatrix<double>& X, Index begin, Index end) {

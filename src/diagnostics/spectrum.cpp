@@ -1,5 +1,3 @@
-#include "diagnostics/unknown.hpp"
-
 #include <pnmf/diagnostics/spectrum.hpp>
 #include <pnmf/persistence/diagram.hpp>
 
@@ -17,6 +15,8 @@
 
 namespace pnmf {
 namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// A symmetric operator as Spectra asks for it.
 class Operator {

@@ -1,4 +1,5 @@
-#include "io/hdf5_guard.hpp"
+#include "io/hdf5_text.hpp"
+
 #include "io/hdf5_native.hpp"
 
 #include <array>

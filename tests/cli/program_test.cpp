@@ -1,7 +1,5 @@
 #include "support/paths.hpp"
 
-#include <pnmf/version.hpp>
-
 #include <gmock/gmock.h>
 
 #include <string>
