@@ -59,8 +59,10 @@ format: ## format the C++ sources
 format-check: ## check the format of the C++ sources
 	@$(CXX_FILES) | xargs clang-format --dry-run --Werror
 
-tidy: packages-test build/dev/build.ninja ## run clang-tidy over the sources that changed since its last run
-	@scripts/tidy build/dev
+# clang-tidy looks at sources one by one, and wants to know how each would be compiled alone.
+tidy: packages-test ## run clang-tidy over the sources that changed since its last run
+	@cmake --preset dev -B build/tidy -DPNMF_FILES_PER_UNIT=1 -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
+	@scripts/tidy build/tidy
 
 bench: packages-test ## run the benchmarks that take under ten minutes
 	@scripts/bench

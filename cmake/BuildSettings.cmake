@@ -10,17 +10,22 @@ foreach(language IN ITEMS C CXX)
     endif()
 endforeach()
 
-# A compiler cache, when the machine has one, makes rebuilds in a new folder quick.
+# A compiler cache, when the machine has one, makes rebuilds in a new folder quick. It takes precompiled headers into
+# account only when told that macros defined before them and the time in them do not matter.
 find_program(CCACHE_PROGRAM ccache)
 if(CCACHE_PROGRAM AND PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+    set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${CCACHE_PROGRAM}")
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        set(pnmf_cache_flags -fpch-preprocess)
+    endif()
 endif()
 
 function(pnmf_build_settings target)
     target_compile_options(
         ${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual -Wcast-align
-                          # Eigen's vectorised loops set these off inside GCC 12's own headers.
-                          -Wno-maybe-uninitialized -Wno-use-after-free)
+                          # Eigen's vectorised loops, and std::string where much is inlined, set these off inside GCC 12's own
+                          # headers.
+                          -Wno-maybe-uninitialized -Wno-use-after-free -Wno-stringop-overflow -Wno-array-bounds)
     if(PNMF_WARNINGS_AS_ERRORS)
         target_compile_options(${target} PRIVATE -Werror)
     endif()
@@ -28,6 +33,7 @@ function(pnmf_build_settings target)
         target_compile_options(${target} PRIVATE -fsanitize=${PNMF_SANITIZE} -fno-omit-frame-pointer)
         target_link_options(${target} PUBLIC -fsanitize=${PNMF_SANITIZE})
     endif()
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${pnmf_cache_flags}>)
     # a·b + c is one rounding or two depending on the compiler's mood otherwise: results must not depend on it.
     target_compile_options(${target} PRIVATE -ffp-contract=off)
 endfunction()

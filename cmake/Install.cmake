@@ -1,16 +1,24 @@
-# Installs the library, its headers, the program and the CMake package pnmf (find_package(pnmf) → pnmf::pnmf).
+# Installs the library, its headers, the program and the CMake package pnmf (find_package(pnmf) → pnmf::pnmf,
+# find_package(pnmf COMPONENTS core) → pnmf::core).
 include(CMakePackageConfigHelpers)
 
 set(pnmf_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/pnmf")
 
-set_target_properties(pnmf PROPERTIES VERSION "${PROJECT_VERSION}" SOVERSION "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
-install(
-    TARGETS pnmf
-    EXPORT pnmf-targets
-    LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-    ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
-    FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
-install(EXPORT pnmf-targets NAMESPACE pnmf:: DESTINATION "${pnmf_package_dir}")
+# A set of targets for each library, so that who wants pnmf::core alone need not have what the others link.
+set(pnmf_soversion "${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}")
+foreach(name IN ITEMS core io report)
+    # A shared library finds the others beside itself.
+    set_target_properties(pnmf_${name} PROPERTIES VERSION "${PROJECT_VERSION}" SOVERSION "${pnmf_soversion}" INSTALL_RPATH "$ORIGIN")
+    install(
+        TARGETS pnmf_${name}
+        EXPORT pnmf-${name}-targets
+        LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+        FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+    install(EXPORT pnmf-${name}-targets NAMESPACE pnmf:: DESTINATION "${pnmf_package_dir}")
+endforeach()
+install(TARGETS pnmf EXPORT pnmf-all-targets FILE_SET HEADERS DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(EXPORT pnmf-all-targets NAMESPACE pnmf:: DESTINATION "${pnmf_package_dir}")
 
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/pnmf-config.cmake.in" "${PROJECT_BINARY_DIR}/pnmf-config.cmake"
                               INSTALL_DESTINATION "${pnmf_package_dir}")

@@ -10,6 +10,7 @@
 #include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run_folder.hpp>
+#include <pnmf/version.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

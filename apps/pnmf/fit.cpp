@@ -13,6 +13,7 @@
 #include <pnmf/results/run.hpp>
 #include <pnmf/results/save_run.hpp>
 #include <pnmf/results/stored_result.hpp>
+#include <pnmf/version.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

@@ -3,6 +3,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/gemm.hpp>
+#include <pnmf/version.hpp>
 
 #include <fmt/core.h>
 

@@ -6,6 +6,7 @@
 #include <pnmf/io/write_text.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/results/stored_result.hpp>
+#include <pnmf/version.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

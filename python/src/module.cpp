@@ -5,6 +5,7 @@
 #include <pnmf/error.hpp>
 #include <pnmf/remedy.hpp>
 #include <pnmf/solvers/option_list.hpp>
+#include <pnmf/version.hpp>
 
 #include <algorithm>
 #include <string>

@@ -1,3 +1,5 @@
+#include "diagnostics/unknown.hpp"
+
 #include <pnmf/diagnostics/convergence.hpp>
 
 #include <fmt/format.h>
@@ -7,11 +9,7 @@
 #include <limits>
 
 namespace pnmf {
-namespace {
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-
-} // namespace
+namespace {} // namespace
 
 RoundingBounds rounding_of(Precision precision) {
     // Single precision has 29 bits less. Norms and objectives are sums of many products, which lose some of

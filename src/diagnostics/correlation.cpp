@@ -1,3 +1,5 @@
+#include "diagnostics/unknown.hpp"
+
 #include <pnmf/diagnostics/correlation.hpp>
 #include <pnmf/error.hpp>
 
@@ -7,8 +9,6 @@
 
 namespace pnmf {
 namespace {
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 double away_from_zero(double x) {
     constexpr double tiny = 1e-300;

@@ -1,3 +1,5 @@
+#include "diagnostics/unknown.hpp"
+
 #include <pnmf/diagnostics/embedding_increments.hpp>
 #include <pnmf/error.hpp>
 
@@ -10,8 +12,6 @@
 
 namespace pnmf {
 namespace {
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// Columns [begin, end) of X, dense.
 Matrix columns_of(const DataMatrix<double>& X, Index begin, Index end) {

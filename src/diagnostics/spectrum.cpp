@@ -1,3 +1,5 @@
+#include "diagnostics/unknown.hpp"
+
 #include <pnmf/diagnostics/spectrum.hpp>
 #include <pnmf/persistence/diagram.hpp>
 
@@ -15,8 +17,6 @@
 
 namespace pnmf {
 namespace {
-
-constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 /// A symmetric operator as Spectra asks for it.
 class Operator {

@@ -1,4 +1,4 @@
-#include "io/hdf5_datatype.hpp"
+#include "io/hdf5_guard.hpp"
 #include "io/hdf5_native.hpp"
 
 #include <pnmf/error.hpp>

@@ -1,6 +1,5 @@
+#include "io/hdf5_guard.hpp"
 #include "io/hdf5_native.hpp"
-#include "io/hdf5_stored.hpp"
-#include "io/hdf5_text.hpp"
 #include "linalg/large_pages.hpp"
 
 #include <pnmf/error.hpp>
@@ -248,10 +247,7 @@ bool Object::read_large_as(Value* out) const {
     if (!stored_as(native<Stored>())) {
         return false;
     }
-    if (read_contiguous<Stored>(handle_.get(), out) == StoredRead::done) {
-        return true;
-    }
-    switch (read_chunks<Stored>(handle_.get(), out)) {
+    switch (read_past_hdf5<Stored>(handle_.get(), out)) {
     case StoredRead::done:
         return true;
     case StoredRead::damaged:

@@ -1,5 +1,4 @@
-#include "io/hdf5_text.hpp"
-
+#include "io/hdf5_guard.hpp"
 #include "io/hdf5_native.hpp"
 
 #include <array>

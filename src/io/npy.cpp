@@ -17,7 +17,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little,
               "arrays are read and written as little-endian bytes");
 
-struct Header {
+struct NpyHeader {
     std::string type;
     bool fortran = false;
     std::vector<std::int64_t> shape;
@@ -61,7 +61,7 @@ std::vector<std::int64_t> parse_shape(std::string_view text, const std::string& 
     fail("{}: the header of the array has a shape without an end", file);
 }
 
-Header read_header(InputFile& file) {
+NpyHeader read_header(InputFile& file) {
     const std::string name = file.name();
     std::array<char, 12> start{};
     require(file.read(start.data(), 8) == 8 && std::memcmp(start.data(), "\x93NUMPY", 6) == 0,
@@ -75,7 +75,7 @@ Header read_header(InputFile& file) {
     require(length <= file.size_bound(), "{}: cut off inside the header", name);
     std::string text(length, '\0');
     require(file.read(text.data(), length) == length, "{}: cut off inside the header", name);
-    Header header;
+    NpyHeader header;
     const std::string_view type = entry(text, "descr", name);
     require(type.starts_with('\''), "{}: the array has records as values, numbers are expected", name);
     header.type = type.substr(1, type.find('\'', 1) - 1);
@@ -123,7 +123,7 @@ constexpr std::array<Type, 11> types = {{{"<f8", 8, read_values<double>},
 
 Dataset read_npy(const std::filesystem::path& path, const ReadOptions& options) {
     InputFile file(path);
-    const Header header = read_header(file);
+    const NpyHeader header = read_header(file);
     const Type* type = nullptr;
     for (const Type& candidate : types) {
         if (header.type == candidate.name) {

@@ -12,7 +12,7 @@ namespace pnmf {
 namespace {
 
 constexpr Index queries_at_once = 256;
-constexpr Index others_at_once = 1024;
+constexpr Index members_at_once = 1024;
 constexpr Index largest_list = 4; // times the average; longer ones are cut, so that no cell costs more
 constexpr Index most_lists = 8192;
 constexpr Index sample_for_a_centre = 32;
@@ -127,8 +127,8 @@ class Comparison {
 
     /// Others are named by their numbers from `first` on.
     void with(Index first, ConstBlock<float> vectors, const FloatVector& own, Index begin, Index end) {
-        for (Index block = begin; block < end; block += others_at_once) {
-            const Index size = std::min(others_at_once, end - block);
+        for (Index block = begin; block < end; block += members_at_once) {
+            const Index size = std::min(members_at_once, end - block);
             keys_.resize(size, queries_.cols());
             multiply_transposed(vectors.middleCols(block, size), queries_, keys_);
             for (Index a = 0; a < queries_.cols(); ++a) {

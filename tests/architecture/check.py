@@ -3,8 +3,8 @@
 
     check.py ROOT
 
-Layers include only what stands below them; the library neither prints nor exits nor takes a
-seed from outside, and names no flag of the program; nothing is
+Layers include only what stands below them, and each is in one of the three libraries; the library neither prints nor
+exits nor takes a seed from outside, and names no flag of the program; nothing is
 built with flags that change results; no path of one machine; no file that has grown too long.
 """
 
@@ -25,6 +25,16 @@ MAY_INCLUDE["results"] = set(CHAIN) | {"io", "metrics", "assess"}
 MAY_INCLUDE["report"] = MAY_INCLUDE["results"] | {"results"}
 MAY_INCLUDE["diagnostics"] = set(MAY_INCLUDE) - {"backends"}
 MAY_INCLUDE["root"] = set()
+
+# The libraries, each linked with those before it, and the layers that are not in the first. Files of `diagnostics` are in the
+# library that their CMakeLists.txt names: some look at numbers, some at stored results.
+LIBRARIES = ["core", "io", "report"]
+LIBRARY_OF_LAYER = {"io": "io", "results": "io", "report": "report", "diagnostics": None}
+ALL_HEADERS = "pnmf.hpp"
+CORE_NEVER_INCLUDES = r"hdf5|H5|zlib|matio|nlohmann/"
+
+# Headers for one source alone: whoever includes one goes past the file that decides when to use it.
+INCLUDED_ONLY_BY = {"io/hdf5_stored.hpp": {"hdf5_guard.cpp", "hdf5_stored.cpp"}}
 
 LONGEST_FILE = 450
 
@@ -76,22 +86,67 @@ def layer_included(root, including, quoted, target):
     return None
 
 
+def library_of(path, layer):
+    """The library a file is in: that of its layer or, where a layer has several, the one its CMakeLists.txt names."""
+    library = LIBRARY_OF_LAYER.get(layer, "core")
+    return library or library_listed(path) or "core"
+
+
+def library_listed(path):
+    """The library whose list of sources in the folder's CMakeLists.txt names this file, None when no list does."""
+    listing = path.parent / "CMakeLists.txt"
+    for block in re.finditer(r"target_sources\(\s*pnmf_(\w+)([^)]*)\)", listing.read_text() if listing.exists() else ""):
+        if path.name in block[2].split():
+            return block[1]
+    return None
+
+
+def included(path):
+    """Every #include of a file: the line's number, whether it is quoted, what it names."""
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+        if match:
+            yield number, match[1] == '"', match[2]
+
+
 def check_includes(root):
     for top in [root / "include" / "pnmf", root / "src"]:
         for path in files_of(root, [top.relative_to(root)]):
-            if path.suffix not in {".hpp", ".cpp", ".h", ".cu"}:
+            if path.suffix not in {".hpp", ".cpp", ".h", ".cu"} or path == top / ALL_HEADERS:
                 continue
             layer = layer_of(path.relative_to(top))
             if layer not in MAY_INCLUDE:
                 yield path, 1, f"the layer '{layer}' has no place in the order of layers: give it one in {pathlib.Path(__file__).name}"
                 continue
-            for number, line in enumerate(path.read_text().splitlines(), 1):
-                match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
-                if not match:
-                    continue
-                reached = layer_included(root, path, match[1] == '"', match[2])
+            for number, quoted, target in included(path):
+                reached = layer_included(root, path, quoted, target)
                 if reached not in {None, layer, "root"} | MAY_INCLUDE[layer]:
                     yield path, number, f"the layer '{layer}' must not include '{reached}'"
+                if path.name not in INCLUDED_ONLY_BY.get(target, {path.name}):
+                    yield path, number, f"only {' and '.join(sorted(INCLUDED_ONLY_BY[target]))} may include {target}"
+                if target == f"pnmf/{ALL_HEADERS}":
+                    yield path, number, f"the library must not include {target}, which is for its users"
+
+
+def check_libraries(root):
+    """A file is listed with its layer's library and includes nothing of a later one; the core knows no file format."""
+    for top in [root / "include" / "pnmf", root / "src"]:
+        for path in files_of(root, [top.relative_to(root)]):
+            if path.suffix not in {".hpp", ".cpp", ".h", ".cu"} or path == top / ALL_HEADERS:
+                continue
+            layer = layer_of(path.relative_to(top))
+            library = library_of(path, layer)
+            if library_listed(path) not in {None, library}:
+                yield path, 1, f"is listed with pnmf_{library_listed(path)}, but the layer '{layer}' is in pnmf_{library}"
+            for number, quoted, target in included(path):
+                if library == "core" and re.match(CORE_NEVER_INCLUDES, target):
+                    yield path, number, f"pnmf_core must not need {target}"
+                reached = layer_included(root, path, quoted, target)
+                if reached in MAY_INCLUDE:
+                    header = root / "include" / target
+                    other = library_of(header, reached)
+                    if LIBRARIES.index(other) > LIBRARIES.index(library):
+                        yield path, number, f"pnmf_{library} must not include {target}, which is in pnmf_{other}"
 
 
 def check_headers(root):
@@ -100,6 +155,12 @@ def check_headers(root):
         listing = path.parent / "CMakeLists.txt"
         if path.suffix == ".hpp" and listing.exists() and not re.search(rf"(^|[\s/]){re.escape(path.name)}\b", listing.read_text()):
             yield path, 1, f"{listing.relative_to(root)} does not name this header, so it is not installed"
+    every = root / "include" / "pnmf" / ALL_HEADERS
+    if every.exists():
+        named = {target for _, _, target in included(every)}
+        for path in files_of(root, ["include"]):
+            if path.suffix == ".hpp" and path != every and str(path.relative_to(root / "include")) not in named:
+                yield path, 1, f"{every.relative_to(root)} does not include this header"
 
 
 def check_library(root):
@@ -143,7 +204,7 @@ def breaches(root):
     if not (root / "include" / "pnmf").is_dir():
         raise SystemExit(f"{root} holds no include/pnmf")
     result = []
-    for check in [check_includes, check_headers, check_library, check_flags, check_paths, check_lengths]:
+    for check in [check_includes, check_libraries, check_headers, check_library, check_flags, check_paths, check_lengths]:
         result += [f"{path.relative_to(root)}:{line}: {what}" for path, line, what in check(root)]
     return result
 

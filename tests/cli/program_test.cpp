@@ -1,5 +1,7 @@
 #include "support/paths.hpp"
 
+#include <pnmf/version.hpp>
+
 #include <gmock/gmock.h>
 
 #include <string>

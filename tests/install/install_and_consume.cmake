@@ -1,25 +1,7 @@
 # Installs a build under a fresh prefix, moves the prefix, then configures, builds and runs the consumer against it.
 # cmake -DBUILD_DIR=… -DCONSUMER_DIR=… -DWORK_DIR=… -DCOMPILER=… -DVERSION=… -P install_and_consume.cmake
-foreach(variable IN ITEMS BUILD_DIR CONSUMER_DIR WORK_DIR COMPILER VERSION)
-    if(NOT DEFINED ${variable})
-        message(FATAL_ERROR "${variable} is not set")
-    endif()
-endforeach()
-
-function(run)
-    execute_process(COMMAND ${ARGN} RESULT_VARIABLE code OUTPUT_VARIABLE out ERROR_VARIABLE err)
-    if(NOT code EQUAL 0)
-        list(JOIN ARGN " " command)
-        message(FATAL_ERROR "${command}\nexit ${code}\n${out}\n${err}")
-    endif()
-    set(printed "${out}" PARENT_SCOPE)
-endfunction()
-
-function(expect found expected what)
-    if(NOT "${found}" STREQUAL "${expected}")
-        message(FATAL_ERROR "${what}: expected\n${expected}\nfound\n${found}")
-    endif()
-endfunction()
+include("${CMAKE_CURRENT_LIST_DIR}/steps.cmake")
+need(BUILD_DIR CONSUMER_DIR WORK_DIR COMPILER VERSION)
 
 file(REMOVE_RECURSE "${WORK_DIR}")
 run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${WORK_DIR}/first")

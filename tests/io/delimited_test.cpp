@@ -120,5 +120,23 @@ TEST(Delimited, NotANumberAndInfinityAreReadAndFoundByTheCheck) {
                 HasSubstr("2 are NaN; the first is nan at cell A, gene y"));
 }
 
+TEST(Delimited, ADamagedSecondGzipMemberIsNotTakenForTheEnd) {
+    const TemporaryFolder folder;
+    const std::string first = read_text(write_gzip(folder / "first.gz", "gene,A,B\nx,1,2\n"));
+    std::string second = read_text(write_gzip(folder / "second.gz", "y,3,4\n"));
+    EXPECT_EQ(dense_of(read_dataset(write_text(folder / "whole.csv.gz", first + second))), one_to_four());
+
+    second[0] = 'X';
+    const auto damaged = write_text(folder / "damaged.csv.gz", first + second);
+    EXPECT_THAT(complaint_of([&] { read_dataset(damaged); }), HasSubstr("not gzip follow the gzip data"));
+
+    // Why the reader does not use it: zlib's own sees nothing wrong.
+    std::string text(100, ' ');
+    gzFile file = gzopen(damaged.c_str(), "rb");
+    EXPECT_EQ(gzread(file, text.data(), 100), 15); // the first member
+    EXPECT_EQ(gzread(file, text.data(), 100), 0);
+    EXPECT_EQ(gzclose(file), Z_OK);
+}
+
 } // namespace
 } // namespace pnmf::test

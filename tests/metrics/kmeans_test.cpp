@@ -13,7 +13,7 @@
 namespace pnmf {
 namespace {
 
-Matrix random_points(Index d, Index n, std::uint64_t seed) {
+Matrix scattered_points(Index d, Index n, std::uint64_t seed) {
     Random random(seed);
     Matrix X(d, n);
     for (double& value : X.reshaped()) {
@@ -37,7 +37,7 @@ TEST(KMeans, TakesTheClustersOfScikitLearnSeedBySeed) {
 }
 
 TEST(KMeans, EndsWhereCellsAreNearestTheirCentreAndCentresAreMeans) {
-    const Matrix X = random_points(4, 300, 1);
+    const Matrix X = scattered_points(4, 300, 1);
     const KMeansResult result = kmeans(X, {.clusters = 7, .tolerance = 0.0});
     ASSERT_TRUE(result.converged);
     Matrix sums = Matrix::Zero(4, 7);
@@ -56,7 +56,7 @@ TEST(KMeans, EndsWhereCellsAreNearestTheirCentreAndCentresAreMeans) {
 }
 
 TEST(KMeans, MoreStartsNeverGiveALargerInertia) {
-    const Matrix X = random_points(3, 150, 2);
+    const Matrix X = scattered_points(3, 150, 2);
     double previous = std::numeric_limits<double>::infinity();
     for (const Index starts : {1, 2, 5, 10, 20}) {
         const double inertia = kmeans(X, {.clusters = 8, .starts = starts, .seed = 5}).inertia;
@@ -66,7 +66,7 @@ TEST(KMeans, MoreStartsNeverGiveALargerInertia) {
 }
 
 TEST(KMeans, OneClusterIsTheMeanHoweverManyStarts) {
-    const Matrix X = random_points(3, 50, 4);
+    const Matrix X = scattered_points(3, 50, 4);
     for (const Index starts : {1, 10}) {
         const KMeansResult result = kmeans(X, {.clusters = 1, .starts = starts, .seed = 1});
         EXPECT_EQ(result.labels, std::vector<Index>(50, 0));
@@ -76,7 +76,7 @@ TEST(KMeans, OneClusterIsTheMeanHoweverManyStarts) {
 }
 
 TEST(KMeans, FindsAllGroupsThatAreFarApart) {
-    Matrix X = random_points(2, 200, 3) * 0.01;
+    Matrix X = scattered_points(2, 200, 3) * 0.01;
     std::vector<Index> truth(200);
     for (Index j = 0; j < 200; ++j) {
         truth[j] = j % 5;
@@ -114,7 +114,7 @@ TEST(KMeans, NoClusterStaysEmptyWhileCellsAreDistinct) {
 }
 
 TEST(KMeans, TheNumberOfThreadsChangesNothing) {
-    const Matrix X = random_points(5, 3000, 4);
+    const Matrix X = scattered_points(5, 3000, 4);
     const int before = thread_count();
     for (const Index starts : {1, 4}) {
         set_thread_count(1);
@@ -129,7 +129,7 @@ TEST(KMeans, TheNumberOfThreadsChangesNothing) {
 }
 
 TEST(KMeans, OptionsAndValuesThatCannotBeAreRejected) {
-    const Matrix X = random_points(2, 5, 5);
+    const Matrix X = scattered_points(2, 5, 5);
     EXPECT_THROW(kmeans(X, {.clusters = 0}), InputError);
     EXPECT_THROW(kmeans(X, {.clusters = 6}), InputError);
     EXPECT_THROW(kmeans(X, {.clusters = 2, .starts = 0}), InputError);

@@ -14,16 +14,16 @@ namespace {
 
 using testing::ElementsAre;
 
-constexpr Index features = 5;
-constexpr Index cells = 7;
+constexpr Index feature_count = 5;
+constexpr Index cell_count = 7;
 
 Dataset example() {
     Dataset data;
-    data.X = test::uniform_cloud(features, cells, 3);
-    for (Index i = 0; i < features; ++i) {
+    data.X = test::uniform_cloud(feature_count, cell_count, 3);
+    for (Index i = 0; i < feature_count; ++i) {
         data.feature_names.push_back("gene" + std::to_string(i));
     }
-    for (Index j = 0; j < cells; ++j) {
+    for (Index j = 0; j < cell_count; ++j) {
         data.cell_names.push_back("cell" + std::to_string(j));
     }
     data.cell_table.push_back({.name = "label",
@@ -90,15 +90,15 @@ TYPED_TEST(ResultFile, HasEveryEntryOfTheContractWithItsShape) {
          {"objective", "objective_fit", "objective_graph", "objective_smoothness", "objective_anchor"}) {
         EXPECT_THAT(shape(name), ElementsAre(3 + 1)) << name;
     }
-    EXPECT_THAT(shape("H"), ElementsAre(scales, 2, cells));
-    EXPECT_THAT(shape("W"), ElementsAre(scales, features, 2));
+    EXPECT_THAT(shape("H"), ElementsAre(scales, 2, cell_count));
+    EXPECT_THAT(shape("W"), ElementsAre(scales, feature_count, 2));
     for (const char* name : {"gap_prominence", "stability", "silhouette", "resampling", "combined"}) {
         EXPECT_THAT(shape(std::string("scores/") + name), ElementsAre(scales)) << name;
     }
-    EXPECT_THAT(shape("clusters"), ElementsAre(scales, cells));
+    EXPECT_THAT(shape("clusters"), ElementsAre(scales, cell_count));
     EXPECT_EQ(std::get<std::int64_t>(find(file.uns, "pnmf/cluster_count")->value), 2);
-    EXPECT_THAT(shape("deaths"), ElementsAre(cells - 1));
-    EXPECT_THAT(shape("merge_tree"), ElementsAre(cells - 1, 4));
+    EXPECT_THAT(shape("deaths"), ElementsAre(cell_count - 1));
+    EXPECT_THAT(shape("merge_tree"), ElementsAre(cell_count - 1, 4));
     for (Index t = 0; t < scales; ++t) {
         EXPECT_EQ(read_slab(this->path_, "uns/pnmf/H", t), Matrix(factors.H[t].template cast<double>()));
         EXPECT_EQ(read_slab(this->path_, "uns/pnmf/W", t), Matrix(factors.W[t].template cast<double>()));

@@ -14,12 +14,12 @@
 namespace pnmf {
 namespace {
 
-DataMatrix<double> some_data() {
+DataMatrix<double> start_data() {
     return DataMatrix<double>(test::noisy_product(14, 11, 1));
 }
 
 TEST(Nndsvd, TakesTheLeadingTripletOfThePositivePartOfEachTriplet) {
-    const DataMatrix<double> X = some_data();
+    const DataMatrix<double> X = start_data();
     const Pair<double> pair = seed_pair(X, 5, Seeding::nndsvd);
     const TruncatedSvd svd = truncated_svd(X, 5);
     for (Index k = 0; k < 5; ++k) {
@@ -36,7 +36,7 @@ TEST(Nndsvd, TakesTheLeadingTripletOfThePositivePartOfEachTriplet) {
 }
 
 TEST(Nndsvda, ReplacesZerosByTheMeanAndNothingElse) {
-    const DataMatrix<double> X = some_data();
+    const DataMatrix<double> X = start_data();
     const Pair<double> bare = seed_pair(X, 5, Seeding::nndsvd);
     const Pair<double> filled = seed_pair(X, 5, Seeding::nndsvda);
     Index zeros = 0;
@@ -54,7 +54,7 @@ TEST(Nndsvda, ReplacesZerosByTheMeanAndNothingElse) {
 }
 
 TEST(Nndsvdar, ReplacesZerosBySmallRandomNumbers) {
-    const DataMatrix<double> X = some_data();
+    const DataMatrix<double> X = start_data();
     const Pair<double> bare = seed_pair(X, 5, Seeding::nndsvd);
     const Pair<double> filled = seed_pair(X, 5, Seeding::nndsvdar, 3);
     EXPECT_GT((filled.W - bare.W).norm(), 0.0);
@@ -94,8 +94,8 @@ TEST(Seeding, OfMoreDirectionsThanTheDataHaveIsFinite) {
 
 TEST(Seeding, RefusesARankOutOfRange) {
     for (const Index rank : {-2, 0, 12}) {
-        EXPECT_THROW(seed_pair(some_data(), rank), InputError) << rank;
-        EXPECT_THROW(seed_pair(some_data(), rank, Seeding::random), InputError) << rank;
+        EXPECT_THROW(seed_pair(start_data(), rank), InputError) << rank;
+        EXPECT_THROW(seed_pair(start_data(), rank, Seeding::random), InputError) << rank;
     }
 }
 
