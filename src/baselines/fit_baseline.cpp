@@ -53,12 +53,17 @@ FitResult<Real> solve_multiplicatively(const PreparedFit<Real>& prepared, const 
                                       : Stop::sweep_limit);
 }
 
+/// `space` is null where the cells are compared in X.
 template <RealNumber Real>
-PreparedFit<Real> prepare(const DataView& X, const BaselineFitOptions& options, bool keep) {
+PreparedFit<Real> prepare(const DataView& X, const Points* space, const BaselineFitOptions& options,
+                          bool keep) {
     check_options(options);
     check_values(X);
     PreparedFit<Real> prepared;
     prepared.X = data_of<Real>(X, keep);
+    require(space == nullptr || space->count() == prepared.X->cells(),
+            "there must be as many points as X has cells, {}, got {}", prepared.X->cells(),
+            space == nullptr ? 0 : space->count());
     prepared.rank = chosen_rank(options.rank, *prepared.X, prepared.notices);
     FitOptions& fit = prepared.options;
     fit.rank = options.rank;
@@ -76,8 +81,9 @@ PreparedFit<Real> prepare(const DataView& X, const BaselineFitOptions& options, 
         fit.penalty.graph = 0.0;
         prepared.graph = std::make_unique<FixedGraph>(empty_graph(prepared.X->cells()));
     } else {
-        prepared.graph =
-            std::make_unique<FixedGraph>(baseline_graph(Points(X, options.metric), options.graph));
+        prepared.graph = std::make_unique<FixedGraph>(
+            space != nullptr ? baseline_graph(*space, options.graph)
+                             : baseline_graph(Points(X, options.metric), options.graph));
     }
     prepared.penalty = fit.penalty;
     prepared.scales.epsilon = {no_threshold};
@@ -99,12 +105,18 @@ BaselineFitOptions published_fit(Baseline method, bool second) {
 
 template <RealNumber Real>
 PreparedFit<Real> prepare_baseline(const DataValues& X, const BaselineFitOptions& options) {
-    return prepare<Real>(view_of(X), options, true);
+    return prepare<Real>(view_of(X), nullptr, options, true);
 }
 
 template <RealNumber Real>
 PreparedFit<Real> prepare_baseline(const DataView& X, const BaselineFitOptions& options) {
-    return prepare<Real>(X, options, false);
+    return prepare<Real>(X, nullptr, options, false);
+}
+
+template <RealNumber Real>
+PreparedFit<Real> prepare_baseline(const DataView& X, const Points& space,
+                                   const BaselineFitOptions& options) {
+    return prepare<Real>(X, &space, options, false);
 }
 
 template <RealNumber Real>
@@ -130,6 +142,7 @@ FitResult<Real> fit_baseline(const DataValues& X, const BaselineFitOptions& opti
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template PreparedFit<Real> prepare_baseline(const DataValues&, const BaselineFitOptions&);               \
     template PreparedFit<Real> prepare_baseline(const DataView&, const BaselineFitOptions&);                 \
+    template PreparedFit<Real> prepare_baseline(const DataView&, const Points&, const BaselineFitOptions&);  \
     template FitResult<Real> solve_baseline(const PreparedFit<Real>&, const BaselineFitOptions&,             \
                                             const Observer&);                                                \
     template FitResult<Real> fit_baseline(const DataValues&, const BaselineFitOptions&, const Observer&);

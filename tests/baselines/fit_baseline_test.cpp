@@ -202,6 +202,23 @@ TEST(Baselines, StorageDoesNotMatter) {
     EXPECT_NEAR(sparse / dense, 1.0, 1e-6);
 }
 
+TEST(Baselines, OtherPointsMakeTheGraphWhileXIsFactorised) {
+    const Matrix X = simulate_circles({.seed = 2}).X;
+    const Matrix line = Vector::LinSpaced(X.cols(), 1.0, 2.0).array().square().matrix().transpose();
+    BaselineFitOptions options{.graph = published_settings(Baseline::gnmf), .rank = 3};
+    options.graph.neighbors = 1;
+    const DataValues values = X;
+    const auto own = prepare_baseline<double>(view_of(values), options);
+    const auto same = prepare_baseline<double>(view_of(values), Points(X), options);
+    const auto other = prepare_baseline<double>(view_of(values), Points(line), options);
+    EXPECT_EQ(solve_baseline(same, options).factors.H[0], solve_baseline(own, options).factors.H[0]);
+    EXPECT_EQ(other.X->cells(), X.cols());
+    EXPECT_EQ(other.graph->at(no_threshold)->edges(), X.cols() - 1) << "each cell with the one before";
+    EXPECT_NE(other.graph->at(no_threshold)->edges(), own.graph->at(no_threshold)->edges());
+    EXPECT_THROW(prepare_baseline<double>(view_of(values), Points(Matrix(line.leftCols(5))), options),
+                 InputError);
+}
+
 TEST(Baselines, OptionsThatCannotBeAreRejected) {
     const Matrix X = simulate_circles({.points = 3}).X;
     EXPECT_THROW(fit_baseline<double>(X, {.graph = {.lambda = -1.0}}), InputError);

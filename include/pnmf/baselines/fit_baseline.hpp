@@ -50,6 +50,10 @@ PreparedFit<Real> prepare_baseline(const DataValues& X, const BaselineFitOptions
 /// The same without a copy of X in double precision: what is viewed must outlive the result.
 template <RealNumber Real>
 PreparedFit<Real> prepare_baseline(const DataView& X, const BaselineFitOptions& options);
+/// The same with distances from somewhere else: X is factorised, while the graph comes from these points, as
+/// `prepare_fit` takes them. They have their own metric: the one of the options is not looked at.
+template <RealNumber Real>
+PreparedFit<Real> prepare_baseline(const DataView& X, const Points& space, const BaselineFitOptions& options);
 
 /// Solves what was prepared. The trace holds the objective after each step, start first.
 ///
