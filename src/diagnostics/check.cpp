@@ -12,13 +12,17 @@ struct Cloud {
     SortedEdges sorted;
 };
 
-Cloud make_cloud(const DataView& X, const FitOptions& fit) {
-    const Points points(X, fit.filtration.metric);
+/// `points`: the columns of X, or of the space of the fit.
+Cloud make_cloud(const Points& points, const FitOptions& fit) {
     require(points.count() >= 2, "there must be at least 2 cells, got {}", points.count());
     require(fit.filtration.neighbors || points.count() <= largest_set_of_pairs,
             "all pairs of {} cells do not fit (at most {}): a graph of nearest neighbours does",
             points.count(), largest_set_of_pairs);
-    Filtration filtration = make_filtration(points, fit.filtration, fit.seed);
+    FiltrationOptions options = fit.filtration;
+    if (fit.scale_error) {
+        options.scales.max_scales.reset(); // all scales, for which those of the fit stand
+    }
+    Filtration filtration = make_filtration(points, options, fit.seed);
     SortedEdges sorted = edges_of(points, filtration);
     return {std::move(filtration), std::move(sorted)};
 }
@@ -120,6 +124,13 @@ void check_embeddings(CheckReport& report, const StoredResult& result, const Dat
     if (!report.increments) {
         return;
     }
+    if (!result.coupling.empty()) {
+        report.findings.push_back({.statement = "Theorem (embedding_increment_bounds)",
+                                   .what = "is about scales that count alike; those of this fit stand for "
+                                           "different numbers of scales",
+                                   .verdict = Verdict::not_checked});
+        return;
+    }
     const std::vector<double>& dL = report.increments->increment;
     const auto H = [&](Index t) { return result.stored_H(t); };
     report.embeddings = embedding_increments(result.scales, H, dL, gram_norm(X), result.penalty);
@@ -162,7 +173,7 @@ CheckReport begin(const StoredResult& result, const FitOptions& fit) {
 } // namespace
 
 CheckReport check_data(const DataView& X, const FitOptions& fit, const CheckOptions& options) {
-    const Cloud cloud = make_cloud(X, fit);
+    const Cloud cloud = make_cloud(Points(X, fit.filtration.metric), fit);
     CheckReport report;
     report.cells = cloud.filtration.tree.cells;
     const auto* dense = std::get_if<DenseView<double>>(&X);
@@ -191,9 +202,14 @@ CheckReport check_result(const StoredResult& result, const DataView& given, cons
     require(report.features == 0 || data.features() == report.features,
             "the data must have the {} features of the fit, got {}", report.features, data.features());
     report.features = data.features();
-    const Cloud cloud = make_cloud(X, fit);
+    require(!result.space || result.space->coordinates.cols() == result.cells(),
+            "{}: the space of the result has {} cells, the fit {}", result.name,
+            result.space ? result.space->coordinates.cols() : 0, result.cells());
+    const Cloud cloud = make_cloud(
+        Points(result.space ? DataView(view_of(result.space->coordinates)) : X, fit.filtration.metric), fit);
     check_graphs(report, cloud, fit.filtration.alpha, options);
-    const Problem<double> problem{&data, cloud.filtration.graph.get(), result.epsilon, result.penalty};
+    const Problem<double> problem{&data,          cloud.filtration.graph.get(), result.epsilon,
+                                  result.penalty, result.scale_weight,          result.coupling};
     check_convergence(report, result, fit, &problem);
     check_embeddings(report, result, data);
     return report;

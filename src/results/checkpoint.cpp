@@ -17,9 +17,10 @@ namespace pnmf {
 namespace {
 
 // Layout: magic, size of a number, fingerprint, scales of the start (0: it is done) and how many of them are
-// not chained yet, momentum, trace, inner steps, current factors, previous
-// factors, CRC-32 of all before it. Counts and lengths are 64-bit, in the machine's byte order.
-constexpr std::array<char, 8> magic{'p', 'n', 'm', 'f', 'c', 'k', 'p', '3'};
+// not chained yet, positions of the scales kept (none: all are), momentum, trace, inner steps, current
+// factors, previous factors, CRC-32 of all before it. Counts and lengths are 64-bit, in the machine's byte
+// order.
+constexpr std::array<char, 8> magic{'p', 'n', 'm', 'f', 'c', 'k', 'p', '4'};
 
 class Writer {
   public:
@@ -226,7 +227,8 @@ namespace {
 
 template <class Real>
 void write_checkpoint(const std::filesystem::path& path, Index start_scales, Index unchained,
-                      const SolverState<Real>& state, const std::string& fingerprint) {
+                      const std::vector<Index>& kept, const SolverState<Real>& state,
+                      const std::string& fingerprint) {
     Writer writer(path);
     writer.bytes(magic.data(), magic.size());
     writer.value(static_cast<std::int64_t>(sizeof(Real)));
@@ -234,6 +236,8 @@ void write_checkpoint(const std::filesystem::path& path, Index start_scales, Ind
     writer.bytes(fingerprint.data(), fingerprint.size());
     writer.value(static_cast<std::int64_t>(start_scales));
     writer.value(static_cast<std::int64_t>(unchained));
+    writer.value(static_cast<std::int64_t>(kept.size()));
+    writer.bytes(kept.data(), kept.size() * sizeof(Index));
     writer.value(static_cast<std::int64_t>(state.momentum.size()));
     writer.bytes(state.momentum.data(), state.momentum.size() * sizeof(ScaleMomentum));
     writer.value(static_cast<std::int64_t>(state.trace.size()));
@@ -249,14 +253,14 @@ void write_checkpoint(const std::filesystem::path& path, Index start_scales, Ind
 
 template <class Real>
 void save_checkpoint(const std::filesystem::path& path, const SolverState<Real>& state,
-                     const std::string& fingerprint) {
-    write_checkpoint(path, 0, 0, state, fingerprint);
+                     const std::string& fingerprint, const std::vector<Index>& kept) {
+    write_checkpoint(path, 0, 0, kept, state, fingerprint);
 }
 
 template <class Real>
 void save_checkpoint(const std::filesystem::path& path, const StartState<Real>& start,
                      const std::string& fingerprint) {
-    write_checkpoint(path, start.scales, start.unchained, start.state, fingerprint);
+    write_checkpoint(path, start.scales, start.unchained, start.kept, start.state, fingerprint);
 }
 
 std::string checkpoint_fingerprint(const std::filesystem::path& path) {
@@ -281,7 +285,9 @@ StartState<Real> load_start(const std::filesystem::path& path, const std::string
             "{}: the checkpoint belongs to another run, with other data or options\n  there: {}\n  here:  {}",
             path.string(), lines_only_in(head.fingerprint, fingerprint),
             lines_only_in(fingerprint, head.fingerprint));
-    StartState<Real> start{.scales = head.start_scales, .unchained = head.unchained};
+    StartState<Real> start{.scales = head.start_scales, .unchained = head.unchained, .kept = {}, .state = {}};
+    start.kept.resize(static_cast<std::size_t>(reader.count(sizeof(Index))));
+    reader.bytes(start.kept.data(), start.kept.size() * sizeof(Index));
     SolverState<Real>& state = start.state;
     state.momentum.resize(static_cast<std::size_t>(reader.count(sizeof(ScaleMomentum))));
     reader.bytes(state.momentum.data(), state.momentum.size() * sizeof(ScaleMomentum));
@@ -305,7 +311,7 @@ SolverState<Real> load_checkpoint(const std::filesystem::path& path, const std::
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template void save_checkpoint(const std::filesystem::path&, const SolverState<Real>&,                    \
-                                  const std::string&);                                                       \
+                                  const std::string&, const std::vector<Index>&);                            \
     template void save_checkpoint(const std::filesystem::path&, const StartState<Real>&,                     \
                                   const std::string&);                                                       \
     template SolverState<Real> load_checkpoint(const std::filesystem::path&, const std::string&,             \

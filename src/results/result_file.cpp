@@ -95,6 +95,27 @@ void add_scales(AnnDataMap& uns, const PreparedFit<Real>& prepared, const ScaleS
     uns["multiplicity"] = numeric_array(integers(scales.multiplicity));
     uns["deaths"] = numeric_array(h0_diagram(*prepared.tree).deaths);
     uns["merge_tree"] = numeric_array(linkage(*prepared.tree));
+    uns["scales_all"] = scales.available;
+    if (prepared.kept) {
+        uns["scale_position"] = numeric_array(integers(prepared.kept->position));
+        uns["scale_weight"] = numeric_array(scales.weight);
+        uns["coupling"] = numeric_array(prepared.kept->smoothness);
+    }
+}
+
+/// Coordinates have a row for each cell of the fit, in its order; directions one for each of its features.
+void add_space(AnnDataMap& uns, const Space& space) {
+    AnnDataMap map;
+    map["name"] = space.name;
+    map["coordinates"] = numeric_array(Matrix(space.coordinates.transpose()));
+    if (space.components) {
+        map["directions"] = numeric_array(space.components->directions);
+        map["mean"] =
+            numeric_array(std::vector<double>(space.components->mean.begin(), space.components->mean.end()));
+        map["variance"] = numeric_array(
+            std::vector<double>(space.components->variance.begin(), space.components->variance.end()));
+    }
+    uns["space"] = std::move(map);
 }
 
 void add_assessment(AnnDataFile& file, AnnDataMap& uns, const Assessment& assessment) {
@@ -122,11 +143,11 @@ void add_assessment(AnnDataFile& file, AnnDataMap& uns, const Assessment& assess
 
 } // namespace
 
-std::string run_fingerprint(const FitOptions& options, const DataValues& X) {
-    return run_fingerprint(options, view_of(X));
+std::string run_fingerprint(const FitOptions& options, const DataValues& X, const Matrix* space) {
+    return run_fingerprint(options, view_of(X), space);
 }
 
-std::string run_fingerprint(const FitOptions& options, const DataView& X) {
+std::string run_fingerprint(const FitOptions& options, const DataView& X, const Matrix* space) {
     FitOptions shaping = options;
     shaping.solver.tolerance.reset();
     shaping.solver.max_sweeps.reset();
@@ -145,6 +166,10 @@ std::string run_fingerprint(const FitOptions& options, const DataView& X) {
         sum = checksum(sum, sparse.value.data(), sparse.value.size());
     }
     std::string lines = fmt::format("data {:08x}\n", sum);
+    if (space != nullptr) {
+        lines += fmt::format("space {:08x}\n", checksum(crc32(0, nullptr, 0), space->data(),
+                                                        static_cast<std::size_t>(space->size())));
+    }
     visit_options(shaping, [&](const char* name, const auto& value, const char*) {
         lines += fmt::format("{} {}\n", name, results::to_json(value).dump());
     });
@@ -172,6 +197,7 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
     uns["method"] = options.method;
     if (options.method == "pnmf") {
         add_scales(uns, prepared, result.scales);
+        uns["scale_error"] = result.scale_error;
     } else {
         file.obsm["X_" + options.method] = file.obsm["X_pnmf"];
     }
@@ -195,6 +221,9 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
     uns["notices"] = notices;
     uns["precision"] = std::string(name_of(precision_of<Real>));
     uns["input"] = to_json(data.input);
+    if (data.space) {
+        add_space(uns, *data.space);
+    }
     uns["transform"] = std::string(name_of(transform_of(data.input)));
     if (!data.cell_names.empty()) {
         uns["cells"] = data.cell_names;

@@ -123,6 +123,9 @@ class Saver {
         : folder_(options.folder), every_(options.checkpoint_every), observer_(observer),
           fingerprint_(std::move(fingerprint)) {}
 
+    /// The scales of the run among all, once few are found that stand for them.
+    void set_kept(std::vector<Index> positions) { kept_ = std::move(positions); }
+
     const std::string& fingerprint() const { return fingerprint_; }
     bool due() const { return folder_ != nullptr && seconds_since(saved_) >= every_; }
     /// Whether it was saved.
@@ -131,7 +134,11 @@ class Saver {
         if (folder_ == nullptr) {
             return false;
         }
-        save_checkpoint(folder_->checkpoint(), state, fingerprint_);
+        if constexpr (requires { state.unchained; }) {
+            save_checkpoint(folder_->checkpoint(), state, fingerprint_);
+        } else {
+            save_checkpoint(folder_->checkpoint(), state, fingerprint_, kept_);
+        }
         saved_ = Clock::now();
         return true;
     }
@@ -153,6 +160,7 @@ class Saver {
     double every_;
     const RunObserver& observer_;
     std::string fingerprint_;
+    std::vector<Index> kept_;
     Clock::time_point saved_ = Clock::now();
 };
 
@@ -168,6 +176,16 @@ void announce(const PreparedFit<Real>& prepared, const Stages& stages) {
     stages.notice(fmt::format("{} scale{}, finest {:.6g}, coarsest {:.6g}", prepared.scales.size(),
                               prepared.scales.size() == 1 ? "" : "s", prepared.scales.epsilon.front(),
                               prepared.scales.epsilon.back()));
+}
+
+/// Makes few scales those of the run, as they were found before.
+template <RealNumber Real>
+void keep_known_scales(PreparedFit<Real>& prepared, const std::vector<Index>& positions,
+                       const Stages& stages) {
+    require(!positions.empty() && positions.back() + 1 == prepared.scales.size(),
+            "the scales kept are not among the {} of these data", prepared.scales.size());
+    keep_scales(prepared, positions);
+    stages.notice(prepared.notices.back());
 }
 
 /// A run that gave something up for its memory goes on without it, and says so: its sweeps must be the same.
@@ -209,7 +227,7 @@ MemoryPlan keep_to_memory(const RunOptions& options, PreparedFit<Real>& prepared
 
 template <RealNumber Real>
 double bytes_on_disk(const PreparedFit<Real>& prepared, bool save_basis) {
-    const auto scales = static_cast<double>(prepared.scales.size());
+    const auto scales = static_cast<double>(expected_scales(prepared));
     const auto rank = static_cast<double>(prepared.rank);
     const double embeddings = scales * rank * static_cast<double>(prepared.X->cells()) * sizeof(Real);
     const double bases = scales * rank * static_cast<double>(prepared.X->features()) * sizeof(Real);
@@ -219,7 +237,7 @@ double bytes_on_disk(const PreparedFit<Real>& prepared, bool save_basis) {
 
 /// The start, made or gone on with, saved on the way.
 template <RealNumber Real>
-SolverState<Real> made_state(const PreparedFit<Real>& prepared, StartState<Real> from, Stages& stages,
+SolverState<Real> made_state(PreparedFit<Real>& prepared, StartState<Real> from, Stages& stages,
                              Saver& saver) {
     bool saved = false;
     StartLog<Real> log{.from = std::move(from), .reached = {}};
@@ -236,8 +254,13 @@ SolverState<Real> made_state(const PreparedFit<Real>& prepared, StartState<Real>
         return go_on;
     };
     try {
-        return start_solver(prepared.problem(), prepared.options.solver,
-                            make_start(prepared, {}, std::move(log)));
+        const bool adapts = prepared.adapts();
+        Factors<Real> start =
+            adapts ? adapted_start(prepared, {}, std::move(log)) : make_start(prepared, {}, std::move(log));
+        if (adapts) {
+            stages.notice(prepared.notices.back());
+        }
+        return start_solver(prepared.problem(), prepared.options.solver, std::move(start));
     } catch (const Interrupted&) {
         throw Interrupted(saved ? "interrupted while the start was made, and saved"
                                 : "interrupted before the first sweep",
@@ -246,15 +269,22 @@ SolverState<Real> made_state(const PreparedFit<Real>& prepared, StartState<Real>
 }
 
 template <RealNumber Real>
-SolverState<Real> first_state(const RunOptions& options, const PreparedFit<Real>& prepared, Stages& stages,
+SolverState<Real> first_state(const RunOptions& options, PreparedFit<Real>& prepared, Stages& stages,
                               Saver& saver) {
     StartState<Real> from;
     if (resumes(options)) {
         from = load_start<Real>(options.folder->checkpoint(), saver.fingerprint(), prepared.bases_in);
         if (from.scales == 0) {
+            if (prepared.adapts()) {
+                keep_known_scales(prepared, from.kept, stages);
+            }
             return std::move(from.state);
         }
     } else if (!options.start_from.empty()) {
+        if (prepared.adapts()) {
+            keep_known_scales(prepared, kept_of_start(options.start_from), stages);
+        }
+        check_start(options.start_from, prepared);
         return start_solver(prepared.problem(), prepared.options.solver,
                             read_start<Real>(options.start_from, prepared));
     }
@@ -299,11 +329,15 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     if (!stages.begin(Stage::preparing, "preparing")) {
         throw Interrupted();
     }
-    run.prepared = prepare_fit<Real>(X, options.fit);
+    run.prepared =
+        options.space != nullptr
+            ? prepare_fit<Real>(X, Points(DataView(view_of(*options.space)), options.fit.filtration.metric),
+                                options.fit)
+            : prepare_fit<Real>(X, options.fit);
     PreparedFit<Real>& prepared = run.prepared;
     announce(prepared, stages);
-    if (!options.start_from.empty()) {
-        check_start(options.start_from, prepared);
+    if (!options.start_from.empty() && !prepared.adapts()) {
+        check_start(options.start_from, prepared); // before all work
     }
     if (resumes(options)) {
         go_on_as_begun(options.folder->checkpoint(), prepared.options.solver, stages);
@@ -315,11 +349,15 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
         options.folder->make(run.plan.file_bytes + bytes_on_disk(prepared, options.save_basis));
     }
     Saver saver(options, observer,
-                options.folder != nullptr ? run_fingerprint(prepared.options, X) : std::string{});
+                options.folder != nullptr ? run_fingerprint(prepared.options, X, options.space)
+                                          : std::string{});
     if (!stages.begin(Stage::starting, "start")) {
         throw Interrupted();
     }
     SolverState<Real> state = first_state(options, prepared, stages, saver);
+    if (prepared.kept) {
+        saver.set_kept(prepared.kept->position);
+    }
     if (options.memory) {
         give_back_memory();
     }

@@ -89,6 +89,11 @@ std::string summary_json(const Run<Real>& run) {
     json["cells"] = run.prepared.X->cells();
     json["rank"] = run.prepared.rank;
     json["scales"] = result.scales.size();
+    json["scales_kept"] = result.scales.size();
+    json["scales_all"] = result.scales.available;
+    if (run.prepared.kept) {
+        json["scale_error"] = result.scale_error;
+    }
     json["epsilon_finest"] = result.scales.epsilon.front();
     json["epsilon_coarsest"] = result.scales.epsilon.back();
     json["stop"] = name_of(result.stop);

@@ -21,6 +21,19 @@ void check_start(const std::filesystem::path& path, const PreparedFit<Real>& pre
             prepared.X->features(), prepared.X->cells(), start.features.size(), start.cells());
 }
 
+std::vector<Index> kept_of_start(const std::filesystem::path& path) {
+    const StoredResult start = read_stored_result(path);
+    std::vector<Index> positions;
+    for (const double position : start.of_scales("scale_position")) {
+        positions.push_back(static_cast<Index>(position));
+    }
+    require(!positions.empty(),
+            "{}: this run looks for few scales that stand for all, and the start does not say which its "
+            "scales are: take all scales, or a number of evenly spaced ones, as the start did",
+            start.name);
+    return positions;
+}
+
 template <class Real>
 Factors<Real> read_start(const std::filesystem::path& path, const PreparedFit<Real>& prepared) {
     const StoredResult start = read_stored_result(path);

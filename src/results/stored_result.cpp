@@ -103,6 +103,36 @@ void read_penalty(StoredResult& result) {
     }
 }
 
+/// A matrix as `numeric_array` stores it; nothing when there is none of two axes.
+std::optional<Matrix> matrix_of(const StoredResult& result, const std::string& entry) {
+    const auto* array = entry_of<NumericArray>(result, entry);
+    if (array == nullptr || array->shape.size() != 2) {
+        return std::nullopt;
+    }
+    const std::vector<double> values = result.numbers(entry);
+    return Matrix(Eigen::Map<const Matrix>(values.data(), array->shape[1], array->shape[0]).transpose());
+}
+
+void read_space(StoredResult& result) {
+    const std::string name = result.text("space/name");
+    if (name.empty()) {
+        return;
+    }
+    const std::optional<Matrix> coordinates = matrix_of(result, "space/coordinates");
+    require(coordinates.has_value(), "{}: uns/{}/space has no coordinates", result.name, result.key);
+    Space space{.name = name, .coordinates = coordinates->transpose()};
+    const std::optional<Matrix> directions = matrix_of(result, "space/directions");
+    const std::vector<double> mean = result.numbers("space/mean");
+    const std::vector<double> variance = result.numbers("space/variance");
+    if (directions && directions->rows() == std::ssize(mean) && directions->cols() == std::ssize(variance)) {
+        space.components =
+            PrincipalComponents{.mean = Eigen::Map<const Vector>(mean.data(), std::ssize(mean)),
+                                .directions = *directions,
+                                .variance = Eigen::Map<const Vector>(variance.data(), std::ssize(variance))};
+    }
+    result.space = std::move(space);
+}
+
 void read_entries(StoredResult& result) {
     if (const std::string method = result.text("method"); !method.empty()) {
         result.method = method;
@@ -121,6 +151,11 @@ void read_entries(StoredResult& result) {
     if (const auto* count = entry_of<std::int64_t>(result, "cluster_count")) {
         result.cluster_count = *count;
     }
+    result.scale_weight = result.of_scales("scale_weight");
+    result.coupling = result.numbers("coupling", result.scales - 1);
+    require(result.scale_weight.empty() == result.coupling.empty() || result.scales < 2,
+            "{}: uns/{} has weights of scales or couplings, but not both", result.name, result.key);
+    read_space(result);
     result.stop = result.text("stop");
     result.command = result.text("command");
     result.warnings = result.texts("warnings");

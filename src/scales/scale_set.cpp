@@ -76,6 +76,21 @@ Index duplicates(const SpanningTree& tree) {
                          [](const Edge& edge) { return edge.length == 0.0; });
 }
 
+ScaleSet keep_scales(const ScaleSet& scales, const std::vector<Index>& positions,
+                     const std::vector<double>& weight) {
+    require(positions.size() == weight.size(), "{} kept scales need as many weights, got {}",
+            positions.size(), weight.size());
+    ScaleSet kept;
+    kept.available = scales.available;
+    kept.weight = weight;
+    for (const Index place : positions) {
+        kept.epsilon.push_back(scales.epsilon[place]);
+        kept.multiplicity.push_back(scales.multiplicity[place]);
+        kept.betti0.push_back(scales.betti0[place]);
+    }
+    return kept;
+}
+
 ScaleSet thin(const ScaleSet& scales, Index count) {
     if (count >= scales.size()) {
         return scales;

@@ -6,6 +6,7 @@
 #include <pnmf/solvers/adapt_scales.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace pnmf {
 namespace {
@@ -38,19 +39,27 @@ double residual_at(const Problem<Real>& all, Index t, const DenseMatrix<Real>& W
     return residual.certificate();
 }
 
+/// Solves the problem at the scales kept, or goes on with solving it: `at.state` has made sweeps then.
 template <class Real>
-void solve_roughly(const Problem<Real>& level, const LevelOptions& options, Factors<Real>& factors,
-                   const Observer& observer) {
+void solve_roughly(const Problem<Real>& level, const LevelOptions& options, StartState<Real>& at,
+                   const Observer& observer, const StartLog<Real>& log) {
     const SolverOptions rough{.extrapolate = options.extrapolate,
                               .shift_components = options.shift_components,
                               .tolerance = options.tolerance,
-                              .max_sweeps = most_rough_sweeps};
-    auto state = start_solver(level, rough, std::move(factors));
-    const auto go_on = [&](const SweepReport&) { return !observer.starting || observer.starting(); };
-    if (run_solver(level, rough, state, {.sweep = go_on}) == Stop::interrupted) {
+                              .max_sweeps = most_rough_sweeps,
+                              .device = options.device};
+    if (at.state.trace.empty()) {
+        at.state = start_solver(level, rough, std::move(at.state.current));
+    }
+    const auto go_on = [&](const SweepReport& report) {
+        // What is solved must not be gone on with: its next sweep is that of more scales.
+        return (!log.reached || report.converged || log.reached(at, report.bring_factors)) &&
+               (!observer.starting || observer.starting());
+    };
+    if (run_solver(level, rough, at.state, {.sweep = go_on}) == Stop::interrupted) {
         throw Interrupted();
     }
-    factors = std::move(state.current);
+    at.state.previous = {}; // room for what is drawn out
 }
 
 /// The kept scales and those that failed, the worst first where not all may be added.
@@ -67,7 +76,22 @@ std::vector<Index> with_failed(const std::vector<Index>& kept, std::vector<LeftO
     return result;
 }
 
+void check_adapt_options(const AdaptOptions& options, Index scales) {
+    require(std::isfinite(options.error) && options.error > 0.0,
+            "the error allowed at scales that are left out must be a number above 0, got {}", options.error);
+    require(!options.most || *options.most >= std::min<Index>(2, scales),
+            "at least 2 scales must be kept, got {}", options.most.value_or(0));
+}
+
 } // namespace
+
+double largest(const std::vector<LeftOut>& scales) {
+    double result = 0.0;
+    for (const LeftOut& scale : scales) {
+        result = std::max(result, scale.residual);
+    }
+    return result;
+}
 
 template <class Real>
 std::vector<LeftOut> left_out_residuals(const Problem<Real>& all, const std::vector<Index>& kept,
@@ -96,29 +120,36 @@ std::vector<LeftOut> left_out_residuals(const Problem<Real>& all, const std::vec
 
 template <class Real>
 AdaptedScales<Real> adapt_scales(const Problem<Real>& all, Pair<Real> pair, const AdaptOptions& options,
-                                 const Observer& observer) {
-    require(options.error > 0.0, "the error allowed at scales that are left out must be above 0, got {}",
-            options.error);
-    require(!options.most || *options.most >= std::min<Index>(2, all.scales()),
-            "at least 2 scales must be kept, got {}", *options.most);
-    const Index first = std::min(options.first, options.most.value_or(options.first));
-    AdaptedScales<Real> result{.kept = evenly_spaced(first, all.scales()), .factors = {}};
-    result.factors =
-        chained_start(at_scales(all, result.kept), std::move(pair), 1e-3, observer, options.level.bases_in);
+                                 const Observer& observer, StartLog<Real> log) {
+    check_adapt_options(options, all.scales());
+    const StartLog<Real> levels{.from = {}, .reached = log.reached};
+    StartState<Real> at;
+    if (!log.from.state.trace.empty()) { // the chain before the levels makes no sweeps
+        at = std::move(log.from);
+    } else {
+        if (log.from.kept.empty()) {
+            const Index first = std::min(options.first, options.most.value_or(options.first));
+            log.from.kept = evenly_spaced(std::min(first, all.scales()), all.scales());
+        }
+        at.kept = log.from.kept;
+        at.state.current = chained_start(at_scales(all, at.kept), std::move(pair), 1e-3, observer,
+                                         options.level.bases_in, std::move(log));
+    }
     while (true) {
-        solve_roughly(at_scales(all, result.kept), options.level, result.factors, observer);
-        std::vector<LeftOut> judged = left_out_residuals(all, result.kept, result.factors);
-        result.error = 0.0;
-        for (const LeftOut& scale : judged) {
-            result.error = std::max(result.error, scale.residual);
-        }
+        at.scales = std::ssize(at.kept);
+        solve_roughly(at_scales(all, at.kept), options.level, at, observer, levels);
+        std::vector<LeftOut> judged = left_out_residuals(all, at.kept, at.state.current);
+        const double error = largest(judged);
         std::erase_if(judged, [&](const LeftOut& scale) { return scale.residual <= options.error; });
-        const std::vector<Index> next = with_failed(result.kept, std::move(judged), options.most);
-        if (next.size() == result.kept.size()) {
-            return result;
+        const std::vector<Index> next = with_failed(at.kept, std::move(judged), options.most);
+        if (next.size() == at.kept.size()) {
+            return {.kept = std::move(at.kept), .factors = std::move(at.state.current), .error = error};
         }
-        result.factors = draw_out(result.factors, result.kept, next, all.features(), options.level.bases_in);
-        result.kept = next;
+        Factors<Real> drawn =
+            draw_out(at.state.current, at.kept, next, all.features(), options.level.bases_in);
+        at.state = {};
+        at.state.current = std::move(drawn);
+        at.kept = next;
     }
 }
 
@@ -126,7 +157,7 @@ AdaptedScales<Real> adapt_scales(const Problem<Real>& all, Pair<Real> pair, cons
     template std::vector<LeftOut> left_out_residuals(const Problem<Real>&, const std::vector<Index>&,        \
                                                      const Factors<Real>&);                                  \
     template AdaptedScales<Real> adapt_scales(const Problem<Real>&, Pair<Real>, const AdaptOptions&,         \
-                                              const Observer&);
+                                              const Observer&, StartLog<Real>);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

@@ -4,9 +4,11 @@
 #include <pnmf/graphs/filtration.hpp>
 #include <pnmf/linalg/effective_rank.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/solvers/adapt_scales.hpp>
 #include <pnmf/solvers/fit.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 namespace pnmf {
@@ -67,6 +69,29 @@ Index cells_of(const DataView& X) {
     return dense != nullptr ? dense->cols() : std::get<SparseView<double>>(X).cols;
 }
 
+/// The filtration of a fit that keeps few scales has all of them at first.
+FiltrationOptions filtration_of(const FitOptions& options) {
+    FiltrationOptions filtration = options.filtration;
+    if (options.scale_error) {
+        filtration.scales.max_scales.reset();
+    }
+    return filtration;
+}
+
+void check_scale_error(const FitOptions& options) {
+    if (!options.scale_error) {
+        return;
+    }
+    require(std::isfinite(*options.scale_error) && *options.scale_error > 0.0,
+            "the error of scales that are left out must be a number above 0, got {}", *options.scale_error);
+    require(options.solver.algorithm == Algorithm::stationary,
+            "an error of scales that are left out is for the algorithm stationary; {} takes its scales as "
+            "they are",
+            name_of(options.solver.algorithm));
+    require(options.start.value_or(Start::nested) == Start::nested,
+            "an error of scales that are left out needs the start nested, got {}", name_of(*options.start));
+}
+
 /// Every entry ends here; `filter` makes the filtration, from whatever the distances come from.
 template <RealNumber Real>
 PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool keep,
@@ -74,6 +99,7 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
     check_options(options.filtration);
     check_penalty(options.penalty);
     check_options(options.solver);
+    check_scale_error(options);
     check_values(X);
     PreparedFit<Real> prepared;
     prepared.options = options;
@@ -92,14 +118,16 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
 template <RealNumber Real>
 PreparedFit<Real> prepare_from_data(const DataView& X, const FitOptions& options, bool keep) {
     return prepare<Real>(X, options, keep, [&] {
-        return make_filtration(Points(X, options.filtration.metric), options.filtration, options.seed);
+        return make_filtration(Points(X, options.filtration.metric), filtration_of(options), options.seed);
     });
 }
 
 template <RealNumber Real>
-FitResult<Real> run(const PreparedFit<Real>& prepared, const Observer& observer) {
+FitResult<Real> run(PreparedFit<Real> prepared, const Observer& observer) {
     const SolverOptions& solver = prepared.options.solver;
-    auto state = start_solver(prepared.problem(), solver, make_start(prepared, observer));
+    Factors<Real> start =
+        prepared.adapts() ? adapted_start(prepared, observer) : make_start(prepared, observer);
+    auto state = start_solver(prepared.problem(), solver, std::move(start));
     const Stop stop = run_solver(prepared.problem(), solver, state, observer);
     return finish_fit(prepared, std::move(state), stop);
 }
@@ -113,7 +141,8 @@ LevelOptions level_options(const SolverOptions& solver, const std::filesystem::p
                 by_certificate ? std::max(finest, 2.0 / 3.0 * solver.tolerance.value_or(0.0)) : finest,
             .extrapolate = solver.extrapolate,
             .shift_components = solver.shift_components,
-            .bases_in = bases_in};
+            .bases_in = bases_in,
+            .device = solver.device};
 }
 
 } // namespace
@@ -137,7 +166,7 @@ PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitO
     require(space.count() == cells_of(X), "there must be as many points as X has cells, {}, got {}",
             cells_of(X), space.count());
     return prepare<Real>(X, options, false,
-                         [&] { return make_filtration(space, options.filtration, options.seed); });
+                         [&] { return make_filtration(space, filtration_of(options), options.seed); });
 }
 
 template <RealNumber Real>
@@ -145,7 +174,7 @@ PreparedFit<Real> prepare_fit(const DataView& X, const SortedEdges& neighbors, c
     require(neighbors.cells == cells_of(X), "the neighbour graph must have the cells of X, {}, got {}",
             cells_of(X), neighbors.cells);
     return prepare<Real>(X, options, false,
-                         [&] { return make_filtration(neighbors, options.filtration, options.seed); });
+                         [&] { return make_filtration(neighbors, filtration_of(options), options.seed); });
 }
 
 template <RealNumber Real>
@@ -170,6 +199,37 @@ Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& obse
 }
 
 template <RealNumber Real>
+void keep_scales(PreparedFit<Real>& prepared, const std::vector<Index>& positions) {
+    require(prepared.adapts(), "the scales of this fit are chosen already");
+    const Problem<Real> few = at_scales(prepared.problem(), positions);
+    ScaleSet scales = keep_scales(prepared.scales, positions, few.weight);
+    prepared.kept =
+        KeptScales{.all = std::move(prepared.scales), .position = positions, .smoothness = few.smoothness};
+    prepared.scales = std::move(scales);
+    prepared.notices.push_back(
+        fmt::format("{} of {} scales are kept, more where embeddings change faster; they stand for all",
+                    positions.size(), prepared.kept->all.size()));
+}
+
+template <RealNumber Real>
+Factors<Real> adapted_start(PreparedFit<Real>& prepared, const Observer& observer, StartLog<Real> log) {
+    const FitOptions& options = prepared.options;
+    require(prepared.adapts(), "this fit takes its scales as they are");
+    Pair<Real> pair;
+    if (log.from.scales == 0) {
+        pair = seed_pair(*prepared.X, prepared.rank, options.seeding, options.seed);
+    }
+    AdaptOptions adapt{.error = *options.scale_error,
+                       .most = options.filtration.scales.max_scales,
+                       .level = level_options(options.solver, prepared.bases_in)};
+    // Scales are judged by residuals far above this, so that the sets of scales on the way may stay rough.
+    adapt.level.tolerance = std::max(adapt.level.tolerance, adapt.error / 10.0);
+    auto adapted = adapt_scales(prepared.problem(), std::move(pair), adapt, observer, std::move(log));
+    keep_scales(prepared, adapted.kept);
+    return std::move(adapted.factors);
+}
+
+template <RealNumber Real>
 FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> state, Stop stop) {
     const SolverOptions& solver = prepared.options.solver;
     const BasisForm form = form_of(solver.algorithm);
@@ -184,6 +244,10 @@ FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> 
     }
     result.residuals = state.residuals.empty() ? kkt_residuals(prepared.problem(), result.factors, form)
                                                : std::move(state.residuals);
+    if (prepared.kept) {
+        result.scale_error =
+            largest(left_out_residuals(prepared.whole_problem(), prepared.kept->position, result.factors));
+    }
     result.effective_rank.resize(static_cast<std::size_t>(result.scales.size()));
     parallel_for(result.scales.size(),
                  [&](Index t) { result.effective_rank[t] = effective_rank(result.factors.H[t]); });
@@ -224,6 +288,8 @@ FitResult<Real> fit(const DataView& X, const SortedEdges& neighbors, const FitOp
     template PreparedFit<Real> prepare_fit(const DataView&, const Points&, const FitOptions&);               \
     template PreparedFit<Real> prepare_fit(const DataView&, const SortedEdges&, const FitOptions&);          \
     template Factors<Real> make_start(const PreparedFit<Real>&, const Observer&, StartLog<Real>);            \
+    template Factors<Real> adapted_start(PreparedFit<Real>&, const Observer&, StartLog<Real>);               \
+    template void keep_scales(PreparedFit<Real>&, const std::vector<Index>&);                                \
     template FitResult<Real> finish_fit(const PreparedFit<Real>&, SolverState<Real>, Stop);                  \
     template FitResult<Real> fit(const DataValues&, const FitOptions&, const Observer&);                     \
     template FitResult<Real> fit(const DataView&, const FitOptions&, const Observer&);                       \

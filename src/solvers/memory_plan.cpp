@@ -68,23 +68,38 @@ double parse_size(const std::string& text) {
 }
 
 template <class Real>
+Index expected_scales(const PreparedFit<Real>& prepared) {
+    if (!prepared.adapts()) {
+        return prepared.scales.size();
+    }
+    constexpr Index usual = 16; // the ten labelled sets of docs/choosing-scales.md need 9 to 12
+    return std::min(prepared.scales.size(), prepared.options.filtration.scales.max_scales.value_or(usual));
+}
+
+template <class Real>
 FitSize fit_size(const PreparedFit<Real>& prepared, bool start_is_made, bool nested) {
     const FitOptions& options = prepared.options;
     const Index n = prepared.X->cells();
     const Index pairs = n * (n - 1) / 2;
     const std::optional<Index> neighbors = options.filtration.neighbors;
     const auto& betti0 = prepared.scales.betti0;
+    const Index scales = expected_scales(prepared);
+    // Of few scales that are not known yet: an equal share of the components of all.
+    const Index components =
+        std::accumulate(betti0.begin(), betti0.end(), Index{0}) * scales / prepared.scales.size();
     return {.features = prepared.X->features(),
             .cells = n,
-            .scales = prepared.scales.size(),
+            .scales = scales,
             .rank = prepared.rank,
             .dense = !prepared.X->is_sparse(),
             .nested = nested,
             .seeded = start_is_made,
             .edges = neighbors ? std::min(pairs, n * (*neighbors + 1)) : pairs,
-            .components = std::accumulate(betti0.begin(), betti0.end(), Index{0})};
+            .components = components};
 }
 
+template Index expected_scales(const PreparedFit<float>&);
+template Index expected_scales(const PreparedFit<double>&);
 template FitSize fit_size(const PreparedFit<float>&, bool, bool);
 template FitSize fit_size(const PreparedFit<double>&, bool, bool);
 

@@ -53,7 +53,8 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
         const SolverOptions rough{.extrapolate = options.extrapolate,
                                   .shift_components = options.shift_components,
                                   .tolerance = options.tolerance,
-                                  .max_sweeps = std::min(most_sweeps, work_per_level * T / at.scales)};
+                                  .max_sweeps = std::min(most_sweeps, work_per_level * T / at.scales),
+                                  .device = options.device};
         const std::vector<Index> positions = evenly_spaced(at.scales, T);
         const Problem<Real> level = at_level(problem, positions);
         const auto go_on = [&](const SweepReport& report) {

@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace pnmf {
 
@@ -13,10 +14,11 @@ namespace pnmf {
 ///
 /// The file appears whole or not at all: whenever the program is killed, the old one or the new one is there.
 /// `fingerprint` says what the run belongs to (data and options, a line each); loading checks it. Everything
-/// is covered by a checksum. SystemError when the disk refuses.
+/// is covered by a checksum. SystemError when the disk refuses. `kept`: positions of the scales of the run
+/// among all, where few stand for all (`KeptScales`).
 template <class Real>
 void save_checkpoint(const std::filesystem::path& path, const SolverState<Real>& state,
-                     const std::string& fingerprint);
+                     const std::string& fingerprint, const std::vector<Index>& kept = {});
 
 /// The same for a run whose start is still being made.
 template <class Real>

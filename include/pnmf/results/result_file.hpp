@@ -15,8 +15,9 @@ namespace pnmf {
 
 /// What a checkpoint belongs to: a checksum of the data and the options that shape the iterates, a line each.
 /// Stopping rules are left out, so that a run may be continued further than it was meant to go.
-std::string run_fingerprint(const FitOptions& options, const DataView& X);
-std::string run_fingerprint(const FitOptions& options, const DataValues& X);
+/// `space`: the points that tree and graphs come from, where they are not the columns of X.
+std::string run_fingerprint(const FitOptions& options, const DataView& X, const Matrix* space = nullptr);
+std::string run_fingerprint(const FitOptions& options, const DataValues& X, const Matrix* space = nullptr);
 
 struct ResultFileOptions {
     bool save_basis = false;     ///< W too: T × p × d numbers
@@ -35,6 +36,11 @@ struct ResultFileOptions {
 /// H has its cells last and W its features in the middle, where AnnData cannot keep them in order when a user
 /// sorts or selects cells. Therefore `cells` and `features` name them; `StoredResult` matches them with the
 /// names of the file. `input` is the `InputRecord` of the data as JSON; `transform` repeats its transform.
+///
+/// Where few scales stand for all: scales_all, how many there are; scale_position, scale_weight and coupling,
+/// which of them these are and how they count (`KeptScales`); scale_error, the largest residual at a scale
+/// that was left out. Where distances come from a space: space/name and space/coordinates (n × m, in the
+/// order of `cells`), and of principal components space/directions (p × m), space/mean and space/variance.
 ///
 /// The recommended scale is the assessment's. From it come also `obs/pnmf_clusters`, the clusters at that
 /// scale, numbered from 1, and in `uns/pnmf` clusters (T × n, numbered from 0), cluster_count, and scores:

@@ -17,9 +17,11 @@ namespace pnmf {
 
 struct RunOptions {
     FitOptions fit{};
-    std::optional<Index> clusters{};    ///< k at each scale, 1 ≤ k ≤ n; default: chosen by stability
-    RunFolder* folder = nullptr;        ///< where the run is saved on the way; null: nowhere
-    double checkpoint_every = 300.0;    ///< seconds between checkpoints
+    const Matrix* space = nullptr;   ///< points that tree, scales and graphs come from, coordinates × cells;
+                                     ///< null: the columns of X
+    std::optional<Index> clusters{}; ///< k at each scale, 1 ≤ k ≤ n; default: chosen by stability
+    RunFolder* folder = nullptr;     ///< where the run is saved on the way; null: nowhere
+    double checkpoint_every = 300.0; ///< seconds between checkpoints
     std::filesystem::path start_from{}; ///< a stored result with its bases to start from; empty: none
     std::optional<double> memory{};     ///< most bytes to use; default: no limit
     bool save_basis = false;            ///< the result will be stored with its bases: for room on the disk

@@ -54,6 +54,9 @@ struct StoredResult {
     std::vector<Index> betti0;             ///< T, or empty
     std::vector<double> deaths;            ///< of all cells of the fit; empty for a baseline
     Penalty penalty;                       ///< in effect; when not recorded, as the options say
+    std::vector<double> scale_weight;      ///< of each scale, where few stand for all; else empty
+    std::vector<double> coupling;          ///< of neighbouring scales there, T − 1; else empty
+    std::optional<Space> space{};          ///< of all cells of the fit, in its order; none: distances from X
     Precision precision = Precision::full; ///< when not recorded, by what H is stored as
     Index recommended = 0;
     std::optional<Index> cluster_count{};

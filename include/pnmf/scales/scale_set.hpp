@@ -46,6 +46,10 @@ Index duplicates(const SpanningTree& tree);
 /// equally many components. All of them when count ≥ T; count = 1 only where T = 1.
 ScaleSet thin(const ScaleSet& scales, Index count);
 
+/// Some of the scales, at ascending positions, each standing for as many scales as its weight says.
+ScaleSet keep_scales(const ScaleSet& scales, const std::vector<Index>& positions,
+                     const std::vector<double>& weight);
+
 /// For each of the ascending scales, the number of pairs at distance < ε. One pass over all pairs.
 std::vector<Index> edge_counts(const Points& points, const std::vector<double>& epsilon);
 

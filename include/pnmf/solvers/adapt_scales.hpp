@@ -27,6 +27,9 @@ template <class Real>
 std::vector<LeftOut> left_out_residuals(const Problem<Real>& all, const std::vector<Index>& kept,
                                         const Factors<Real>& factors);
 
+/// The largest residual of them; 0 when there are none.
+double largest(const std::vector<LeftOut>& scales);
+
 struct AdaptOptions {
     double error = 0.05;         ///< largest residual allowed at a scale that is left out
     Index first = 9;             ///< scales to begin with, evenly spaced
@@ -46,9 +49,10 @@ struct AdaptedScales {
 /// the interpolated factors fail at a scale that was left out, that scale is added; and so on until none
 /// fails, or `most` are kept. The factors are rough, for a run that goes on from them.
 ///
-/// Deterministic. The observer's `starting` is asked after each sweep; Interrupted when it says stop.
+/// Deterministic. The observer's `starting` is asked after each sweep; Interrupted when it says stop. A log
+/// lets it be saved on the way, and gone on with to the same bits.
 template <class Real>
 AdaptedScales<Real> adapt_scales(const Problem<Real>& all, Pair<Real> pair, const AdaptOptions& options = {},
-                                 const Observer& observer = {});
+                                 const Observer& observer = {}, StartLog<Real> log = {});
 
 } // namespace pnmf

@@ -40,10 +40,20 @@ struct FitOptions {
     std::optional<Index> rank{};    ///< d; default ⌈√n⌉, at most min(p, n)
     Penalty penalty{};              ///< λ₁, λ₂, λ₃
     FiltrationOptions filtration{}; ///< metric, scales and graphs
+    /// Keep only as many scales as stand for all of them up to this error, at most `max_scales`
+    /// (`adapt_scales`, stationary alone). Default: all scales, or `max_scales` evenly spaced ones.
+    std::optional<double> scale_error{};
     SolverOptions solver{};
     std::optional<Start> start{}; ///< default nested for stationary, chained for reference and paper
     Seeding seeding = Seeding::nndsvda;
     std::uint64_t seed = 0;
+};
+
+/// Few scales among all.
+struct KeptScales {
+    ScaleSet all;
+    std::vector<Index> position;    ///< of each scale of the fit among them
+    std::vector<double> smoothness; ///< couplings of neighbouring scales of the fit (`at_scales`)
 };
 
 /// Scales, graphs and data of a fit: what stays fixed while the solver runs.
@@ -54,12 +64,27 @@ struct PreparedFit {
     std::unique_ptr<const DataMatrix<Real>> X;
     std::optional<SpanningTree> tree; ///< of the filtration; none where the graph was given (a baseline)
     ScaleSet scales;
+    std::optional<KeptScales> kept; ///< which scales these are, where few stand for all (`adapted_start`)
     std::unique_ptr<const MultiscaleGraph> graph;
     Penalty penalty;                  ///< in effect: λ₂ of `stationary` is `at_stride` of the scales
     std::vector<std::string> notices; ///< every automatic choice, a sentence each
     std::filesystem::path bases_in{}; ///< where bases rest in a file when memory is short; empty: in memory
 
-    Problem<Real> problem() const { return {X.get(), graph.get(), scales.epsilon, penalty}; }
+    /// At the scales of the fit.
+    Problem<Real> problem() const {
+        return {X.get(),
+                graph.get(),
+                scales.epsilon,
+                penalty,
+                kept ? scales.weight : std::vector<double>{},
+                kept ? kept->smoothness : std::vector<double>{}};
+    }
+    /// At all scales for which those of the fit stand.
+    Problem<Real> whole_problem() const {
+        return {X.get(), graph.get(), kept ? kept->all.epsilon : scales.epsilon, penalty};
+    }
+    /// Whether few scales are to be found that stand for all: `adapted_start` does that.
+    bool adapts() const { return options.scale_error.has_value() && !kept; }
 };
 
 /// Data as the readers give them, features × cells.
@@ -89,6 +114,16 @@ template <RealNumber Real>
 Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& observer = {},
                          StartLog<Real> log = {});
 
+/// The start of a fit with `scale_error`: finds the few scales that stand for all, and makes them those of
+/// the fit. The whole problem before it (`adapts`), the small one after it.
+template <RealNumber Real>
+Factors<Real> adapted_start(PreparedFit<Real>& prepared, const Observer& observer = {},
+                            StartLog<Real> log = {});
+
+/// Makes these the scales of the fit, by their positions among all.
+template <RealNumber Real>
+void keep_scales(PreparedFit<Real>& prepared, const std::vector<Index>& positions);
+
 /// What a fit found. Scales run finest → coarsest.
 template <RealNumber Real>
 struct FitResult {
@@ -97,6 +132,7 @@ struct FitResult {
     std::vector<Objective> trace;       ///< after each sweep, start first
     std::vector<KktResidual> residuals; ///< of each scale, evaluated anew from these `factors`
     std::vector<double> effective_rank; ///< of each H_t
+    double scale_error = 0.0; ///< the largest KKT residual of interpolated factors at a scale left out
     Stop stop = Stop::converged;
     std::vector<std::string> warnings; ///< collapse, no convergence: in plain words
 };

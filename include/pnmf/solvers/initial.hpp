@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace pnmf {
 
@@ -54,6 +56,7 @@ template <RealNumber Real>
 struct StartState {
     Index scales = 0;    ///< of the level worked on, T where there are no levels; 0: nothing is done yet
     Index unchained = 0; ///< the finest so many of them have no factors yet
+    std::vector<Index> kept{}; ///< which of all scales these are, where few stand for all (`adapt_scales`)
     SolverState<Real> state{};
 };
 
@@ -80,6 +83,7 @@ struct LevelOptions {
     bool extrapolate = true;          ///< momentum between sweeps, for which the point before is kept
     bool shift_components = true;     ///< steps along the merge tree's components, which need sums over them
     std::filesystem::path bases_in{}; ///< where bases rest in a file; empty: in memory
+    std::string device = "cpu";       ///< where the sweeps are made, as in `SolverOptions`
 };
 
 /// A start from few scales to many. The problem is first solved, roughly, on about a dozen of its scales

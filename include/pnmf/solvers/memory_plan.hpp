@@ -23,6 +23,10 @@ struct MemoryPlan {
     std::string text;          ///< for the user, one line
 };
 
+/// How many scales the fit will have: a guess where few are to be found that stand for all.
+template <class Real>
+Index expected_scales(const PreparedFit<Real>& prepared);
+
 /// The sizes of a prepared fit. `start_is_made`: from a decomposition of X. `nested`: the start goes through
 /// levels, or a checkpoint is inside of one.
 template <class Real>

@@ -21,6 +21,9 @@ void visit_options(Options& o, const Visitor& visit) {
     visit("max-scales", o.filtration.scales.max_scales,
           "keep at most this many scales, finest and coarsest among them; stationary divides lambda2 by the "
           "square of the step between them [all]");
+    visit("scale-error", o.scale_error,
+          "keep only as many scales as stand for all: the largest KKT residual allowed at a scale that is "
+          "left out [all scales are kept]");
     visit("neighbors", o.filtration.neighbors,
           "graph of k nearest neighbours and the spanning tree [all pairs]");
     visit(
