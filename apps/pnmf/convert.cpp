@@ -77,8 +77,8 @@ void convert(const ConvertOptions& options) {
     }
     if (options.input.drop_empty || options.input.transform == "log-unit") {
         const bool log_unit = options.input.transform == "log-unit";
-        prepare(data, {.transform = log_unit ? Transform::log_unit : Transform::none,
-                       .drop_empty_cells = options.input.drop_empty});
+        prepare(data, {.drop_empty_cells = options.input.drop_empty,
+                       .transform = log_unit ? Transform::log_unit : Transform::none});
     }
     const CellAxis cells = output_axis(options, output);
     switch (output) {

@@ -63,7 +63,7 @@ Dataset read_input(const InputOptions& options) {
     if (!options.labels.empty()) {
         add_labels(data, options.labels);
     }
-    prepare(data, {.transform = transform, .drop_empty_cells = options.drop_empty});
+    prepare(data, {.drop_empty_cells = options.drop_empty, .transform = transform});
     if (options.transform.empty()) {
         data.notices.emplace_back(
             transform == Transform::none

@@ -106,8 +106,11 @@ void run(const Options& options) {
             fit.name);
     print_notices(fit.order.notice.empty() ? std::vector<std::string>{} : std::vector{fit.order.notice});
     const std::vector<Index> scales = chosen_scales(options.scales, fit);
-    const RecordedData fresh =
-        read_new_cells(options.input.path, fit.input, fit.features, choices_of(options.input));
+    InputChoices choices = choices_of(options.input);
+    if (!options.graph.empty() && fit.space) {
+        choices.space = &*fit.space;
+    }
+    const RecordedData fresh = read_new_cells(options.input.path, fit.input, fit.features, choices);
     print_notices(fresh.data.notices);
     std::optional<Dataset> of_fit;
     if (!options.graph.empty()) {

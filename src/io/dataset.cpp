@@ -63,6 +63,8 @@ Dataset read_dataset(const fs::path& path, const ReadOptions& options) {
     const io::Format format = io::recognise(path);
     require(!options.layer || *options.layer == "X" || format == io::Format::h5ad,
             "{}: only .h5ad files have layers, this is {}", path.string(), io::format_name(format));
+    require(!options.space || format == io::Format::h5ad,
+            "{}: only .h5ad files have entries of obsm, this is {}", path.string(), io::format_name(format));
     require(!options.variable || format == io::Format::mat, "{}: only .mat files have variables, this is {}",
             path.string(), io::format_name(format));
     ReadOptions complete = options;
@@ -86,6 +88,10 @@ Dataset read_dataset(const fs::path& path, const ReadOptions& options) {
                   .variable = complete.variable,
                   .known = true};
     return data;
+}
+
+FileFacts file_facts(const fs::path& path) {
+    return io::recognise(path) == io::Format::h5ad ? io::facts_of_h5ad(path) : FileFacts{};
 }
 
 Transform default_transform(const fs::path& path) {

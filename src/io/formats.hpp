@@ -28,6 +28,7 @@ const char* format_key(Format format);
 CellAxis default_axis(Format format);
 
 Dataset read_h5ad(const std::filesystem::path& path, const ReadOptions& options);
+FileFacts facts_of_h5ad(const std::filesystem::path& path);
 Dataset read_tenx_h5(const std::filesystem::path& path, const ReadOptions& options);
 Dataset read_mat(const std::filesystem::path& path, const ReadOptions& options);
 Dataset read_tenx_folder(const std::filesystem::path& path, const ReadOptions& options);

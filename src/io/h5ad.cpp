@@ -22,6 +22,48 @@ namespace {
 
 using hdf5::Object;
 
+/// Whether `raw` is asked for: the values that AnnData keeps beside X, with genes of their own.
+bool reads_raw(const Object& root, const ReadOptions& options) {
+    return options.layer == "raw" && root.contains("raw") && root.open("raw").contains("X") &&
+           root.open("raw").contains("var") &&
+           !(root.contains("layers") && root.open("layers").contains("raw"));
+}
+
+FileFacts facts_of(const Object& root) {
+    FileFacts facts;
+    facts.log_recorded = root.contains("uns") && root.open("uns").contains("log1p");
+    if (root.contains("layers")) {
+        facts.layers = root.open("layers").names();
+    }
+    facts.has_raw = root.contains("raw") && root.open("raw").contains("X");
+    return facts;
+}
+
+/// An entry of obsm as the space, a column for each cell.
+Space read_space(const Object& root, const std::string& key, Index cells) {
+    std::vector<std::string> keys;
+    if (root.contains("obsm")) {
+        keys = root.open("obsm").names();
+    }
+    if (std::ranges::count(keys, key) == 0) {
+        root.reject(fmt::format("has no obsm '{}'; there are: {}", key,
+                                keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", "))));
+    }
+    const Object element = root.open("obsm").open(key);
+    if (!element.is_dataset() || element.shape().size() != 2) {
+        element.reject("must be a dense matrix to be a space");
+    }
+    const Matrix values = read_dense(element);
+    if (values.rows() != cells || values.cols() < 1) {
+        element.reject(fmt::format("must have a row for each of the {} cells, got {} x {}", cells,
+                                   values.rows(), values.cols()));
+    }
+    if (!values.allFinite()) {
+        element.reject("holds NaN or infinite values: a space must be finite");
+    }
+    return {.name = "obsm:" + key, .coordinates = values.transpose()};
+}
+
 /// The matrix that the options ask for: X, or a layer.
 Object open_matrix(const Object& root, const ReadOptions& options) {
     std::vector<std::string> layers;
@@ -34,6 +76,9 @@ Object open_matrix(const Object& root, const ReadOptions& options) {
                                     layers.empty() ? "none" : fmt::format("{}", fmt::join(layers, ", "))));
         }
         return root.open("X");
+    }
+    if (reads_raw(root, options)) {
+        return root.open("raw").open("X");
     }
     if (std::ranges::count(layers, *options.layer) == 0) {
         root.reject(fmt::format("has no layer '{}'; its layers are: {}", *options.layer,
@@ -163,17 +208,27 @@ void swap_axes(Dataset& data) {
     std::swap(data.feature_table, data.cell_table);
 }
 
+FileFacts facts_of_h5ad(const fs::path& path) {
+    const hdf5::Session session;
+    return facts_of(Object::open_file(path));
+}
+
 Dataset read_h5ad(const fs::path& path, const ReadOptions& options) {
     const hdf5::Session session;
     const Object root = Object::open_file(path);
     check_h5ad(root);
     Dataset data;
     DataFrame obs = read_frame(root.open("obs"), data.notices);
-    DataFrame var = read_frame(root.open("var"), data.notices);
+    const bool raw = reads_raw(root, options);
+    DataFrame var = read_frame(raw ? root.open("raw").open("var") : root.open("var"), data.notices);
     const Object element = open_matrix(root, options);
     data.X = read_matrix_transposed(element, data.notices);
     check_shape(element, data.X, obs, var);
-    if (root.contains("raw")) {
+    data.facts = facts_of(root);
+    if (options.space) {
+        data.space = read_space(root, *options.space, static_cast<Index>(obs.names.size()));
+    }
+    if (!raw && root.contains("raw")) {
         data.notices.push_back(
             fmt::format("{}:/raw was not read; values are those of {}", path.string(), element.path()));
     }

@@ -4,17 +4,19 @@
 #include "io/held_values.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/parallel.hpp>
+#include <pnmf/io/values.hpp>
+#include <pnmf/linalg/pca.hpp>
 #include <pnmf/remedy.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
 #include <unordered_set>
 
 namespace pnmf {
 namespace {
+
+constexpr double cell_sum = 1e4; ///< what counts of a cell are scaled to
 
 /// The genes, or the cells, that hold a value other than zero.
 std::vector<bool> filled(const Dataset& data, bool of_cells) {
@@ -99,49 +101,128 @@ void apply_empty_cells(Dataset& data, const PreparationStep&, const ApplyOptions
     drop_empty_cells(data, options.drop_empty_cells);
 }
 
-/// x ← log10(1 + x), then x ← x / ‖x‖₂, for the values of one cell. Zeros stay, so only those held matter.
-void log_unit(std::span<double> cell) {
-    double largest = 0.0;
-    for (double& x : cell) {
-        // The base of the logarithm cancels in the norm; log1p keeps what 1 + x would round away.
-        x = std::log1p(x);
-        largest = std::max(largest, x);
+void learn_rare_genes(Dataset& data, PreparationStep& step, const PrepareOptions& options) {
+    std::vector<Index> seen(static_cast<std::size_t>(data.features()), 0);
+    io::for_each_value(data,
+                       [&](Index, Index i, double x) { seen[static_cast<std::size_t>(i)] += x != 0.0; });
+    std::vector<bool> keep(seen.size());
+    std::transform(seen.begin(), seen.end(), keep.begin(),
+                   [&](Index cells) { return cells >= options.cells_min; });
+    step.names = names_without(data.feature_names, keep);
+    step.count = static_cast<double>(options.cells_min);
+    require(step.names.size() < keep.size(), "no gene is seen in {} cells or more: ask for fewer",
+            options.cells_min);
+    io::keep_features(data, keep);
+    data.notices.push_back(fmt::format("{} genes are seen in fewer than {} cells and left out",
+                                       step.names.size(), options.cells_min));
+}
+
+void learn_poor_cells(Dataset& data, PreparationStep& step, const PrepareOptions& options) {
+    std::vector<Index> seen(static_cast<std::size_t>(data.cells()), 0);
+    io::for_each_value(data,
+                       [&](Index j, Index, double x) { seen[static_cast<std::size_t>(j)] += x != 0.0; });
+    std::vector<bool> keep(seen.size());
+    std::transform(seen.begin(), seen.end(), keep.begin(),
+                   [&](Index genes) { return genes >= options.genes_min; });
+    const Index left_out = std::count(keep.begin(), keep.end(), false);
+    step.count = static_cast<double>(options.genes_min);
+    require(left_out < std::ssize(keep), "no cell has {} genes or more: ask for fewer", options.genes_min);
+    io::keep_cells(data, keep);
+    data.notices.push_back(
+        fmt::format("{} cells have fewer than {} genes and are left out", left_out, options.genes_min));
+}
+/// New cells are the user's choice: none is left out for its few genes.
+void apply_nothing(Dataset&, const PreparationStep&, const ApplyOptions&) {}
+
+void learn_counts_per(Dataset& data, PreparationStep& step, const PrepareOptions&) {
+    step.count = cell_sum;
+    scale_cells_to(data, step.count);
+}
+void apply_counts_per(Dataset& data, const PreparationStep& step, const ApplyOptions&) {
+    scale_cells_to(data, step.count);
+}
+
+void learn_logarithm(Dataset& data, PreparationStep&, const PrepareOptions&) {
+    take_logarithms(data);
+}
+void apply_logarithm(Dataset& data, const PreparationStep&, const ApplyOptions&) {
+    take_logarithms(data);
+}
+
+/// The genes that are true in a column of the table of features.
+std::vector<bool> marked_genes(const Dataset& data, const std::string& name) {
+    const auto column = std::find_if(data.feature_table.begin(), data.feature_table.end(),
+                                     [&](const TableColumn& one) { return one.name == name; });
+    require(column != data.feature_table.end(), "the table of genes has no column '{}'", name);
+    std::vector<bool> keep;
+    if (const auto* numbers = std::get_if<std::vector<double>>(&column->values)) {
+        for (const double x : *numbers) {
+            keep.push_back(x != 0.0 && !std::isnan(x));
+        }
+    } else {
+        for (const std::string& text : std::get<std::vector<std::string>>(column->values)) {
+            keep.push_back(text == "True" || text == "true" || text == "TRUE" || text == "1");
+        }
     }
-    if (largest == 0.0) {
+    require(std::find(keep.begin(), keep.end(), true) != keep.end(),
+            "the column '{}' of the table of genes is true for none of them", name);
+    return keep;
+}
+
+void learn_chosen_genes(Dataset& data, PreparationStep& step, const PrepareOptions& options) {
+    std::vector<bool> keep(static_cast<std::size_t>(data.features()), false);
+    if (options.genes.most_variable) {
+        const std::vector<Index> chosen = variable_features(data, *options.genes.most_variable);
+        require(!chosen.empty(), "no gene varies over the cells: all cells are the same");
+        for (const Index i : chosen) {
+            keep[static_cast<std::size_t>(i)] = true;
+        }
+    } else {
+        keep = marked_genes(data, options.genes.column);
+    }
+    step.count = static_cast<double>(std::count(keep.begin(), keep.end(), true));
+    io::keep_features(data, keep);
+}
+
+/// The coordinates are those of the values as they are at this step.
+void learn_components(Dataset& data, PreparationStep& step, const PrepareOptions& options) {
+    const auto X = std::visit([](const auto& values) { return DataMatrix<double>(view_of(values)); }, data.X);
+    Space space{.name = {}, .coordinates = {}};
+    space.components = principal_components(X, *options.components);
+    space.coordinates = space.components->coordinates(X);
+    space.name = fmt::format("pca:{}", space.components->count());
+    step.count = static_cast<double>(space.components->count());
+    data.space = std::move(space);
+}
+void apply_components(Dataset& data, const PreparationStep&, const ApplyOptions& options) {
+    if (options.space == nullptr) {
         return;
     }
-    // Scaled by the largest, squares can neither vanish nor overflow.
-    double sum = 0.0;
-    for (double& x : cell) {
-        x /= largest;
-        sum += x * x;
-    }
-    const double norm = std::sqrt(sum);
-    for (double& x : cell) {
-        x /= norm;
-    }
+    require(options.space->components.has_value(), "the fit has no principal components");
+    const auto X = std::visit([](const auto& values) { return DataMatrix<double>(view_of(values)); }, data.X);
+    require(X.features() == options.space->components->mean.size(),
+            "the space of the fit has {} genes, the data {}", options.space->components->mean.size(),
+            X.features());
+    data.space = Space{.name = options.space->name,
+                       .coordinates = options.space->components->coordinates(X),
+                       .components = options.space->components};
 }
 
-/// Changes the values of each cell by itself; for sparse data those that are held.
-template <void (*change)(std::span<double>)>
-void change_cells(Dataset& data) {
-    if (auto* dense = std::get_if<Matrix>(&data.X)) {
-        parallel_for(dense->cols(), [&](Index j) {
-            change({dense->col(j).data(), static_cast<std::size_t>(dense->rows())});
-        });
-    } else {
-        auto& sparse = std::get<SparseMatrix<double>>(data.X);
-        parallel_for(sparse.cols, [&](Index j) {
-            change({sparse.value.data() + sparse.start[j], sparse.value.data() + sparse.start[j + 1]});
-        });
-    }
+void learn_unit(Dataset& data, PreparationStep&, const PrepareOptions&) {
+    scale_cells_to_unit_length(data);
+}
+void apply_unit(Dataset& data, const PreparationStep&, const ApplyOptions&) {
+    scale_cells_to_unit_length(data);
 }
 
+/// The base of the logarithm cancels in the length.
 void learn_log_unit(Dataset& data, PreparationStep&, const PrepareOptions&) {
-    change_cells<log_unit>(data);
+    take_logarithms(data);
+    scale_cells_to_unit_length(data);
 }
 void apply_log_unit(Dataset& data, const PreparationStep&, const ApplyOptions&) {
-    change_cells<log_unit>(data);
+    take_logarithms(data);
+    scale_cells_to_unit_length(data);
 }
 
 /// A step: what it does to the data of a fit, where it may learn something and keeps it, and to other cells.
@@ -151,8 +232,15 @@ struct StepFunctions {
     void (*apply)(Dataset&, const PreparationStep&, const ApplyOptions&);
 };
 
-constexpr std::array known_steps{StepFunctions{step::genes, learn_genes, apply_genes},
+constexpr std::array known_steps{StepFunctions{step::rare_genes, learn_rare_genes, apply_genes},
+                                 StepFunctions{step::poor_cells, learn_poor_cells, apply_nothing},
+                                 StepFunctions{step::genes, learn_genes, apply_genes},
                                  StepFunctions{step::empty_cells, learn_empty_cells, apply_empty_cells},
+                                 StepFunctions{step::counts_per, learn_counts_per, apply_counts_per},
+                                 StepFunctions{step::logarithm, learn_logarithm, apply_logarithm},
+                                 StepFunctions{step::chosen_genes, learn_chosen_genes, apply_nothing},
+                                 StepFunctions{step::components, learn_components, apply_components},
+                                 StepFunctions{step::unit, learn_unit, apply_unit},
                                  StepFunctions{step::log_unit, learn_log_unit, apply_log_unit}};
 
 const StepFunctions* find_step(const std::string& name) {
@@ -174,11 +262,44 @@ bool is_preparation_step(const std::string& name) {
 }
 
 std::vector<PreparationStep> steps_for(const PrepareOptions& options) {
-    std::vector<PreparationStep> steps{{.name = step::genes}, {.name = step::empty_cells}};
-    if (options.transform == Transform::log_unit) {
-        steps.push_back({.name = step::log_unit});
-    }
+    std::vector<PreparationStep> steps;
+    const auto add = [&](bool wanted, const char* name) {
+        if (wanted) {
+            steps.push_back({.name = name});
+        }
+    };
+    const bool chooses = options.genes.most_variable || !options.genes.column.empty();
+    add(options.cells_min > 0, step::rare_genes);
+    add(options.genes_min > 0, step::poor_cells);
+    add(true, step::genes);
+    add(true, step::empty_cells);
+    add(options.normalize == Normalize::counts, step::counts_per);
+    add(options.normalize != Normalize::none, step::logarithm);
+    add(chooses, step::chosen_genes);
+    add(chooses, step::empty_cells); // a cell may hold nothing in the genes that are left
+    add(options.components.has_value(), step::components);
+    add(options.unit_cells, step::unit);
+    add(options.transform == Transform::log_unit, step::log_unit);
     return steps;
+}
+
+std::string words_of(const std::vector<PreparationStep>& steps) {
+    std::string words;
+    const auto add = [&](const std::string& more) { words += (words.empty() ? "" : ", ") + more; };
+    for (const PreparationStep& one : steps) {
+        if (one.name == step::counts_per) {
+            add(fmt::format("counts per {:.0f}", one.count));
+        } else if (one.name == step::logarithm) {
+            add("log(1 + x)");
+        } else if (one.name == step::chosen_genes) {
+            add(fmt::format("{:.0f} genes", one.count));
+        } else if (one.name == step::unit) {
+            add("cells of length 1");
+        } else if (one.name == step::log_unit) {
+            add("log10(1 + x), cells of length 1");
+        }
+    }
+    return words.empty() ? "none" : words;
 }
 
 Transform transform_of(const InputRecord& record) {
@@ -211,7 +332,13 @@ FeatureMatch apply_steps(Dataset& data, const std::vector<PreparationStep>& step
                          const ApplyOptions& options) {
     io::tell_features_apart(data);
     check_dataset(data);
-    const auto is_choice = [](const PreparationStep& one) { return one.name == step::genes; };
+    // The last step that chooses genes: those before it see all genes of the file, as they did in the fit.
+    const PreparationStep* choice = nullptr;
+    for (const PreparationStep& one : steps) {
+        if (one.name == step::genes || one.name == step::chosen_genes) {
+            choice = &one;
+        }
+    }
     FeatureMatch match;
     bool matched = options.features.empty();
     const auto match_once = [&] {
@@ -220,12 +347,11 @@ FeatureMatch apply_steps(Dataset& data, const std::vector<PreparationStep>& step
             matched = true;
         }
     };
-    // A step before the choice of genes sees all genes of the file, as it did in the fit.
-    if (std::none_of(steps.begin(), steps.end(), is_choice)) {
+    if (choice == nullptr) {
         match_once();
     }
     for (const PreparationStep& step : steps) {
-        if (is_choice(step)) {
+        if (&step == choice) {
             match_once();
         }
         functions_of(step).apply(data, step, options);

@@ -51,6 +51,9 @@ ReadOptions options_for(const fs::path& path, const InputRecord& record, const I
         options.cells = options.cells ? options.cells : record.cells;
         options.variable = options.variable ? options.variable : record.variable;
     }
+    if (choices.space != nullptr && !choices.space->components) {
+        options.space = space_choice(choices.space->name).key; // the new cells must bring theirs along
+    }
     return options;
 }
 
@@ -100,8 +103,9 @@ RecordedData read_new_cells(const fs::path& path, const InputRecord& record,
         set_transform(applied, *choices.transform);
     }
     RecordedData read{.data = read_with(path, options_for(path, record, choices), choices), .match = {}};
-    read.match = apply_steps(read.data, applied.steps,
-                             {.features = features, .drop_empty_cells = choices.drop_empty_cells});
+    read.match = apply_steps(
+        read.data, applied.steps,
+        {.features = features, .drop_empty_cells = choices.drop_empty_cells, .space = choices.space});
     std::vector<std::string>& notices = read.data.notices;
     if (!read.match.missing.empty()) {
         notices.push_back(fmt::format("{} of {} genes of the fit are missing in {} and taken as zero: {}",
@@ -114,7 +118,7 @@ RecordedData read_new_cells(const fs::path& path, const InputRecord& record,
                                       io::abbreviate(read.match.extra)));
     }
     if (!choices.transform) {
-        notices.push_back(fmt::format("transform: {} (as in the fit)", name_of(transform_of(record))));
+        notices.push_back(fmt::format("transform: {} (as in the fit)", words_of(record.steps)));
     }
     if (!choices.layer && record.layer && *record.layer != "X") {
         notices.push_back(fmt::format("layer: {} (as in the fit)", *record.layer));

@@ -103,6 +103,9 @@ void keep_cells(Dataset& data, const std::vector<bool>& keep) {
     } else {
         keep_columns(std::get<SparseMatrix<double>>(data.X), keep);
     }
+    if (data.space) {
+        data.space->coordinates = Matrix(data.space->coordinates(Eigen::all, positions(keep)));
+    }
     keep_items(data.cell_names, keep);
     keep_table_rows(data.cell_table, keep);
 }

@@ -27,6 +27,20 @@ Points points_of(const Dataset& stored, const Dataset& fresh, Metric metric) {
     return Points(std::move(both), metric);
 }
 
+/// The same in the space of the fit: its cells in the order of the result, then the new ones.
+Points points_in_space(const StoredResult& result, const Dataset& fresh, Metric metric) {
+    const Matrix& stored = result.space->coordinates;
+    require(fresh.space.has_value(), "the fit took its distances from {}, and the new cells have none",
+            result.space->name);
+    require(fresh.space->coordinates.rows() == stored.rows(),
+            "the space {} of the fit has {} coordinates, that of the new cells {}", result.space->name,
+            stored.rows(), fresh.space->coordinates.rows());
+    Matrix both(stored.rows(), result.cells() + fresh.cells());
+    both << (result.order.position.empty() ? stored : Matrix(stored(Eigen::all, result.order.position))),
+        fresh.space->coordinates;
+    return Points(std::move(both), metric);
+}
+
 } // namespace
 
 std::vector<TransformedScale> transform_cells(const StoredResult& result, const Dataset& fresh,
@@ -38,8 +52,10 @@ std::vector<TransformedScale> transform_cells(const StoredResult& result, const 
         require_whole(result, "the graph is that");
         require(data_of_fit->cells() == result.cells(), "the fit had {} cells, its data have {}",
                 result.cells(), data_of_fit->cells());
-        distances =
-            distances_to_new(points_of(*data_of_fit, fresh, fit.filtration.metric), data_of_fit->cells());
+        distances = result.space ? distances_to_new(points_in_space(result, fresh, fit.filtration.metric),
+                                                    result.cells())
+                                 : distances_to_new(points_of(*data_of_fit, fresh, fit.filtration.metric),
+                                                    data_of_fit->cells());
     }
     // λ₂ plays no part: scales are embedded one by one.
     const Penalty penalty{.graph = result.penalty.graph, .smoothness = 0.0, .anchor = result.penalty.anchor};

@@ -21,7 +21,7 @@ bool survives(const fs::path& path) {
         if (const auto* sparse = std::get_if<SparseMatrix<double>>(&data.X)) {
             check_structure(*sparse);
         }
-        prepare(data, {.transform = Transform::log_unit, .drop_empty_cells = true});
+        prepare(data, {.drop_empty_cells = true, .transform = Transform::log_unit});
         return true;
     } catch (const InputError& e) {
         EXPECT_STRNE(e.what(), "");

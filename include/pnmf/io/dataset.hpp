@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pnmf/io/input_record.hpp>
+#include <pnmf/io/space.hpp>
 #include <pnmf/linalg/sparse.hpp>
 #include <pnmf/types.hpp>
 
@@ -26,6 +27,13 @@ struct TableColumn {
     NumberType number = NumberType::real;
 };
 
+/// What a file holds beside the values that were read.
+struct FileFacts {
+    bool log_recorded = false;         ///< it says that X was logged (`uns["log1p"]` of Scanpy)
+    std::vector<std::string> layers{}; ///< of an .h5ad file
+    bool has_raw = false;              ///< an .h5ad file with `raw`
+};
+
 /// A data set in memory: X is features × cells, whatever the file's orientation; sparse input stays sparse.
 struct Dataset {
     std::variant<Matrix, SparseMatrix<double>> X;
@@ -35,10 +43,25 @@ struct Dataset {
     std::vector<TableColumn> feature_table; ///< columns of `var`
     std::vector<std::string> notices;       ///< every automatic choice made while reading, a sentence each
     InputRecord input;                      ///< how it was read, and what was done to the values since
+    std::optional<Space> space{};           ///< where distances come from, when not from X
+    FileFacts facts{};                      ///< what else the file says about its values
 
     Index features() const;
     Index cells() const;
     bool is_sparse() const { return std::holds_alternative<SparseMatrix<double>>(X); }
+};
+
+/// What is done to the values of a cell before all else.
+enum class Normalize {
+    none,
+    logarithm, ///< log(1 + x)
+    counts,    ///< each cell to a sum of 10,000, then log(1 + x)
+};
+
+template <>
+struct EnumNames<Normalize> {
+    static constexpr auto values = name_table<Normalize>(
+        {{"none", Normalize::none}, {"log", Normalize::logarithm}, {"counts", Normalize::counts}});
 };
 
 enum class Transform {
@@ -54,7 +77,8 @@ struct EnumNames<Transform> {
 
 struct ReadOptions {
     std::optional<CellAxis> cells{};       ///< default rows for .h5ad and .npy, columns elsewhere
-    std::optional<std::string> layer{};    ///< .h5ad: a layer instead of X
+    std::optional<std::string> layer{};    ///< .h5ad: a layer instead of X; "raw" is raw.X with its genes
+    std::optional<std::string> space{};    ///< .h5ad: an entry of obsm that becomes `Dataset::space`
     std::optional<std::string> variable{}; ///< .mat: which variable
 };
 
@@ -63,6 +87,9 @@ struct ReadOptions {
 /// genes that occur more than once get -1, -2, … added, with a notice.
 Dataset read_dataset(const std::filesystem::path& path, const ReadOptions& options = {});
 
+/// What an .h5ad file holds beside X, without reading its values; nothing for other formats.
+FileFacts file_facts(const std::filesystem::path& path);
+
 /// The transform a format gets when none is asked for: log_unit for .h5ad, 10x and .mtx, none elsewhere.
 Transform default_transform(const std::filesystem::path& path);
 
@@ -70,9 +97,22 @@ Transform default_transform(const std::filesystem::path& path);
 /// names the first: "cell AAAC-1, gene CD3E".
 void check_dataset(const Dataset& data);
 
+/// Which genes are kept.
+struct GeneChoice {
+    std::optional<Index> most_variable{}; ///< so many that vary most (`variable_features`)
+    std::string column{};                 ///< those that are true in this column of the table of features
+};
+
+/// Steps are done in this order.
 struct PrepareOptions {
-    Transform transform = Transform::none;
+    Index cells_min = 0; ///< genes seen in fewer cells are left out
+    Index genes_min = 0; ///< cells with fewer genes seen are left out
     bool drop_empty_cells = false;
+    Normalize normalize = Normalize::none;
+    GeneChoice genes{};
+    std::optional<Index> components{}; ///< the space becomes so many principal components of the values
+    bool unit_cells = false;           ///< cells to length 1
+    Transform transform = Transform::none;
 };
 
 /// Makes the data ready to factorise: makes names of genes differ, with a notice, as reading does;

@@ -10,15 +10,25 @@ namespace pnmf {
 
 /// Steps of the preparation, by name. A new one is a row of the table in `src/io/preparation.cpp`.
 namespace step {
-inline constexpr const char* genes = "genes";             ///< leaves out genes that are zero in every cell
-inline constexpr const char* empty_cells = "empty-cells"; ///< leaves out cells that are zero in every gene
-inline constexpr const char* log_unit = "log-unit";       ///< log10(1 + x), then cells of length 1
+inline constexpr const char* genes = "genes";               ///< leaves out genes that are zero in every cell
+inline constexpr const char* empty_cells = "empty-cells";   ///< leaves out cells that are zero in every gene
+inline constexpr const char* log_unit = "log-unit";         ///< log10(1 + x), then cells of length 1
+inline constexpr const char* rare_genes = "rare-genes";     ///< leaves out genes seen in few cells
+inline constexpr const char* poor_cells = "poor-cells";     ///< leaves out cells with few genes seen
+inline constexpr const char* counts_per = "counts-per";     ///< each cell to the same sum, `count`
+inline constexpr const char* logarithm = "log1p";           ///< log(1 + x)
+inline constexpr const char* chosen_genes = "chosen-genes"; ///< keeps those that vary most, or of a column
+inline constexpr const char* components = "pca";            ///< the space: principal components of the values
+inline constexpr const char* unit = "unit";                 ///< cells of length 1
 } // namespace step
 
 bool is_preparation_step(const std::string& name);
 
 /// The steps that `prepare` does for these options, in order.
 std::vector<PreparationStep> steps_for(const PrepareOptions& options);
+
+/// What was done, in words: "counts per 10,000, log(1 + x), 2,000 genes, cells of length 1".
+std::string words_of(const std::vector<PreparationStep>& steps);
 
 /// The transform among the steps: the last one that changes values.
 Transform transform_of(const InputRecord& record);
@@ -31,6 +41,7 @@ struct ApplyOptions {
     /// Genes of the fit, in its order: the data get these by name. Empty: the data keep theirs.
     std::vector<std::string> features{};
     bool drop_empty_cells = false; ///< cells that are zero in all these genes; else they are an error
+    const Space* space = nullptr;  ///< of the fit: the step `components` gives the cells their coordinates
 };
 
 /// Does to other cells what the steps of a record did to those of the fit. Nothing is learned: genes that the
@@ -45,7 +56,8 @@ struct InputChoices {
     std::optional<std::string> variable{};
     std::optional<Transform> transform{};
     bool drop_empty_cells = false;
-    std::string labels{}; ///< as in `read_labels`; become the column "label"
+    const Space* space = nullptr; ///< of the fit, where new cells shall get coordinates in it
+    std::string labels{};         ///< as in `read_labels`; become the column "label"
 };
 
 /// How a file is read.

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <pnmf/linalg/pca.hpp>
+#include <pnmf/types.hpp>
+
+#include <optional>
+#include <string>
+
+namespace pnmf {
+
+/// Where distances between cells come from when not from X itself: tree, scales, neighbours and graphs are
+/// made there, while X is factorised.
+struct Space {
+    std::string name;   ///< "pca:30", or "obsm:KEY"
+    Matrix coordinates; ///< a column for each cell, as X has them
+    /// Of `pca`: how other cells get their coordinates. None for coordinates that a file brought along.
+    std::optional<PrincipalComponents> components{};
+};
+
+/// What a user asks for: "none", "pca:N" or "obsm:KEY". InputError for other words.
+struct SpaceChoice {
+    enum class Kind { none, components, stored } kind = Kind::none;
+    Index components = 0; ///< N of "pca:N"
+    std::string key{};    ///< KEY of "obsm:KEY"
+};
+SpaceChoice space_choice(const std::string& text);
+
+} // namespace pnmf

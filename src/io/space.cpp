@@ -1,0 +1,28 @@
+#include <pnmf/error.hpp>
+#include <pnmf/io/space.hpp>
+
+#include <charconv>
+
+namespace pnmf {
+
+SpaceChoice space_choice(const std::string& text) {
+    if (text == "none") {
+        return {};
+    }
+    if (text.starts_with("obsm:") && text.size() > 5) {
+        return {.kind = SpaceChoice::Kind::stored, .key = text.substr(5)};
+    }
+    if (text.starts_with("pca:")) {
+        Index count = 0;
+        const char* const end = text.data() + text.size();
+        const auto [stop, error] = std::from_chars(text.data() + 4, end, count);
+        if (error == std::errc{} && stop == end && count >= 1) {
+            return {.kind = SpaceChoice::Kind::components, .components = count};
+        }
+    }
+    fail("a space is none, pca:N with a number of principal components, or obsm:KEY with an entry of an "
+         ".h5ad file, got '{}'",
+         text);
+}
+
+} // namespace pnmf
