@@ -36,7 +36,7 @@ def call(*words):
 
 def fit(program, source, folder, name, extra):
     out = folder / name.replace(" ", "_")
-    summary = json.loads(call(program, "fit", source, "--transform", "log-unit", "--labels", "label", "--save-basis", "--no-report",
+    summary = json.loads(call(program, "fit", source, "--preset", "paper", "--transform", "log-unit", "--labels", "label", "--save-basis", "--no-report",
                               "--json", "--overwrite", "-o", out, *extra))
     with h5py.File(out / "result.h5ad") as file:
         found = {"smoothness": file["uns/pnmf/penalty"][1], "W": file["uns/pnmf/W"][:].astype(float), "H": file["uns/pnmf/H"][:].astype(float),

@@ -32,7 +32,7 @@ def simulate(program, folder, cells, genes):
 
 def measure(program, folder, cells=2048, genes=2000, scales=16, search="automatic"):
     out = folder / "run"
-    command = [program, "fit", simulate(program, folder, cells, genes), "--neighbors", 15, "--search", search, "--max-scales", scales, "--rank", 10,
+    command = [program, "fit", simulate(program, folder, cells, genes), "--preset", "paper", "--neighbors", 15, "--search", search, "--max-scales", scales, "--rank", 10,
                "--precision", "float", "--start", "broadcast", "--tolerance", 0, "--max-sweeps", SWEEPS, "--clusters", 12,
                "--no-report", "--overwrite", "-o", out]
     child = subprocess.Popen([str(word) for word in command], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

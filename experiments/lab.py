@@ -96,7 +96,8 @@ class Lab:
 
     def fit(self, *arguments, verb=("fit",), trace=False):
         """A fit with its bases, kept under OUT/runs: the same command of the same build is not run again."""
-        words = [*verb, *arguments]
+        preset = ["--preset", "paper"] if verb == ("fit",) else []
+        words = [*verb, *arguments, *preset]
         key = hashlib.sha256(repr([self.built, trace, *map(str, words)]).encode()).hexdigest()[:16]
         folder = self.out / "runs" / key
         extra = ["--trace", folder / "trace.tsv"] if trace else []

@@ -10,9 +10,11 @@
 #include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/results/preset.hpp>
 #include <pnmf/results/run.hpp>
 #include <pnmf/results/save_run.hpp>
 #include <pnmf/results/stored_result.hpp>
+#include <pnmf/solvers/option_list.hpp>
 #include <pnmf/version.hpp>
 
 #include <fmt/format.h>
@@ -30,9 +32,11 @@ namespace fs = std::filesystem;
 
 struct Options {
     InputOptions input;
-    FitOptions fit;
+    AnalysisOptions analysis; ///< what is asked for
+    std::string preset = "auto";
+    std::string precision; ///< empty: the preset's
+    std::string normalize; ///< empty: the preset's
     std::string folder;
-    std::string precision = "double";
     std::string trace;
     std::string start_from;
     std::string command;
@@ -49,8 +53,16 @@ struct Options {
     bool json = false;
 };
 
-RunOptions run_options(const Options& options, RunFolder& folder) {
-    RunOptions result{.fit = options.fit,
+/// The data and what will be done with them.
+struct Work {
+    Dataset data;
+    Analysis analysis;
+    double reading = 0.0; ///< seconds
+};
+
+RunOptions run_options(const Options& options, const Work& work, RunFolder& folder) {
+    RunOptions result{.fit = work.analysis.fit,
+                      .space = work.data.space ? &work.data.space->coordinates : nullptr,
                       .folder = &folder,
                       .checkpoint_every = options.checkpoint_every,
                       .start_from = options.start_from,
@@ -97,11 +109,12 @@ RunObserver watch(const Options& options, Progress& progress, Trace& trace) {
 }
 
 template <class Real>
-Run<Real> run_watched(const Options& options, const Dataset& data, RunFolder& folder, Trace& trace) {
-    const SolverOptions& solver = options.fit.solver;
+Run<Real> run_watched(const Options& options, const Work& work, RunFolder& folder, Trace& trace) {
+    const SolverOptions& solver = work.analysis.fit.solver;
     Progress progress(solver.algorithm == Algorithm::stationary && solver.stop == StopRule::certificate);
     try {
-        return run_fit<Real>(view_of(data.X), run_options(options, folder), watch(options, progress, trace));
+        return run_fit<Real>(view_of(work.data.X), run_options(options, work, folder),
+                             watch(options, progress, trace));
     } catch (const Interrupted& e) {
         progress.end_line();
         fmt::print(stderr, "pnmf: {}{}\n", e.what(),
@@ -112,22 +125,25 @@ Run<Real> run_watched(const Options& options, const Dataset& data, RunFolder& fo
 }
 
 template <class Real>
-Json summary_of(const Options& options, const Run<Real>& run, double reading) {
+Json summary_of(const Options& options, const Work& work, const Run<Real>& run) {
     Json json;
     json["program"] = std::string("pnmf ") + PNMF_VERSION;
     json["input"] = options.input.path;
+    json["preset"] = name_of(work.analysis.preset);
+    json["space"] = work.data.space ? work.data.space->name : "none";
     json.update(Json::parse(summary_json(run)));
-    Json stages{{"reading", reading}};
+    Json stages{{"reading", work.reading}};
     stages.update(json["seconds_of"]);
-    json["seconds"] = json["seconds"].get<double>() + reading;
+    json["seconds"] = json["seconds"].get<double>() + work.reading;
     json["seconds_of"] = std::move(stages);
     return json;
 }
 
 /// The files that were written, in words. An older page is not left beside a new result.
 template <class Real>
-std::string write_files(const Options& options, const Dataset& data, const Run<Real>& run,
+std::string write_files(const Options& options, const Work& work, const Run<Real>& run,
                         const RunFolder& folder, const Json& summary) {
+    const Dataset& data = work.data;
     save_run(folder, data, run, {.save_basis = options.save_basis, .command = options.command},
              summary.dump(2) + "\n");
     const fs::path page = folder.path() / "report.html";
@@ -147,11 +163,11 @@ std::string write_files(const Options& options, const Dataset& data, const Run<R
 }
 
 template <class Real>
-void fit_with(const Options& options, const Dataset& data, RunFolder& folder, double reading) {
+void fit_with(const Options& options, const Work& work, RunFolder& folder) {
     Trace trace(options.trace);
-    const Run<Real> run = run_watched<Real>(options, data, folder, trace);
-    const Json summary = summary_of(options, run, reading);
-    const std::string files = write_files(options, data, run, folder, summary);
+    const Run<Real> run = run_watched<Real>(options, work, folder, trace);
+    const Json summary = summary_of(options, work, run);
+    const std::string files = write_files(options, work, run, folder, summary);
     trace.write();
     for (const std::string& warning : run.result.warnings) {
         fmt::print(stderr, "warning: {}\n", warning);
@@ -162,7 +178,7 @@ void fit_with(const Options& options, const Dataset& data, RunFolder& folder, do
         print_summary(summary, run.result, files);
     }
     if (options.strict && run.result.stop != Stop::converged &&
-        options.fit.solver.algorithm != Algorithm::reference) {
+        work.analysis.fit.solver.algorithm != Algorithm::reference) {
         throw Exit{3};
     }
 }
@@ -184,8 +200,58 @@ Index rank_by_held_out_entries(const DataValues& X, std::uint64_t seed) {
     return curve.chosen;
 }
 
-void run(Options options) {
-    require(!options.choose_rank || !options.fit.rank, "--rank and --choose-rank exclude each other");
+/// Each choice on a line, with the flag that changes it.
+void print_choices(const std::vector<Choice>& choices) {
+    for (const Choice& choice : choices) {
+        fmt::print(stderr, "{}{}\n", choice.text,
+                   choice.option.empty() ? "" : fmt::format(" (--{} changes it)", choice.option));
+    }
+}
+
+/// Reads the data, decides what is done with them, prepares them, and says so.
+Work read_work(const Options& options) {
+    const auto began = std::chrono::steady_clock::now();
+    Work work;
+    std::vector<Choice> choices;
+    work.data = read_for_analysis(options.input.path, read_options(choices_of(options.input)),
+                                  options.analysis, choices);
+    if (!options.input.labels.empty()) {
+        add_labels(work.data, options.input.labels);
+    }
+    work.analysis = plan_analysis(work.data, options.analysis);
+    prepare(work.data, work.analysis, options.analysis);
+    print_notices(work.data.notices);
+    print_choices(choices);
+    print_choices(work.analysis.choices);
+    for (const Choice& choice : work.analysis.choices) {
+        work.data.notices.push_back(choice.text);
+    }
+    work.reading = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    return work;
+}
+
+/// What the flags say, and which options of the fit they set.
+AnalysisOptions analysis_options(const Options& options, const CLI::App& verb) {
+    AnalysisOptions analysis = options.analysis;
+    analysis.preset = *value_named<Preset>(options.preset);
+    analysis.precision = value_named<Precision>(options.precision);
+    analysis.normalize = value_named<Normalize>(options.normalize);
+    const InputChoices input = choices_of(options.input);
+    analysis.transform = input.transform;
+    analysis.layer = input.layer;
+    analysis.drop_empty_cells = input.drop_empty_cells;
+    visit_options(analysis.fit, [&](const std::string& name, const auto&, const char*) {
+        if (verb.count("--" + name) > 0) {
+            analysis.given.insert(name);
+        }
+    });
+    return analysis;
+}
+
+void run(Options options, const CLI::App& verb) {
+    options.analysis = analysis_options(options, verb);
+    require(!options.choose_rank || !options.analysis.fit.rank,
+            "--rank and --choose-rank exclude each other");
     require(!options.choose_rank || !options.resume, "--choose-rank cannot be resumed: give --rank");
     if (options.threads > 0) {
         set_thread_count(options.threads);
@@ -194,17 +260,52 @@ void run(Options options) {
         parse_size(options.memory); // before anything is read
     }
     RunFolder folder(options.folder, use_of(options));
-    const auto began = std::chrono::steady_clock::now();
-    const Dataset data = read_input(options.input);
+    Work work = read_work(options);
     if (options.choose_rank) {
-        options.fit.rank = rank_by_held_out_entries(data.X, options.fit.seed);
+        work.analysis.fit.rank = rank_by_held_out_entries(work.data.X, work.analysis.fit.seed);
     }
-    const std::chrono::duration<double> reading = std::chrono::steady_clock::now() - began;
-    if (options.precision == "float") {
-        fit_with<float>(options, data, folder, reading.count());
+    if (work.analysis.precision == Precision::single) {
+        fit_with<float>(options, work, folder);
     } else {
-        fit_with<double>(options, data, folder, reading.count());
+        fit_with<double>(options, work, folder);
     }
+}
+
+/// What is done with the data before they are factorised.
+void add_analysis_options(CLI::App& verb, Options& options) {
+    const char* group = "Input";
+    verb.add_option(
+            "--preset", options.preset,
+            "A set of choices; any other option stands above it. auto: cells for .h5ad, 10x, .mtx and "
+            "counts, else points; paper: all as in the paper, and as version 0.1 did")
+        ->check(CLI::IsMember({"auto", "cells", "points", "paper"}).description(""))
+        ->type_name(joined_names<Preset>("|"))
+        ->capture_default_str();
+    verb.add_option("--normalize", options.normalize,
+                    "counts: scale each cell to a sum of 10,000, then log(1+x); log: log(1+x) alone "
+                    "[cells: by what the values are; else none]")
+        ->check(CLI::IsMember({"none", "log", "counts"}).description(""))
+        ->type_name(joined_names<Normalize>("|"))
+        ->group(group);
+    verb.add_option("--genes", options.analysis.genes,
+                    "Genes to keep: the N that vary most, all, or those marked in a column of var "
+                    "[cells: the column highly_variable, or 2000; else all]")
+        ->type_name("N|all|COLUMN")
+        ->group(group);
+    verb.add_option("--space", options.analysis.space,
+                    "Where distances between cells come from: N principal components, X itself, or an entry "
+                    "of obsm [cells: pca:30; else none]")
+        ->type_name("pca:N|none|obsm:KEY")
+        ->group(group);
+    verb.add_option("--cells-min", options.analysis.cells_min, "Leave out genes seen in fewer cells")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N")
+        ->group(group);
+    verb.add_option("--genes-min", options.analysis.genes_min,
+                    "Leave out cells in which fewer genes are seen")
+        ->check(CLI::NonNegativeNumber)
+        ->type_name("N")
+        ->group(group);
 }
 
 } // namespace
@@ -217,14 +318,14 @@ void add_fit(CLI::App& app, const std::string& command) {
     verb->add_option("-o,--output", options->folder, "Folder for result.h5ad, summary.json and report.html")
         ->type_name("FOLDER")
         ->required();
-    add_fit_options(*verb, options->fit);
+    add_analysis_options(*verb, *options);
+    add_fit_options(*verb, options->analysis.fit);
     verb->add_option("--clusters", options->clusters,
                      "Clusters at each scale [the number that is most stable when cells are left out]")
         ->check(CLI::PositiveNumber);
-    verb->add_option("--precision", options->precision, "Numbers to compute with")
+    verb->add_option("--precision", options->precision, "Numbers to compute with [cells: float; else double]")
         ->check(CLI::IsMember({"double", "float"}).description(""))
-        ->type_name("double|float")
-        ->capture_default_str();
+        ->type_name("double|float");
     verb->add_option("--threads", options->threads, "Threads; results do not depend on it [all cores]")
         ->check(CLI::PositiveNumber);
     verb->add_flag(
@@ -252,7 +353,7 @@ void add_fit(CLI::App& app, const std::string& command) {
                    "Replace the result in the output folder, once the new one is whole");
     verb->add_flag("--strict", options->strict, "Exit with code 3 when the run did not converge");
     verb->add_flag("--json", options->json, "Print the summary as JSON");
-    verb->callback([options] { run(*options); });
+    verb->callback([options, verb] { run(*options, *verb); });
 }
 
 } // namespace pnmf::cli

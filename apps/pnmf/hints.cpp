@@ -8,6 +8,8 @@ std::string_view hint_for(Remedy remedy) {
         return "";
     case Remedy::drop_empty_cells:
         return "--drop-empty does that";
+    case Remedy::choose_layer:
+        return "--layer NAME takes another matrix of an .h5ad file";
     case Remedy::choose_variable:
         return "--variable NAME chooses one";
     case Remedy::other_cell_axis:

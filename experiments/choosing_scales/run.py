@@ -39,7 +39,7 @@ def rows(program, folder, name):
             yield method + label, scores["ari"]
     for graph, options in GRAPHS.items():
         result = fits / graph.replace(", ", ".")
-        fit(program, data, result, ["fit"], FIT + options)
+        fit(program, data, result, ["fit"], ["--preset", "paper", *FIT, *options])
         scores = json.loads(call(program, "score", result, "--labels", "label", "--json"))
         yield f"pnmf {graph}, t = 1", scores["ari"]
         yield f"pnmf {graph}, recommended", scores["recommended"]["ari"]

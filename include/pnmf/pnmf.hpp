@@ -33,6 +33,7 @@
 #include <pnmf/io/match_features.hpp>
 #include <pnmf/io/matrix_market_writer.hpp>
 #include <pnmf/io/preparation.hpp>
+#include <pnmf/io/space.hpp>
 #include <pnmf/io/values.hpp>
 #include <pnmf/io/write.hpp>
 #include <pnmf/io/write_text.hpp>
@@ -71,6 +72,7 @@
 #include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/options_json.hpp>
+#include <pnmf/results/preset.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
 #include <pnmf/results/run_folder.hpp>

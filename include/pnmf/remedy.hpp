@@ -11,6 +11,7 @@ namespace pnmf {
 enum class Remedy {
     none,
     drop_empty_cells,    ///< leave out the cells that are zero everywhere
+    choose_layer,        ///< say which matrix of the file holds what should be factorised
     choose_variable,     ///< say which variable of the file holds the data
     other_cell_axis,     ///< take the file's other axis as the cells
     same_precision,      ///< compute in the precision that the message names

@@ -30,6 +30,8 @@ const char* hint_for(pnmf::Remedy remedy) {
     case pnmf::Remedy::resume_or_overwrite:
         return "resume=True goes on with it; remove the file to begin anew";
     case pnmf::Remedy::none:
+    case pnmf::Remedy::choose_layer:
+        return "layer=NAME takes another matrix of the AnnData";
     case pnmf::Remedy::choose_variable:
     case pnmf::Remedy::other_cell_axis:
         break;

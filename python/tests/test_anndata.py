@@ -62,7 +62,7 @@ class SameAsTheProgram(unittest.TestCase):
 
     def compare(self, adata, flags, **options):
         adata.write_h5ad(self.here / "data.h5ad")
-        run_program("fit", self.here / "data.h5ad", "-o", self.here / "fit", "--overwrite", "--save-basis", *flags)
+        run_program("fit", "--preset", "paper", self.here / "data.h5ad", "-o", self.here / "fit", "--overwrite", "--save-basis", *flags)
         written = anndata.read_h5ad(self.here / "fit" / "result.h5ad")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -92,7 +92,7 @@ class SameAsTheProgram(unittest.TestCase):
     def test_the_estimator_gives_the_program_s_numbers_for_a_plain_matrix(self):
         X, _ = pnmf.simulate.circles()
         np.save(self.here / "circles.npy", X)
-        run_program("fit", self.here / "circles.npy", "-o", self.here / "fit", "--save-basis", *"--rank 2 --lambda1 100 --lambda2 100 --max-scales 8 --threads 2".split())
+        run_program("fit", "--preset", "paper", self.here / "circles.npy", "-o", self.here / "fit", "--save-basis", *"--rank 2 --lambda1 100 --lambda2 100 --max-scales 8 --threads 2".split())
         theirs = pnmf.read_result(self.here / "fit")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -40,8 +40,8 @@ TEST_F(FitDisk, ThatCannotTakeTheTraceIsFoundBeforeTheWork) {
 }
 
 TEST_F(FitDisk, ThatHasAResultKeepsItUnlessToldOtherwise) {
-    const std::string plain =
-        "'" + program().string() + "' fit " + circles(3) + quick + " -o '" + out().string() + "'";
+    const std::string plain = "'" + program().string() + "' fit --preset paper " + circles(3) + quick +
+                              " -o '" + out().string() + "'";
     ASSERT_EQ(run_command(plain).exit_code, 0);
     const std::string before = read_file(out() / "result.h5ad");
     const CommandResult refused = run_command(plain + " --seed 1");

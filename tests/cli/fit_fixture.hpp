@@ -54,7 +54,8 @@ class Fit : public ::testing::Test {
 
     /// May replace what an earlier run of the same test left.
     static std::string command(const std::string& arguments, const fs::path& folder) {
-        return "'" + program().string() + "' fit " + arguments + " --overwrite -o '" + folder.string() + "'";
+        return "'" + program().string() + "' fit --preset paper " + arguments + " --overwrite -o '" +
+               folder.string() + "'";
     }
     static CommandResult fit(const std::string& arguments, const fs::path& folder) {
         return run_command(command(arguments, folder));

@@ -80,6 +80,8 @@ class FitInterrupt : public Fit {
     std::unique_ptr<Process> begun(const std::vector<std::string>& more = {}) const {
         std::vector<std::string> words{program().string(),
                                        "fit",
+                                       "--preset",
+                                       "paper",
                                        input_,
                                        "--transform",
                                        "none",
@@ -261,8 +263,8 @@ TEST_F(FitInterrupt, IsNotBegunAnewUnlessToldTo) {
     fs::create_directories(out());
     std::ofstream(out() / "checkpoint.bin") << "of another run";
     const std::string arguments = "'" + input_ + "' --transform none --rank 3 --max-sweeps 1";
-    const CommandResult refused =
-        run_command("'" + program().string() + "' fit " + arguments + " -o '" + out().string() + "'");
+    const CommandResult refused = run_command("'" + program().string() + "' fit --preset paper " + arguments +
+                                              " -o '" + out().string() + "'");
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_THAT(refused.err, AllOf(HasSubstr("checkpoint.bin: left by an interrupted run"),
                                    HasSubstr("--resume goes on with it, --overwrite begins anew")));
@@ -280,9 +282,21 @@ TEST_F(FitInterrupt, InItsStartContinuesToTheSameBits) {
     circles(20, 100);
     input_ = (folder_ / "circles20.h5ad").string();
     const std::string arguments = "'" + input_ + "' --transform none --rank 3 --max-sweeps 3";
-    std::vector<std::string> words{
-        program().string(),   "fit", input_, "--transform", "none", "--rank", "3", "--max-sweeps", "3",
-        "--checkpoint-every", "0",   "-o",   out().string()};
+    std::vector<std::string> words{program().string(),
+                                   "fit",
+                                   "--preset",
+                                   "paper",
+                                   input_,
+                                   "--transform",
+                                   "none",
+                                   "--rank",
+                                   "3",
+                                   "--max-sweeps",
+                                   "3",
+                                   "--checkpoint-every",
+                                   "0",
+                                   "-o",
+                                   out().string()};
     Process process(words, folder_ / "err");
     while (!fs::exists(out() / "checkpoint.bin") && process.running()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -175,8 +175,8 @@ TEST_F(Fit, StartsFromAResultThatHasItsBases) {
 
 TEST_F(Fit, RecordsItsCommandSoThatAShellRepeatsIt) {
     const fs::path folder = out("two words, it's");
-    const CommandResult done = run_command("'" + program().string() + "' fit " + circles(3) + quick +
-                                           " --overwrite -o \"" + folder.string() + "\"");
+    const CommandResult done = run_command("'" + program().string() + "' fit --preset paper " + circles(3) +
+                                           quick + " --overwrite -o \"" + folder.string() + "\"");
     ASSERT_EQ(done.exit_code, 0) << done.err;
     const std::string before = read_file(folder / "result.h5ad");
     std::string again = text(result(folder), "command");

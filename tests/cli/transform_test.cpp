@@ -31,7 +31,7 @@ struct Fitted {
 
     Fitted() {
         EXPECT_EQ(pnmf_with("simulate circles -o " + path("circles.csv")).exit_code, 0);
-        const auto fit = pnmf_with("fit " + path("circles.csv") + " -o " + path("fit") +
+        const auto fit = pnmf_with("fit --preset paper " + path("circles.csv") + " -o " + path("fit") +
                                    " --rank 2 --max-scales 3 --lambda1 0 --lambda2 0 --start broadcast "
                                    "--tolerance 1e-7 --max-sweeps 20000 --save-basis");
         EXPECT_EQ(fit.exit_code, 0) << fit.err;
@@ -168,7 +168,8 @@ TEST(Transform, LogAndUnitLengthAreTakenFromTheFitAndAppliedToItsGenesOnly) {
         data.cell_names.push_back(fmt::format("c{}", j));
     }
     write_delimited(folder / "train.csv", data);
-    const auto fit = pnmf_with("fit " + (folder / "train.csv").string() + " -o " + (folder / "fit").string() +
+    const auto fit = pnmf_with("fit --preset paper " + (folder / "train.csv").string() + " -o " +
+                               (folder / "fit").string() +
                                " --rank 3 --max-scales 2 --transform log-unit --save-basis --max-sweeps 5");
     ASSERT_EQ(fit.exit_code, 0) << fit.err;
     Dataset more = data;
@@ -194,7 +195,7 @@ TEST(Transform, TheGraphTermDrawsCellsTowardsTheirNeighboursInTheFit) {
     const TemporaryFolder folder;
     const std::string circles = fitted().path("circles.csv");
     const auto fit =
-        pnmf_with("fit " + circles + " -o " + (folder / "fit").string() +
+        pnmf_with("fit --preset paper " + circles + " -o " + (folder / "fit").string() +
                   " --rank 2 --max-scales 3 --lambda1 100 --start broadcast --max-sweeps 30 --save-basis");
     ASSERT_EQ(fit.exit_code, 0) << fit.err;
     const auto distance_to_stored = [&](const std::string& options) {
@@ -235,7 +236,7 @@ void expect_rejected(const std::string& arguments, const std::string& reason) {
 TEST(Transform, AResultWithoutBasesIsRejectedAndTheCureNamed) {
     const TemporaryFolder folder;
     const std::string circles = fitted().path("circles.csv");
-    const auto fit = pnmf_with("fit " + circles + " -o " + (folder / "fit").string() +
+    const auto fit = pnmf_with("fit --preset paper " + circles + " -o " + (folder / "fit").string() +
                                " --rank 2 --max-scales 2 --max-sweeps 1 --start broadcast");
     ASSERT_EQ(fit.exit_code, 0) << fit.err;
     expect_rejected((folder / "fit").string() + " " + circles + " -o " + (folder / "out.csv").string(),

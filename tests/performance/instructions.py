@@ -22,7 +22,7 @@ SKIPPED = 77
 
 
 def count(program, data, folder, sweeps):
-    fit = [program, "fit", data, "--rank", 4, "--max-scales", 12, "--start", "broadcast", "--max-sweeps", sweeps, "--tolerance", 0,
+    fit = [program, "fit", data, "--preset", "paper", "--rank", 4, "--max-scales", 12, "--start", "broadcast", "--max-sweeps", sweeps, "--tolerance", 0,
            "--threads", 1, "--clusters", 4, "--no-report", "--overwrite", "-o", folder / "run"]
     command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *fit]
     # The oldest kernel of the processor's family: the same on all machines, and known to valgrind.

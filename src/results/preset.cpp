@@ -1,0 +1,309 @@
+#include <pnmf/error.hpp>
+#include <pnmf/io/preparation.hpp>
+#include <pnmf/remedy.hpp>
+#include <pnmf/results/preset.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+namespace pnmf {
+namespace {
+
+// The practical model for cells (docs/choosing-scales.md has the study behind it).
+constexpr Index variable_genes = 2000;
+constexpr Index principal_component_count = 30;
+constexpr Index neighbors_of_cells = 8;
+constexpr Index most_rank = 30;
+constexpr double unitless_alpha = 2.0; ///< exp(−d²/ε²) does not depend on the unit of distances
+constexpr double default_scale_error = 0.05;
+constexpr double tolerance_of_cells = 2e-3;
+
+constexpr Index most_points_in_pairs = 2000; ///< above, points get a graph of neighbours
+constexpr Index neighbors_of_points = 15;
+
+bool is_cell_format(const std::string& format) {
+    return format == "h5ad" || format == "10x-h5" || format == "10x-folder" || format == "mtx";
+}
+
+/// Sets an option of the fit unless the user has.
+template <class Field, class Value>
+void prefer(const AnalysisOptions& options, const char* name, Field& field, const Value& value) {
+    if (!options.given.contains(name)) {
+        field = value;
+    }
+}
+
+/// Few scales that stand for all, unless what the user asks for takes its scales as they are.
+void prefer_few_scales(const AnalysisOptions& options, FitOptions& fit) {
+    const bool takes_all =
+        fit.solver.algorithm != Algorithm::stationary || (fit.start && *fit.start != Start::nested);
+    if (!takes_all) {
+        prefer(options, "scale-error", fit.scale_error, std::optional(default_scale_error));
+    }
+}
+
+/// "all", a number, or a column.
+GeneChoice gene_choice(const std::string& text) {
+    GeneChoice choice;
+    if (text == "all") {
+        return choice;
+    }
+    Index count = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, count);
+    if (error == std::errc{} && stop == end) {
+        require(count >= 1, "at least 1 gene must be kept, got {}", count);
+        choice.most_variable = count;
+    } else {
+        choice.column = text;
+    }
+    return choice;
+}
+
+const char* word_of(ValueKind kind) {
+    switch (kind) {
+    case ValueKind::counts:
+        return "counts";
+    case ValueKind::expression:
+        return "expression that is not logged";
+    case ValueKind::logged:
+        return "logarithms";
+    case ValueKind::scaled:
+        return "scaled values";
+    }
+    return "";
+}
+
+void require_factorisable(const ValueFinding& values, const Dataset& data) {
+    require(values.kind != ValueKind::scaled, Remedy::choose_layer,
+            "values are below 0 ({}): they are centred or scaled, and no nonnegative factorisation of them "
+            "exists; there is neither a layer 'counts' nor raw to take instead{}. Give counts, or "
+            "log-normalised values as they were before scaling",
+            values.why,
+            data.facts.layers.empty() ? std::string{}
+                                      : fmt::format(" (layers: {})", fmt::join(data.facts.layers, ", ")));
+}
+
+/// How values are normalised, with the line that says so.
+void plan_values(const Dataset& data, const AnalysisOptions& options, Analysis& analysis) {
+    PrepareOptions& prepare = analysis.prepare;
+    prepare.unit_cells = true;
+    if (options.transform) {
+        prepare.normalize =
+            *options.transform == Transform::log_unit ? Normalize::logarithm : Normalize::none;
+        prepare.unit_cells = *options.transform == Transform::log_unit;
+        return;
+    }
+    const bool of_X = !data.input.layer || *data.input.layer == "X" || *data.input.layer == "raw";
+    const ValueFinding values = recognise_values(data, {.log_recorded = of_X && data.facts.log_recorded});
+    require_factorisable(values, data);
+    if (options.normalize) {
+        prepare.normalize = *options.normalize;
+        return;
+    }
+    const bool logged = values.kind == ValueKind::logged;
+    prepare.normalize = logged ? Normalize::none : Normalize::counts;
+    analysis.choices.push_back(
+        {fmt::format("values: {} ({}{}); {}", word_of(values.kind), values.why,
+                     values.sure ? "" : ", by their size alone",
+                     logged ? "no second logarithm is taken"
+                            : "each cell is scaled to a sum of 10,000, then log(1 + x)"),
+         "normalize"});
+}
+
+void plan_genes(const Dataset& data, const AnalysisOptions& options, Analysis& analysis) {
+    if (!options.genes.empty()) {
+        analysis.prepare.genes = gene_choice(options.genes);
+        return;
+    }
+    constexpr const char* column = "highly_variable";
+    const auto has_column = std::any_of(data.feature_table.begin(), data.feature_table.end(),
+                                        [](const TableColumn& one) { return one.name == column; });
+    if (has_column) {
+        analysis.prepare.genes.column = column;
+        analysis.choices.push_back({"genes: those marked highly_variable in the file", "genes"});
+    } else if (data.features() > variable_genes) {
+        analysis.prepare.genes.most_variable = variable_genes;
+        analysis.choices.push_back(
+            {fmt::format("genes: the {} of {} that vary most", variable_genes, data.features()), "genes"});
+    }
+}
+
+void plan_space(const Dataset& data, const AnalysisOptions& options, Analysis& analysis) {
+    if (data.space) {
+        return; // it was read with the data
+    }
+    if (!options.space.empty()) {
+        const SpaceChoice choice = space_choice(options.space);
+        require(choice.kind != SpaceChoice::Kind::stored, "the data have no obsm '{}'", choice.key);
+        if (choice.kind == SpaceChoice::Kind::components) {
+            analysis.prepare.components = choice.components;
+        }
+        return;
+    }
+    if (analysis.preset == Preset::cells) {
+        analysis.prepare.components = principal_component_count;
+        analysis.choices.push_back(
+            {fmt::format("distances between cells: from {} principal components, not from all genes",
+                         principal_component_count),
+             "space"});
+    }
+}
+
+void plan_cells(const Dataset& data, const AnalysisOptions& options, Analysis& analysis) {
+    plan_values(data, options, analysis);
+    plan_genes(data, options, analysis);
+    FitOptions& fit = analysis.fit;
+    prefer(options, "alpha", fit.filtration.alpha, unitless_alpha);
+    prefer_few_scales(options, fit);
+    if (fit.solver.algorithm == Algorithm::stationary && fit.solver.stop == StopRule::certificate) {
+        prefer(options, "tolerance", fit.solver.tolerance, std::optional(tolerance_of_cells));
+    }
+    analysis.precision = options.precision.value_or(Precision::single);
+}
+
+void plan_points(const AnalysisOptions& options, Analysis& analysis) {
+    analysis.prepare.transform = options.transform.value_or(Transform::none);
+    analysis.prepare.normalize = options.normalize.value_or(Normalize::none);
+    if (!options.genes.empty()) {
+        analysis.prepare.genes = gene_choice(options.genes);
+    }
+    prefer(options, "alpha", analysis.fit.filtration.alpha, unitless_alpha);
+    prefer_few_scales(options, analysis.fit);
+    analysis.precision = options.precision.value_or(Precision::full);
+}
+
+/// What version 0.1 did.
+void plan_paper(const Dataset& data, const AnalysisOptions& options, Analysis& analysis) {
+    const Transform usual = is_cell_format(data.input.format) ? Transform::log_unit : Transform::none;
+    analysis.prepare.normalize = options.normalize.value_or(Normalize::none);
+    analysis.prepare.transform = options.transform.value_or(options.normalize ? Transform::none : usual);
+    if (!options.transform && !options.normalize) {
+        analysis.choices.push_back({usual == Transform::none
+                                        ? "transform: none (default)"
+                                        : "transform: log10(1+x), then cells of length 1 (default)",
+                                    "transform"});
+    }
+    if (!options.genes.empty()) {
+        analysis.prepare.genes = gene_choice(options.genes);
+    }
+    analysis.precision = options.precision.value_or(Precision::full);
+}
+
+} // namespace
+
+PresetFinding find_preset(const Dataset& data) {
+    if (is_cell_format(data.input.format)) {
+        return {Preset::cells, "the file is of a format for cells"};
+    }
+    double zeros = 0.0;
+    if (const auto* dense = std::get_if<Matrix>(&data.X)) {
+        zeros = static_cast<double>((dense->array() == 0.0).count());
+    } else {
+        const auto& sparse = std::get<SparseMatrix<double>>(data.X);
+        zeros = static_cast<double>(data.features()) * static_cast<double>(data.cells()) -
+                static_cast<double>(sparse.value.size());
+    }
+    const bool mostly_zero =
+        zeros > 0.5 * static_cast<double>(data.features()) * static_cast<double>(data.cells());
+    if (mostly_zero && recognise_values(data).kind == ValueKind::counts) {
+        return {Preset::cells, "whole numbers, most of them 0, as counts are"};
+    }
+    return {Preset::points, "the values do not look like counts"};
+}
+
+std::optional<std::string> preferred_layer(const FileFacts& facts, std::optional<ValueKind> kind_of_X) {
+    if (std::find(facts.layers.begin(), facts.layers.end(), "counts") != facts.layers.end()) {
+        return "counts";
+    }
+    if (kind_of_X == ValueKind::scaled && facts.has_raw) {
+        return "raw";
+    }
+    return std::nullopt;
+}
+
+Analysis plan_analysis(const Dataset& data, const AnalysisOptions& options) {
+    require(!options.normalize || !options.transform,
+            "normalize and transform say the same thing in two ways: give one of them");
+    Analysis analysis;
+    analysis.fit = options.fit;
+    analysis.preset = options.preset;
+    if (options.preset == Preset::automatic) {
+        const PresetFinding found = find_preset(data);
+        analysis.preset = found.preset;
+        analysis.choices.push_back(
+            {fmt::format("preset {}: {}", name_of(found.preset), found.why), "preset"});
+    }
+    analysis.prepare.drop_empty_cells = options.drop_empty_cells;
+    analysis.prepare.cells_min = options.cells_min;
+    analysis.prepare.genes_min = options.genes_min;
+    switch (analysis.preset) {
+    case Preset::cells:
+        plan_cells(data, options, analysis);
+        break;
+    case Preset::points:
+        plan_points(options, analysis);
+        break;
+    default:
+        plan_paper(data, options, analysis);
+    }
+    plan_space(data, options, analysis);
+    return analysis;
+}
+
+void prepare(Dataset& data, Analysis& analysis, const AnalysisOptions& options) {
+    prepare(data, analysis.prepare);
+    if (analysis.preset == Preset::paper) {
+        return;
+    }
+    const Index n = data.cells();
+    FitOptions& fit = analysis.fit;
+    const bool cells = analysis.preset == Preset::cells;
+    if (cells || n > most_points_in_pairs) {
+        const Index wanted = cells ? neighbors_of_cells : neighbors_of_points;
+        if (n > 2) {
+            prefer(options, "neighbors", fit.filtration.neighbors, std::optional(std::min(wanted, n - 1)));
+        }
+    }
+    if (!options.given.contains("rank")) {
+        const auto root = static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(n))));
+        fit.rank = std::min({root, most_rank, data.features(), n});
+        analysis.choices.push_back(
+            {fmt::format("rank {}: the square root of the number of cells, at most {}", *fit.rank, most_rank),
+             "rank"});
+    }
+}
+
+Dataset read_for_analysis(const std::filesystem::path& path, const ReadOptions& reading,
+                          const AnalysisOptions& options, std::vector<Choice>& choices) {
+    ReadOptions read = reading;
+    if (!options.space.empty()) {
+        const SpaceChoice space = space_choice(options.space);
+        if (space.kind == SpaceChoice::Kind::stored) {
+            read.space = space.key;
+        }
+    }
+    const bool may_be_cells = options.preset == Preset::automatic || options.preset == Preset::cells;
+    Dataset data;
+    std::optional<std::string> layer;
+    if (may_be_cells && !read.layer) {
+        layer = preferred_layer(file_facts(path), std::nullopt);
+        if (!layer) {
+            data = read_dataset(path, read);
+            layer = preferred_layer(data.facts, recognise_values(data).kind);
+        }
+    }
+    if (!layer) {
+        return data.cell_names.empty() ? read_dataset(path, read) : std::move(data);
+    }
+    choices.push_back({*layer == "raw" ? "values are those of raw: X holds scaled values"
+                                       : fmt::format("values are those of the layer '{}'", *layer),
+                       "layer"});
+    read.layer = layer;
+    return read_dataset(path, read);
+}
+
+} // namespace pnmf
