@@ -17,7 +17,7 @@ std::string_view hint_for(Remedy remedy) {
     case Remedy::same_precision:
         return "--precision double or --precision float";
     case Remedy::need_less_memory:
-        return "--max-scales, --rank, --threads and --precision float set these";
+        return "--preset cells, --neighbors, --max-scales, --rank, --threads and --precision float set these";
     case Remedy::keep_bases:
         return "`pnmf fit --save-basis` keeps them";
     case Remedy::overwrite:

@@ -9,6 +9,13 @@ from typing import Any
 Callback = Callable[[dict[str, Any]], None]
 
 
+def is_verbose(verbose: bool | None) -> bool:
+    """What None stands for: speak in a terminal and in a notebook."""
+    if verbose is not None:
+        return bool(verbose)
+    return "ipykernel" in sys.modules or sys.stderr.isatty()
+
+
 class _Lines:
     """A line for each of the first sweeps, then for every tenth."""
 
@@ -40,9 +47,9 @@ class _Bar:
 class Progress:
     """A callback from `verbose` and the user's own `callback`; `with` closes the bar."""
 
-    def __init__(self, verbose: bool, callback: Callback | None) -> None:
+    def __init__(self, verbose: bool | None, callback: Callback | None) -> None:
         self._own: Any = None
-        if verbose:
+        if is_verbose(verbose):
             try:
                 from tqdm.auto import tqdm
             except ImportError:

@@ -28,11 +28,12 @@ def fit_parts(
     clusters: Any,
     precision: str,
     threads: Any,
-    verbose: bool,
+    verbose: bool | None,
     callback: Callback | None,
     checkpoint: str | os.PathLike[str] | None = None,
     resume: bool = False,
     memory: str | float | None = None,
+    space: np.ndarray | None = None,
 ) -> dict[str, Any]:
     """Runs a fit, warns of what the library warns of, and gives what the program would write, and the bases."""
     with Progress(verbose, callback) as progress:
@@ -46,6 +47,7 @@ def fit_parts(
             checkpoint=None if checkpoint is None else os.fspath(checkpoint),
             resume=bool(resume),
             memory=None if memory is None else str(memory),
+            space=space,
         )
     for text in parts["uns"]["pnmf"]["warnings"]:
         warnings.warn(text, ConvergenceWarning if text.startswith("not converged") else UserWarning, stacklevel=3)
@@ -69,6 +71,9 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     scales : {"canonical", "uniform", "random", "sufficient"}
     max_scales : int, optional
         Keep at most this many scales, finest and coarsest among them.
+    scale_error : float, optional
+        Keep only as many scales as stand for all: the largest KKT residual allowed at a scale that is left out. Default:
+        all scales are kept.
     neighbors : int, optional
         A graph of so many nearest neighbours and the spanning tree; default all pairs.
     search : {"automatic", "exact", "screened", "clustered"}
@@ -150,6 +155,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         metric: str = "euclidean",
         scales: str = "canonical",
         max_scales: int | None = None,
+        scale_error: float | None = None,
         neighbors: int | None = None,
         search: str = "automatic",
         algorithm: str = "stationary",
@@ -182,6 +188,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.metric = metric
         self.scales = scales
         self.max_scales = max_scales
+        self.scale_error = scale_error
         self.neighbors = neighbors
         self.search = search
         self.algorithm = algorithm

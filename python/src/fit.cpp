@@ -6,7 +6,6 @@
 
 #include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/io/preparation.hpp>
 #include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
@@ -15,9 +14,9 @@
 
 #include <filesystem>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace pnmf::python {
 namespace {
@@ -100,11 +99,13 @@ struct Keeping {
     std::optional<std::string> folder;
     bool resume = false;
     std::optional<std::string> memory;
+    std::optional<Matrix> space; ///< coordinates × cells
 };
 
 template <class Real>
 py::dict fit_in(const py::object& X, RunOptions options, const Keeping& keeping, const py::object& callback) {
     const Cells cells(X);
+    options.space = keeping.space ? &*keeping.space : nullptr;
     require(!keeping.resume || keeping.folder, "resume needs checkpoint, the folder to go on from");
     std::unique_ptr<RunFolder> folder;
     if (keeping.folder) {
@@ -141,11 +142,14 @@ py::dict fit_in(const py::object& X, RunOptions options, const Keeping& keeping,
 py::dict fit_any(const py::object& X, const py::dict& options, std::optional<Index> clusters,
                  const std::string& precision, std::optional<int> threads, const py::object& callback,
                  const std::optional<std::string>& checkpoint, bool resume, double checkpoint_every,
-                 const std::optional<std::string>& memory) {
+                 const std::optional<std::string>& memory, const std::optional<Array>& space) {
     const Threads held(threads);
     const RunOptions run{
         .fit = options_of(options), .clusters = clusters, .checkpoint_every = checkpoint_every};
-    const Keeping keeping{.folder = checkpoint, .resume = resume, .memory = memory};
+    const Keeping keeping{.folder = checkpoint,
+                          .resume = resume,
+                          .memory = memory,
+                          .space = space ? std::optional(columns_of(*space)) : std::nullopt};
     if (precision == "float") {
         return fit_in<float>(X, run, keeping, callback);
     }
@@ -226,35 +230,6 @@ py::dict rank_curve(const py::object& X, std::vector<Index> ranks, double held_o
     return result;
 }
 
-/// What the program does to data before a fit: (X, positions of the features kept, notices, the record of it,
-/// names of the features kept).
-py::tuple prepare_cells(const py::object& X, const std::string& transform,
-                        std::vector<std::string> cell_names, std::vector<std::string> feature_names,
-                        const std::string& layer) {
-    const Transform wanted = transform_from(transform);
-    Dataset data;
-    data.X = copy_of(Cells(X));
-    data.cell_names = std::move(cell_names);
-    data.feature_names = std::move(feature_names);
-    // A column of positions follows the features that are kept; names may be changed to differ.
-    std::vector<double> positions(static_cast<std::size_t>(data.features()));
-    std::iota(positions.begin(), positions.end(), 0.0);
-    data.feature_table.push_back({.name = "position", .values = std::move(positions)});
-    data.input = {.format = "h5ad", .cells = CellAxis::rows, .layer = layer, .known = true};
-    prepare(data, {.transform = wanted});
-    const auto& left = std::get<std::vector<double>>(data.feature_table.front().values);
-    const std::vector<std::int64_t> kept(left.begin(), left.end());
-    py::object values;
-    if (auto* dense = std::get_if<Matrix>(&data.X)) {
-        values = rows_of(std::move(*dense));
-    } else {
-        const auto& sparse = std::get<SparseMatrix<double>>(data.X);
-        values = py::make_tuple(array_of(sparse.value), array_of(sparse.row), array_of(sparse.start),
-                                py::make_tuple(sparse.cols, sparse.rows));
-    }
-    return py::make_tuple(values, array_of(kept), data.notices, to_json(data.input), data.feature_names);
-}
-
 } // namespace
 
 void bind_fit(py::module_& module) {
@@ -262,15 +237,13 @@ void bind_fit(py::module_& module) {
     module.def("fit", &fit_any, py::arg("X"), py::arg("options"), py::arg("clusters"), py::arg("precision"),
                py::arg("threads"), py::arg("callback"), py::arg("checkpoint") = py::none(),
                py::arg("resume") = false, py::arg("checkpoint_every") = 300.0,
-               py::arg("memory") = py::none());
+               py::arg("memory") = py::none(), py::arg("space") = py::none());
     module.def("choose_rank", &rank_curve, py::arg("X"), py::arg("ranks"), py::arg("held_out"),
                py::arg("repeats"), py::arg("seed"), py::arg("threads"));
     module.def("baseline", &baseline_any, py::arg("X"), py::arg("method"), py::arg("options"),
                py::arg("clusters"), py::arg("precision"), py::arg("threads"), py::arg("callback"));
     module.def("embed", &embed, py::arg("X"), py::arg("basis").noconvert(), py::arg("lambda3"),
                py::arg("threads"));
-    module.def("prepare", &prepare_cells, py::arg("X"), py::arg("transform"), py::arg("cell_names"),
-               py::arg("feature_names"), py::arg("layer") = "X");
 }
 
 } // namespace pnmf::python

@@ -22,7 +22,7 @@ const char* hint_for(pnmf::Remedy remedy) {
     case pnmf::Remedy::same_precision:
         return "precision=\"double\" or precision=\"float\"";
     case pnmf::Remedy::need_less_memory:
-        return "max_scales, rank, threads and precision=\"float\" set these";
+        return "neighbors, max_scales, rank, threads and precision=\"float\" set these";
     case pnmf::Remedy::keep_bases:
         return "save_basis=True keeps them";
     case pnmf::Remedy::overwrite:
@@ -84,6 +84,7 @@ PYBIND11_MODULE(_core, module) {
     module.def("thread_count", &pnmf::thread_count);
     pnmf::python::bind_check(module);
     pnmf::python::bind_fit(module);
+    pnmf::python::bind_prepare(module);
     pnmf::python::bind_persistence(module);
     pnmf::python::bind_metrics(module);
     pnmf::python::bind_simulate(module);

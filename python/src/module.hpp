@@ -11,6 +11,7 @@ namespace pnmf::python {
 
 void bind_check(pybind11::module_& module);
 void bind_fit(pybind11::module_& module);
+void bind_prepare(pybind11::module_& module);
 void bind_persistence(pybind11::module_& module);
 void bind_metrics(pybind11::module_& module);
 void bind_simulate(pybind11::module_& module);

@@ -138,6 +138,27 @@ FitOptions options_of(const py::dict& values) {
     return options;
 }
 
+py::dict options_dict(const FitOptions& options) {
+    py::dict values;
+    visit_options(options, [&](const char* name, const auto& field, const char*) {
+        using Field = Described<std::remove_cvref_t<decltype(field)>>;
+        values[keyword(name).c_str()] = Field::initial(field);
+    });
+    return values;
+}
+
+std::set<std::string> options_given(const py::dict& values) {
+    std::set<std::string> given;
+    const FitOptions any;
+    visit_options(any, [&](const char* name, const auto&, const char*) {
+        const std::string key = keyword(name);
+        if (values.contains(key) && !values[key.c_str()].is_none()) {
+            given.insert(name);
+        }
+    });
+    return given;
+}
+
 BaselineFitOptions baseline_options_of(const std::string& method, const py::dict& values) {
     BaselineFitOptions options;
     const std::optional<Baseline> known = value_named<Baseline>(method);

@@ -5,6 +5,7 @@
 
 #include <pybind11/pybind11.h>
 
+#include <set>
 #include <string>
 
 namespace pnmf::python {
@@ -12,6 +13,12 @@ namespace pnmf::python {
 /// A fit's options from a dictionary whose keys are the names of `visit_options` with `_` for `-`.
 /// InputError names the option that is unknown, or has a value of the wrong kind.
 FitOptions options_of(const pybind11::dict& values);
+
+/// The same back, every option with its value.
+pybind11::dict options_dict(const FitOptions& options);
+
+/// The options that a dictionary sets to something, by the names of `visit_options`.
+std::set<std::string> options_given(const pybind11::dict& values);
 
 /// The same for a baseline, "nmf", "gnmf", "tnmf" or "ktnmf", with `visit_baseline_options`; what is not
 /// given is as published.

@@ -56,7 +56,9 @@ RecordedData prepared_as(const StoredResult& result, const py::tuple& cells,
         set_transform(record, transform_from(*transform));
     }
     fresh.match = apply_steps(fresh.data, record.steps,
-                              {.features = result.features, .drop_empty_cells = drop_empty_cells});
+                              {.features = result.features,
+                               .drop_empty_cells = drop_empty_cells,
+                               .space = result.space && result.space->components ? &*result.space : nullptr});
     return fresh;
 }
 

@@ -60,21 +60,60 @@ class SameAsTheProgram(unittest.TestCase):
         else:
             self.assertEqual(ours.astype(str).tolist(), theirs.astype(str).tolist(), where)
 
-    def compare(self, adata, flags, **options):
+    def compare(self, adata, flags, preset="paper", **options):
         adata.write_h5ad(self.here / "data.h5ad")
-        run_program("fit", "--preset", "paper", self.here / "data.h5ad", "-o", self.here / "fit", "--overwrite", "--save-basis", *flags)
+        run_program("fit", "--preset", preset, self.here / "data.h5ad", "-o", self.here / "fit", "--overwrite", "--save-basis", *flags)
         written = anndata.read_h5ad(self.here / "fit" / "result.h5ad")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            pnmf.tl.pnmf(adata, save_basis=True, **options)
+            pnmf.tl.pnmf(adata, save_basis=True, preset=preset, **options)
         self.assert_same(adata.uns["pnmf"], written.uns["pnmf"])
         self.assertTrue(np.array_equal(adata.obsm["X_pnmf"], written.obsm["X_pnmf"]))
-        self.assertTrue(np.array_equal(adata.varm["pnmf_W"], written.varm["pnmf_W"]))
+        rows = adata.var_names.get_indexer(written.var_names)
+        self.assertTrue(np.array_equal(adata.varm["pnmf_W"][rows], written.varm["pnmf_W"]))
         for name in set(written.obs) - {"type"}:
             self.assertEqual(adata.obs[name].astype(str).tolist(), written.obs[name].astype(str).tolist(), name)
 
     def test_sparse_counts_with_the_defaults(self):
         self.compare(simulated(), ["--max-scales", "6"], max_scales=6)
+
+    def test_the_presets_for_cells_and_points(self):
+        self.compare(simulated(), [], preset="auto")
+        self.compare(simulated(), ["--genes", "30", "--space", "pca:5"], preset="cells", genes=30, space="pca:5")
+        self.compare(simulated(), ["--normalize", "log", "--neighbors", "5"], preset="points", normalize="log", neighbors=5)
+
+    def test_layers_raw_and_marked_genes_are_taken_by_both(self):
+        adata = simulated()
+        adata.layers["counts"] = adata.X.copy()
+        adata.X = np.log1p(adata.X.toarray())
+        self.compare(adata, [], preset="auto")
+        self.assertEqual(json.loads(adata.uns["pnmf"]["input"])["layer"], "counts")
+        scaled = simulated()
+        scaled.raw = scaled.copy()
+        scaled.X = scaled.X.toarray() - 1.0
+        self.compare(scaled, [], preset="auto")
+        self.assertEqual(json.loads(scaled.uns["pnmf"]["input"])["layer"], "raw")
+        marked = simulated()
+        marked.var["highly_variable"] = np.arange(marked.n_vars) % 2 == 0
+        self.compare(marked, [], preset="auto")
+        self.assertEqual(len(marked.uns["pnmf"]["features"]), (marked.n_vars + 1) // 2)
+
+    def test_a_space_of_the_user_s_own(self):
+        adata = simulated()
+        adata.obsm["X_mine"] = np.random.default_rng(0).normal(size=(adata.n_obs, 3))
+        self.compare(adata, ["--space", "obsm:X_mine"], preset="auto", space="obsm:X_mine")
+        self.assertEqual(adata.uns["pnmf"]["space"]["name"], "obsm:X_mine")
+        with self.assertRaisesRegex(ValueError, "obsm\\['X_other'\\] is missing"):
+            pnmf.tl.pnmf(adata, space="obsm:X_other")
+        adata.obsm["X_mine"][0, 0] = np.nan
+        with self.assertRaisesRegex(ValueError, "must be finite"):
+            pnmf.tl.pnmf(adata, space="obsm:X_mine")
+
+    def test_scaled_values_alone_are_refused_with_a_way_out(self):
+        adata = simulated()
+        adata.X = adata.X.toarray() - 1.0
+        with self.assertRaisesRegex(ValueError, "centred or scaled"):
+            pnmf.tl.pnmf(adata)
 
     def test_dense_values_other_options_and_two_threads(self):
         adata = simulated()
@@ -178,7 +217,7 @@ class Tool(unittest.TestCase):
         self.fitted(adata, layer="double", key_added="layer", transform="none")
         self.fitted(adata, key_added="plain", transform="none")
         self.assertFalse(np.array_equal(adata.obsm["X_layer"], adata.obsm["X_plain"]))
-        self.fitted(adata, use_rep="X_few", key_added="of_few")
+        self.fitted(adata, use_rep="X_few", key_added="of_few", preset="paper")
         self.assertNotIn("of_few_W", adata.varm)
         direct = pnmf.PersistentNMF(rank=4, max_scales=3).fit(adata.obsm["X_few"])
         self.assertTrue(np.array_equal(direct.embeddings_, pnmf.read_result(adata, key="of_few").embeddings))
@@ -187,8 +226,8 @@ class Tool(unittest.TestCase):
         adata = simulated(empty=True)
         self.fitted(adata, save_basis=True)
         self.assertTrue((adata.varm["pnmf_W"][7] == 0).all())
-        self.assertTrue((adata.uns["pnmf"]["W"][:, 7] == 0).all())
-        self.assertEqual(adata.uns["pnmf"]["W"].shape, (3, 40, 4))
+        self.assertNotIn(adata.var_names[7], adata.uns["pnmf"]["features"])
+        self.assertEqual(adata.uns["pnmf"]["W"].shape, (3, 39, 4))
 
     def test_a_stored_result_survives_the_file(self):
         adata = simulated()

@@ -9,6 +9,9 @@ void give_back_memory();
 void keep_to_plan(double planned);
 /// Bytes this process holds now, what it has freed given back first.
 double resident_bytes();
+/// Bytes that it could still have: what the machine has free, or less where the process is in a group with a
+/// limit (a container). 0 where the system does not say.
+double available_bytes();
 /// The most it has held.
 double peak_bytes();
 

@@ -1,3 +1,4 @@
+#include "results/plan_run.hpp"
 #include "results/process_memory.hpp"
 #include "results/start_from.hpp"
 
@@ -201,28 +202,38 @@ void go_on_as_begun(const std::filesystem::path& checkpoint, SolverOptions& solv
     }
 }
 
-/// Makes the run fit into its memory, and says how.
+/// Makes the run fit into its memory, and says how where the user asked, or where something had to give.
 template <RealNumber Real>
-MemoryPlan keep_to_memory(const RunOptions& options, PreparedFit<Real>& prepared, const Stages& stages) {
-    const SolverOptions& solver = prepared.options.solver;
+MemoryPlan keep_to_memory(const Room& room, const RunOptions& options, PreparedFit<Real>& prepared,
+                          const Stages& stages) {
+    if (room.limit <= 0.0) {
+        return {};
+    }
     const bool resumed = resumes(options);
-    const bool in_start = resumed && saved_in_start(options.folder->checkpoint());
-    const bool made = !resumed && options.start_from.empty();
-    const Start usual = solver.algorithm == Algorithm::stationary ? Start::nested : Start::chained;
-    const bool nested = (made || in_start) && prepared.options.start.value_or(usual) == Start::nested;
-    const std::filesystem::path scratch =
-        options.folder != nullptr ? options.folder->path() : std::filesystem::temp_directory_path();
-    constexpr double libraries = 3e6; // what those not used yet will bring in
+    const std::size_t before = prepared.notices.size();
     MemoryPlan plan =
-        plan_memory(*options.memory, resident_bytes() + libraries, fit_size(prepared, made, nested), solver,
-                    sizeof(Real), thread_count(), {.files = is_on_disk(scratch), .keep_less = !resumed});
-    stages.notice(plan.text);
-    prepared.options.solver.extrapolate = solver.extrapolate && plan.keep_momentum;
-    prepared.options.solver.shift_components = solver.shift_components && plan.keep_shifts;
-    if (plan.bases_rest) {
-        prepared.bases_in = scratch;
+        fit_into(room, options, prepared, resumed, resumed && saved_in_start(options.folder->checkpoint()));
+    for (std::size_t i = before; i < prepared.notices.size(); ++i) {
+        stages.notice(prepared.notices[i]);
+    }
+    if (!room.given) {
+        plan.room_after = MemoryPlan{}.room_after; // what is free now need not be so after the last sweep
+    }
+    if (room.given || plan.bases_rest || !plan.keep_momentum || !plan.keep_shifts) {
+        stages.notice(plan.text);
     }
     return plan;
+}
+
+/// "about 20 s", "about 3 min": one figure is all that an estimate has.
+std::string rough_time(double seconds) {
+    const auto rounded = [](double value) {
+        const double step = value < 20.0 ? 5.0 : 10.0;
+        return std::max(step, std::round(value / step) * step);
+    };
+    return seconds < 90.0     ? fmt::format("about {:.0f} s", rounded(seconds))
+           : seconds < 5400.0 ? fmt::format("about {:.0f} min", std::max(2.0, std::round(seconds / 60.0)))
+                              : fmt::format("about {:.1f} h", seconds / 3600.0);
 }
 
 template <RealNumber Real>
@@ -326,6 +337,8 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     check_run_options(options, cells_of(X));
     Run<Real> run;
     Stages stages(observer, options.fit.solver);
+    const Room room = room_for(options);
+    check_room(X, options, room, sizeof(Real));
     if (!stages.begin(Stage::preparing, "preparing")) {
         throw Interrupted();
     }
@@ -342,8 +355,11 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     if (resumes(options)) {
         go_on_as_begun(options.folder->checkpoint(), prepared.options.solver, stages);
     }
-    if (options.memory) {
-        run.plan = keep_to_memory(options, prepared, stages);
+    run.plan = keep_to_memory(room, options, prepared, stages);
+    if (!resumes(options)) {
+        stages.notice(fmt::format("time: {} on {} thread{}, in memory of about {:.1f} GB",
+                                  rough_time(estimated_seconds(prepared)), thread_count(),
+                                  thread_count() == 1 ? "" : "s", run.plan.bytes / 1e9));
     }
     if (options.folder != nullptr) {
         options.folder->make(run.plan.file_bytes + bytes_on_disk(prepared, options.save_basis));
@@ -362,7 +378,7 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
         give_back_memory();
     }
     stages.begin(Stage::sweeping, "sweeps");
-    const Stop stop = sweep(prepared, state, run.plan.bytes, stages, saver, observer);
+    const Stop stop = sweep(prepared, state, room.given ? run.plan.bytes : 0.0, stages, saver, observer);
     stages.begin(Stage::assessing, "assessing");
     run.result = finish_fit(prepared, std::move(state), stop);
     if (options.memory) {

@@ -222,6 +222,9 @@ Factors<Real> adapted_start(PreparedFit<Real>& prepared, const Observer& observe
     AdaptOptions adapt{.error = *options.scale_error,
                        .most = options.filtration.scales.max_scales,
                        .level = level_options(options.solver, prepared.bases_in)};
+    if (prepared.most_scales > 0) {
+        adapt.most = std::min(prepared.most_scales, adapt.most.value_or(prepared.most_scales));
+    }
     // Scales are judged by residuals far above this, so that the sets of scales on the way may stay rough.
     adapt.level.tolerance = std::max(adapt.level.tolerance, adapt.error / 10.0);
     auto adapted = adapt_scales(prepared.problem(), std::move(pair), adapt, observer, std::move(log));

@@ -33,7 +33,9 @@ Dataset named(Matrix X) {
 /// What a fit of these data stores, H and W copied so that the fit may go.
 template <class Real>
 AnnDataFile fitted(const Dataset& data, const FitOptions& options) {
-    const Run<Real> run = run_fit<Real>(view_of(data.X), {.fit = options, .clusters = 2});
+    const Run<Real> run = run_fit<Real>(
+        view_of(data.X),
+        {.fit = options, .space = data.space ? &data.space->coordinates : nullptr, .clusters = 2});
     AnnDataFile file = result_file(data, run.prepared, run.result, run.assessment, {.save_basis = true});
     auto& uns = std::get<AnnDataMap>(file.uns.at("pnmf").value);
     for (const char* name : {"H", "W"}) {
@@ -113,6 +115,45 @@ TEST(Check, FindsTheCertificateThatEveryKindOfFitRecorded) {
             expect_recorded_is_checked<double>(data, one);
             expect_recorded_is_checked<float>(data, one);
         }
+    }
+}
+
+// Scales that stand for different numbers of others, and distances from another space.
+TEST(Check, FindsTheCertificateOfFewScalesInASpace) {
+    Dataset data = named(test::uniform_cloud(12, 40, 4));
+    data.space = Space{.name = "obsm:X_other", .coordinates = test::uniform_cloud(3, 40, 9)};
+    for (const std::optional<Index> neighbors : {std::optional<Index>{}, std::optional<Index>{4}}) {
+        FitOptions options;
+        options.rank = 3;
+        options.scale_error = 1e-2;
+        options.filtration.neighbors = neighbors;
+        options.solver.max_sweeps = 6;
+        AnnDataFile file = fitted<double>(data, options);
+        StoredResult result = stored_result(file);
+        ASSERT_LT(result.scales, 40);
+        ASSERT_EQ(std::ssize(result.coupling), result.scales - 1);
+        const std::vector<double> recorded = result.of_scales("kkt");
+        const auto checked = [&] {
+            return check_result(result, view_of(data.X), {.most_intervals = 1}).convergence->kkt;
+        };
+        const std::vector<double> found = checked();
+        ASSERT_EQ(found.size(), recorded.size());
+        for (std::size_t t = 0; t < recorded.size(); ++t) {
+            EXPECT_NEAR(found[t], recorded[t], 1e-12 + 1e-9 * recorded[t]) << t;
+        }
+        const auto differs = [&] {
+            const std::vector<double> other = checked();
+            double most = 0.0;
+            for (std::size_t t = 0; t < recorded.size(); ++t) {
+                most = std::max(most, std::abs(other[t] - recorded[t]) / recorded[t]);
+            }
+            return most > 1e-6;
+        };
+        result.coupling.front() *= 3.0;
+        EXPECT_TRUE(differs()) << "couplings count";
+        result = stored_result(file);
+        result.space->coordinates(0, 0) += 0.5;
+        EXPECT_TRUE(differs()) << "the space counts";
     }
 }
 

@@ -23,7 +23,7 @@ struct RunOptions {
     RunFolder* folder = nullptr;     ///< where the run is saved on the way; null: nowhere
     double checkpoint_every = 300.0; ///< seconds between checkpoints
     std::filesystem::path start_from{}; ///< a stored result with its bases to start from; empty: none
-    std::optional<double> memory{};     ///< most bytes to use; default: no limit
+    std::optional<double> memory{};     ///< most bytes to use; default: what the system has free
     bool save_basis = false;            ///< the result will be stored with its bases: for room on the disk
 };
 

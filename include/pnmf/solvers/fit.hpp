@@ -68,6 +68,7 @@ struct PreparedFit {
     std::unique_ptr<const MultiscaleGraph> graph;
     Penalty penalty;                  ///< in effect: λ₂ of `stationary` is `at_stride` of the scales
     std::vector<std::string> notices; ///< every automatic choice, a sentence each
+    Index most_scales = 0;            ///< of few that stand for all, by the memory; 0: no limit of that kind
     std::filesystem::path bases_in{}; ///< where bases rest in a file when memory is short; empty: in memory
 
     /// At the scales of the fit.

@@ -1,0 +1,175 @@
+#include "arrays.hpp"
+#include "module.hpp"
+#include "options.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/io/preparation.hpp>
+#include <pnmf/results/preset.hpp>
+
+#include <pybind11/stl.h>
+
+#include <numeric>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pnmf::python {
+namespace {
+
+/// A word of a dictionary; nothing when it is missing or None.
+std::optional<std::string> word(const py::dict& values, const char* name) {
+    if (!values.contains(name) || values[name].is_none()) {
+        return std::nullopt;
+    }
+    return py::str(values[name]).cast<std::string>();
+}
+
+template <class Enum>
+std::optional<Enum> choice(const py::dict& values, const char* name) {
+    const std::optional<std::string> text = word(values, name);
+    if (!text) {
+        return std::nullopt;
+    }
+    const std::optional<Enum> known = value_named<Enum>(*text);
+    require(known.has_value(), "{} must be one of {}, got {}", name, joined_names<Enum>(", "), *text);
+    return known;
+}
+
+Index count(const py::dict& values, const char* name) {
+    return values.contains(name) && !values[name].is_none() ? values[name].cast<Index>() : 0;
+}
+
+AnalysisOptions analysis_options(const py::dict& asked, const py::dict& options) {
+    AnalysisOptions analysis;
+    analysis.preset = choice<Preset>(asked, "preset").value_or(Preset::automatic);
+    analysis.fit = options_of(options);
+    analysis.given = options_given(options);
+    analysis.precision = choice<Precision>(asked, "precision");
+    analysis.normalize = choice<Normalize>(asked, "normalize");
+    analysis.transform = choice<Transform>(asked, "transform");
+    analysis.genes = word(asked, "genes").value_or("");
+    analysis.space = word(asked, "space").value_or("");
+    analysis.cells_min = count(asked, "cells_min");
+    analysis.genes_min = count(asked, "genes_min");
+    return analysis;
+}
+
+/// What Python holds about the data beside their values.
+Dataset dataset_of(const py::object& X, const py::dict& about) {
+    Dataset data;
+    data.X = copy_of(Cells(X));
+    data.cell_names = about["cells"].cast<std::vector<std::string>>();
+    data.feature_names = about["features"].cast<std::vector<std::string>>();
+    // A column of positions follows the features that are kept; names may be changed to differ.
+    std::vector<double> positions(static_cast<std::size_t>(data.features()));
+    std::iota(positions.begin(), positions.end(), 0.0);
+    data.feature_table.push_back({.name = "position", .values = std::move(positions)});
+    if (about.contains("marked")) { // a column of var that is true for the genes to keep
+        const auto marked = about["marked"].cast<std::vector<double>>();
+        data.feature_table.push_back({.name = about["column"].cast<std::string>(), .values = marked});
+    }
+    data.input = {.format = about["format"].cast<std::string>(),
+                  .cells = CellAxis::rows,
+                  .layer = about["layer"].cast<std::string>(),
+                  .known = true};
+    data.facts = {.log_recorded = about["log_recorded"].cast<bool>(),
+                  .layers = about["layers"].cast<std::vector<std::string>>(),
+                  .has_raw = about["has_raw"].cast<bool>()};
+    if (about.contains("coordinates")) {
+        data.space = Space{.name = about["space"].cast<std::string>(),
+                           .coordinates = columns_of(about["coordinates"].cast<Array>())};
+        require(data.space->coordinates.cols() == data.cells() && data.space->coordinates.rows() >= 1,
+                "{} must have a row for each of the {} cells, got {}", data.space->name, data.cells(),
+                data.space->coordinates.cols());
+        require(data.space->coordinates.allFinite(),
+                "{} holds NaN or infinite values: a space must be finite", data.space->name);
+    }
+    return data;
+}
+
+py::object values_of(Dataset& data) {
+    if (auto* dense = std::get_if<Matrix>(&data.X)) {
+        return rows_of(std::move(*dense));
+    }
+    const auto& sparse = std::get<SparseMatrix<double>>(data.X);
+    return py::make_tuple(array_of(sparse.value), array_of(sparse.row), array_of(sparse.start),
+                          py::make_tuple(sparse.cols, sparse.rows));
+}
+
+/// As `uns` keeps it: see `result_file`.
+py::object space_of(const Dataset& data) {
+    if (!data.space) {
+        return py::none();
+    }
+    py::dict space;
+    space["name"] = data.space->name;
+    space["coordinates"] = rows_of(Matrix(data.space->coordinates));
+    if (data.space->components) {
+        const PrincipalComponents& components = *data.space->components;
+        space["directions"] = rows_of(Matrix(components.directions.transpose()));
+        space["mean"] = array_of(std::vector<double>(components.mean.begin(), components.mean.end()));
+        space["variance"] =
+            array_of(std::vector<double>(components.variance.begin(), components.variance.end()));
+    }
+    return space;
+}
+
+/// Decides what is done with data, and does all of it but the fit. `asked`: what the user says about the
+/// input, by the names of `AnalysisOptions`; `options`: of the fit; `about`: names and facts.
+py::dict prepare_data(const py::object& X, const py::dict& asked, const py::dict& options,
+                      const py::dict& about) {
+    const AnalysisOptions wanted = analysis_options(asked, options);
+    Dataset data = dataset_of(X, about);
+    Analysis analysis = plan_analysis(data, wanted);
+    prepare(data, analysis, wanted);
+    const auto& left = std::get<std::vector<double>>(data.feature_table.front().values);
+    const auto& cells = data.cell_names;
+    py::dict result;
+    result["kept"] = array_of(std::vector<std::int64_t>(left.begin(), left.end()));
+    result["cells"] = cells;
+    result["features"] = data.feature_names;
+    result["record"] = to_json(data.input);
+    result["transform"] = std::string(name_of(transform_of(data.input)));
+    result["space"] = space_of(data);
+    result["preset"] = std::string(name_of(analysis.preset));
+    result["precision"] = std::string(name_of(analysis.precision));
+    result["options"] = options_dict(analysis.fit);
+    py::list notices;
+    for (const std::string& notice : data.notices) {
+        notices.append(notice);
+    }
+    for (const Choice& one : analysis.choices) {
+        notices.append(one.option.empty() ? one.text
+                                          : fmt::format("{} ({}= changes it)", one.text, one.option));
+    }
+    result["notices"] = notices;
+    result["X"] = values_of(data);
+    return result;
+}
+
+/// "counts", "expression", "logged" or "scaled".
+std::string kind_of_values(const py::object& X, bool log_recorded) {
+    Dataset data;
+    data.X = copy_of(Cells(X));
+    switch (recognise_values(data, {.log_recorded = log_recorded}).kind) {
+    case ValueKind::counts:
+        return "counts";
+    case ValueKind::expression:
+        return "expression";
+    case ValueKind::logged:
+        return "logged";
+    case ValueKind::scaled:
+        break;
+    }
+    return "scaled";
+}
+
+} // namespace
+
+void bind_prepare(py::module_& module) {
+    module.def("prepare", &prepare_data, py::arg("X"), py::arg("asked"), py::arg("options"),
+               py::arg("about"));
+    module.def("kind_of_values", &kind_of_values, py::arg("X"), py::arg("log_recorded"));
+}
+
+} // namespace pnmf::python

@@ -1,0 +1,140 @@
+#include "results/plan_run.hpp"
+
+#include "results/process_memory.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/remedy.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+namespace pnmf {
+namespace {
+
+constexpr double libraries = 3e6; // what those not used yet will bring in
+
+FitSize guessed_size(const DataView& X, const RunOptions& options) {
+    FitSize size;
+    if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
+        size = {.features = dense->rows(), .cells = dense->cols(), .dense = true};
+    } else {
+        const auto& sparse = std::get<SparseView<double>>(X);
+        size = {.features = sparse.rows, .cells = sparse.cols};
+    }
+    const FitOptions& fit = options.fit;
+    const auto root = static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(size.cells))));
+    size.rank = fit.rank.value_or(std::min({root, size.features, size.cells}));
+    // Where few scales stand for all, a handful is enough to begin with.
+    size.scales =
+        std::min(size.cells, fit.filtration.scales.max_scales.value_or(fit.scale_error ? 9 : size.cells));
+    const Index pairs = size.cells * (size.cells - 1) / 2;
+    const std::optional<Index> neighbors = fit.filtration.neighbors;
+    size.edges = neighbors ? std::min(pairs, size.cells * (*neighbors + 1)) : pairs;
+    return size;
+}
+
+/// The most scales, up to those there are, with which everything is kept in memory.
+template <RealNumber Real>
+Index scales_that_fit(const PreparedFit<Real>& prepared, FitSize size, double room, Index bytes_of_number) {
+    const auto fits = [&](Index scales) {
+        FitSize tried = size;
+        tried.scales = scales;
+        tried.components = size.components / std::max<Index>(size.scales, 1) * scales;
+        return solver_memory(tried, prepared.options.solver, bytes_of_number, thread_count()).total() <= room;
+    };
+    Index most = 2;
+    for (Index tried = 4; tried <= prepared.scales.size() && tried <= 1024 && fits(tried); tried += 2) {
+        most = tried;
+    }
+    return most;
+}
+
+} // namespace
+
+Room room_for(const RunOptions& options) {
+    if (options.memory) {
+        return {.limit = *options.memory, .given = true};
+    }
+    const double available = available_bytes();
+    constexpr double share = 0.9; // others need some too
+    return {.limit = available > 0.0 ? resident_bytes() + share * available : 0.0, .given = false};
+}
+
+void check_room(const DataView& X, const RunOptions& options, const Room& room, Index bytes_of_number) {
+    if (room.limit <= 0.0) {
+        return;
+    }
+    const FitSize size = guessed_size(X, options);
+    SolverOptions least = options.fit.solver;
+    least.extrapolate = false;
+    least.shift_components = false;
+    const double pairs =
+        options.fit.filtration.neighbors
+            ? 0.0
+            : static_cast<double>(size.cells) * static_cast<double>(size.cells) * sizeof(double);
+    const double solver = solver_memory(size, least, bytes_of_number, thread_count(), true).total();
+    const double needed = resident_bytes() + pairs + solver;
+    require(
+        needed <= room.limit, Remedy::need_less_memory,
+        "memory: this run needs at least {:.1f} GB ({:.1f} GB for the distances of all pairs of {} cells, "
+        "{:.1f} GB for {} scales of rank {}), and {} {:.1f} GB. A graph of nearest neighbours, fewer scales "
+        "or a lower rank needs less",
+        needed / 1e9, pairs / 1e9, size.cells, solver / 1e9, size.scales, size.rank,
+        room.given ? "the limit is" : "this process can have", room.limit / 1e9);
+}
+
+template <RealNumber Real>
+MemoryPlan fit_into(const Room& room, const RunOptions& options, PreparedFit<Real>& prepared, bool resumed,
+                    bool in_start) {
+    const SolverOptions& solver = prepared.options.solver;
+    const bool made = !resumed && options.start_from.empty();
+    const Start usual = solver.algorithm == Algorithm::stationary ? Start::nested : Start::chained;
+    const bool nested = (made || in_start) && prepared.options.start.value_or(usual) == Start::nested;
+    const std::filesystem::path scratch =
+        options.folder != nullptr ? options.folder->path() : std::filesystem::temp_directory_path();
+    const double held = resident_bytes() + libraries;
+    FitSize size = fit_size(prepared, made, nested);
+    if (prepared.adapts()) {
+        prepared.most_scales = scales_that_fit(prepared, size, room.limit - held, sizeof(Real));
+        if (prepared.most_scales < size.scales) {
+            prepared.notices.push_back(fmt::format(
+                "at most {} scales are kept: more do not fit into the memory", prepared.most_scales));
+            size.components = size.components / size.scales * prepared.most_scales;
+            size.scales = prepared.most_scales;
+        }
+    }
+    MemoryPlan plan = plan_memory(room.limit, held, size, solver, sizeof(Real), thread_count(),
+                                  {.files = is_on_disk(scratch), .keep_less = !resumed});
+    prepared.options.solver.extrapolate = solver.extrapolate && plan.keep_momentum;
+    prepared.options.solver.shift_components = solver.shift_components && plan.keep_shifts;
+    if (plan.bases_rest) {
+        prepared.bases_in = scratch;
+    }
+    return plan;
+}
+
+template <RealNumber Real>
+double estimated_seconds(const PreparedFit<Real>& prepared) {
+    const DenseMatrix<Real> H = DenseMatrix<Real>::Constant(prepared.rank, prepared.X->cells(), Real{1});
+    const auto began = std::chrono::steady_clock::now();
+    const DenseMatrix<Real> product = prepared.X->times_transposed(H);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+    // A sweep has two such products for each scale, and passes over the factors that cost about as much;
+    // start and sweeps together are about 100 sweeps.
+    constexpr double sweeps = 100.0;
+    const double touched = product.size() > 0 ? 1.0 : 0.0;
+    return touched * seconds * 4.0 * static_cast<double>(expected_scales(prepared)) * sweeps;
+}
+
+#define PNMF_INSTANTIATE(Real)                                                                               \
+    template MemoryPlan fit_into(const Room&, const RunOptions&, PreparedFit<Real>&, bool, bool);            \
+    template double estimated_seconds(const PreparedFit<Real>&);
+PNMF_INSTANTIATE(float)
+PNMF_INSTANTIATE(double)
+#undef PNMF_INSTANTIATE
+
+} // namespace pnmf

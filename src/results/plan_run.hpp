@@ -1,0 +1,29 @@
+#pragma once
+
+#include <pnmf/results/run.hpp>
+
+/// What a run will need, before it begins: memory and time.
+namespace pnmf {
+
+/// The memory a run may use.
+struct Room {
+    double limit = 0.0; ///< bytes; 0: not known
+    bool given = false; ///< by the user; else what the system has free for this process
+};
+Room room_for(const RunOptions& options);
+
+/// InputError, with sizes and what would help, when nothing could make the run fit. Before anything is
+/// computed: it looks at sizes alone.
+void check_room(const DataView& X, const RunOptions& options, const Room& room, Index bytes_of_number);
+
+/// Makes a prepared run fit, by files, fewer scales, or what costs more sweeps, and says how.
+/// `resumed`: from a checkpoint; `in_start`: which was saved in the start.
+template <RealNumber Real>
+MemoryPlan fit_into(const Room& room, const RunOptions& options, PreparedFit<Real>& prepared, bool resumed,
+                    bool in_start);
+
+/// Seconds that start and sweeps will take, from one product with X: right within a factor of about three.
+template <RealNumber Real>
+double estimated_seconds(const PreparedFit<Real>& prepared);
+
+} // namespace pnmf
