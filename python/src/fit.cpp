@@ -236,8 +236,8 @@ void bind_fit(py::module_& module) {
     module.def("options", &list_options);
     module.def("fit", &fit_any, py::arg("X"), py::arg("options"), py::arg("clusters"), py::arg("precision"),
                py::arg("threads"), py::arg("callback"), py::arg("checkpoint") = py::none(),
-               py::arg("resume") = false, py::arg("checkpoint_every") = 300.0,
-               py::arg("memory") = py::none(), py::arg("space") = py::none());
+               py::arg("resume") = false, py::arg("checkpoint_every") = 300.0, py::arg("memory") = py::none(),
+               py::arg("space") = py::none());
     module.def("choose_rank", &rank_curve, py::arg("X"), py::arg("ranks"), py::arg("held_out"),
                py::arg("repeats"), py::arg("seed"), py::arg("threads"));
     module.def("baseline", &baseline_any, py::arg("X"), py::arg("method"), py::arg("options"),

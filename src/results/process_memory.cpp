@@ -44,10 +44,9 @@ double machine_bytes(const std::string& field) {
 double available_bytes() {
     double free = machine_bytes("MemAvailable");
     // Control groups of version 2, then of version 1: a limit and what is used of it.
-    for (const auto& [limit, used] :
-         {std::pair("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-          std::pair("/sys/fs/cgroup/memory/memory.limit_in_bytes",
-                    "/sys/fs/cgroup/memory/memory.usage_in_bytes")}) {
+    for (const auto& [limit, used] : {std::pair("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
+                                      std::pair("/sys/fs/cgroup/memory/memory.limit_in_bytes",
+                                                "/sys/fs/cgroup/memory/memory.usage_in_bytes")}) {
         const double left = number_in(limit) - number_in(used);
         if (left > 0.0 && (free <= 0.0 || left < free)) {
             free = left;
