@@ -9,6 +9,7 @@
 
 #include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/error.hpp>
+#include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/results/preset.hpp>
 #include <pnmf/results/run.hpp>
@@ -20,6 +21,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -124,6 +126,24 @@ Run<Real> run_watched(const Options& options, const Work& work, RunFolder& folde
     }
 }
 
+/// How well each resolution agrees with the labels that the user gave, by the adjusted Rand index: 1 where
+/// they are the same, 0 where they have no more to do with each other than chance makes.
+void add_agreement(Json& json, const Dataset& data, const Assessment& assessment) {
+    const auto column = std::find_if(data.cell_table.begin(), data.cell_table.end(),
+                                     [](const TableColumn& one) { return one.name == "label"; });
+    if (column == data.cell_table.end() ||
+        !std::holds_alternative<std::vector<std::string>>(column->values)) {
+        return;
+    }
+    const std::vector<Index> labels = relabel(std::get<std::vector<std::string>>(column->values));
+    const auto recommended = static_cast<std::size_t>(assessment.recommended);
+    json["label_ari"] = adjusted_rand_index(labels, assessment.clusters[recommended]);
+    for (std::size_t r = 0; r < assessment.resolutions.all.size(); ++r) {
+        json["resolutions"][r]["label_ari"] =
+            adjusted_rand_index(labels, assessment.resolutions.all[r].labels);
+    }
+}
+
 template <class Real>
 Json summary_of(const Options& options, const Work& work, const Run<Real>& run) {
     Json json;
@@ -132,6 +152,9 @@ Json summary_of(const Options& options, const Work& work, const Run<Real>& run) 
     json["preset"] = name_of(work.analysis.preset);
     json["space"] = work.data.space ? work.data.space->name : "none";
     json.update(Json::parse(summary_json(run)));
+    if (!options.input.labels.empty()) {
+        add_agreement(json, work.data, run.assessment);
+    }
     Json stages{{"reading", work.reading}};
     stages.update(json["seconds_of"]);
     json["seconds"] = json["seconds"].get<double>() + work.reading;

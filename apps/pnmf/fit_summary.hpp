@@ -39,11 +39,13 @@ inline void print_resolutions(const Json& resolutions) {
     const auto number = [](const Json& value) {
         return value.is_null() ? std::string("-") : fmt::format("{:.2f}", value.get<double>());
     };
-    fmt::print("\nclusters   scale  stability  column of obs\n");
+    const bool labelled = resolutions[0].contains("label_ari");
+    fmt::print("\nclusters   scale  stability{}  column of obs\n", labelled ? "  agreement with labels" : "");
     for (std::size_t r = 0; r < resolutions.size(); ++r) {
         const Json& one = resolutions[r];
-        fmt::print("{:>8}  {:>6}  {:>9}  pnmf_clusters_{}{}\n", one["k"].get<Index>(),
-                   one["scale"].get<Index>(), number(one["stability"]), r + 1,
+        fmt::print("{:>8}  {:>6}  {:>9}{}  pnmf_clusters_{}{}\n", one["k"].get<Index>(),
+                   one["scale"].get<Index>(), number(one["stability"]),
+                   labelled ? fmt::format("  {:>21}", number(one["label_ari"])) : "", r + 1,
                    one["recommended"].get<bool>() ? ", recommended: also pnmf_clusters" : "");
     }
 }

@@ -124,8 +124,8 @@ double estimated_seconds(const PreparedFit<Real>& prepared) {
     const DenseMatrix<Real> product = prepared.X->times_transposed(H);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     // A sweep has two such products for each scale, and passes over the factors that cost about as much;
-    // start and sweeps together are about 100 sweeps.
-    constexpr double sweeps = 100.0;
+    // start and sweeps together are about 60 sweeps.
+    constexpr double sweeps = 60.0;
     const double touched = product.size() > 0 ? 1.0 : 0.0;
     return touched * seconds * 4.0 * static_cast<double>(expected_scales(prepared)) * sweeps;
 }
