@@ -1,0 +1,137 @@
+#include "fit_fixture.hpp"
+
+#include <pnmf/io/write.hpp>
+#include <pnmf/simulate/cells.hpp>
+
+#include <limits>
+
+/// `pnmf fit` as a new user types it: a file and a folder, nothing else.
+namespace pnmf::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class FitPreset : public Fit {
+  protected:
+    /// Counts of three types, as .h5ad.
+    AnnDataFile counts(Index cells = 80, Index genes = 120) const {
+        const CellModel model = make_cell_model({.cells = cells, .genes = genes, .types = 3, .seed = 2});
+        AnnDataFile file;
+        SimulatedCells drawn = simulate_cells(model, 0, cells);
+        for (Index i = 0; i < genes; ++i) {
+            file.feature_names.push_back("g" + std::to_string(i));
+        }
+        std::vector<std::string> types;
+        for (Index j = 0; j < cells; ++j) {
+            file.cell_names.push_back("c" + std::to_string(j));
+            types.push_back("type" + std::to_string(drawn.types[static_cast<std::size_t>(j)]));
+        }
+        file.cell_table.push_back({.name = "type", .values = types, .categorical = true});
+        file.X = std::move(drawn.counts);
+        return file;
+    }
+    std::string stored(const AnnDataFile& file, const std::string& name = "counts.h5ad") const {
+        write_anndata(out(name), file);
+        return "'" + out(name).string() + "'";
+    }
+    /// Exactly what is typed: no preset is asked for.
+    CommandResult typed(const std::string& arguments, const std::string& folder = "out") const {
+        return run_command("'" + program().string() + "' fit " + arguments + " -o '" + out(folder).string() +
+                           "'");
+    }
+    Json summary(const std::string& folder = "out") const {
+        return Json::parse(read_file(out(folder) / "summary.json"));
+    }
+    void expect_refused(const std::string& arguments, const std::string& reason) const {
+        const CommandResult refused = typed(arguments, "refused");
+        EXPECT_EQ(refused.exit_code, 2) << arguments << "\n" << refused.err;
+        EXPECT_THAT(refused.err, HasSubstr(reason));
+        EXPECT_FALSE(fs::exists(out("refused"))) << arguments;
+    }
+};
+
+TEST_F(FitPreset, AFileAndAFolderAreEnough) {
+    const CommandResult done = typed(stored(counts()) + " --labels type");
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    for (const char* line :
+         {"preset cells", "values: counts", "30 principal components", "rank 9", "time: about"}) {
+        EXPECT_THAT(done.err, HasSubstr(line));
+    }
+    const Json said = summary();
+    EXPECT_EQ(said["preset"], "cells");
+    EXPECT_EQ(said["space"], "pca:30");
+    EXPECT_EQ(said["precision"], "float");
+    EXPECT_LT(said["scales_kept"], said["scales_all"]);
+    EXPECT_GT(said["scale_error"].get<double>(), 0.0);
+    EXPECT_GT(said["planned_bytes"].get<double>(), 0.0);
+    EXPECT_GE(said["label_ari"].get<double>(), 0.9) << "three types that are far apart";
+    const AnnDataFile file = result(out());
+    EXPECT_EQ(text(file, "space/name"), "pca:30");
+    EXPECT_EQ(array(file, "scale_weight").shape.front(), said["scales_kept"].get<Index>());
+    EXPECT_TRUE(fs::exists(out() / "report.html"));
+}
+
+TEST_F(FitPreset, WhatWasDoneToTheCellsIsDoneAgainByCheckAndTransform) {
+    const std::string data = stored(counts());
+    ASSERT_EQ(typed(data + " --save-basis --genes 60 --no-report").exit_code, 0);
+    const std::string there = " '" + out().string() + "' ";
+    const CommandResult checked =
+        run_command("'" + program().string() + "' check" + there + "--data " + data);
+    EXPECT_EQ(checked.exit_code, 0) << checked.out << checked.err;
+    EXPECT_THAT(checked.out, Not(HasSubstr("fails")));
+    const CommandResult embedded =
+        run_command("'" + program().string() + "' transform" + there + data + " --graph " + data + " -o '" +
+                    out("embedded.h5ad").string() + "'");
+    EXPECT_EQ(embedded.exit_code, 0) << embedded.err;
+    EXPECT_THAT(embedded.err, HasSubstr("counts per 10000, log(1 + x), 60 genes, cells of length 1"));
+}
+
+TEST_F(FitPreset, LoggedValuesAreNotLoggedTwice) {
+    AnnDataFile file = counts();
+    Matrix logged = to_dense(std::get<SparseMatrix<double>>(*file.X)).array().log1p();
+    file.X = logged;
+    file.uns["log1p"] = AnnDataMap{};
+    const CommandResult done = typed(stored(file) + " --no-report --genes all");
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.err,
+                HasSubstr("values: logarithms (the file records a logarithm); no second logarithm"));
+}
+
+TEST_F(FitPreset, CountsInALayerAreTakenBeforeScaledValues) {
+    AnnDataFile file = counts();
+    file.layers["counts"] = *file.X;
+    file.X = Matrix(to_dense(std::get<SparseMatrix<double>>(*file.X)).array() - 1.0);
+    const CommandResult done = typed(stored(file) + " --no-report");
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("values are those of the layer 'counts' (--layer changes it)"));
+    file.layers.clear();
+    expect_refused(stored(file, "scaled.h5ad"), "centred or scaled");
+}
+
+TEST_F(FitPreset, ASpaceThatCannotBeUsedIsRefused) {
+    AnnDataFile file = counts();
+    file.obsm["X_mine"] = Matrix::Random(80, 3);
+    const std::string data = stored(file);
+    EXPECT_EQ(typed(data + " --space obsm:X_mine --no-report").exit_code, 0);
+    EXPECT_EQ(summary()["space"], "obsm:X_mine");
+    expect_refused(data + " --space obsm:X_other", "has no obsm 'X_other'; there are: X_mine");
+    expect_refused(data + " --space tsne", "a space is none, pca:N");
+    expect_refused(data + " --genes no_column", "no column 'no_column'");
+    file.obsm["X_mine"](3, 1) = std::numeric_limits<double>::quiet_NaN();
+    expect_refused(stored(file, "nan.h5ad") + " --space obsm:X_mine", "a space must be finite");
+}
+
+TEST_F(FitPreset, PointsAreTakenAsTheyAre) {
+    const std::string points =
+        file("points.csv", "id,a,b,c,d,e,f\nx,0.5,0.7,3.1,3.3,7.2,7.5\ny,1.5,1.2,0.2,0.1,4.4,4.1\n");
+    const CommandResult done = typed("'" + points + "' --no-report");
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("preset points"));
+    EXPECT_EQ(summary()["space"], "none");
+    EXPECT_EQ(summary()["precision"], "double");
+    EXPECT_EQ(summary()["options"]["alpha"], 2.0);
+}
+
+} // namespace
+} // namespace pnmf::test
