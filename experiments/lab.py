@@ -106,7 +106,7 @@ class Lab:
         if not (folder / "done").exists():
             folder.mkdir(parents=True, exist_ok=True)
             begin = time.monotonic()
-            self.run(*command, *(["--overwrite"] if verb == ("fit",) else []))  # what a run that was cut short left
+            self.run(*command, "--overwrite")  # what a run that was cut short left
             (folder / "done").write_text(f"{time.monotonic() - begin:.1f} s\n")
         fit = Fit(folder)
         fit.command = self.last_command = "pnmf " + " ".join(

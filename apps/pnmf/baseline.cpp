@@ -34,6 +34,7 @@ struct Options {
     std::string command;
     Index clusters = 0;
     int threads = 0;
+    bool overwrite = false;
     bool strict = false;
     bool json = false;
 };
@@ -151,7 +152,7 @@ void run(const Options& options) {
     if (options.threads > 0) {
         set_thread_count(options.threads);
     }
-    RunFolder folder(options.folder, FolderUse::overwrite);
+    RunFolder folder(options.folder, options.overwrite ? FolderUse::overwrite : FolderUse::fresh);
     const Dataset data = read_input(options.input);
     if (options.precision == "float") {
         solve_and_write<float>(options, data, folder);
@@ -186,6 +187,8 @@ void add_method(CLI::App& baseline, Baseline method, const char* help, const std
         ->capture_default_str();
     verb->add_option("--threads", options->threads, "Threads; results do not depend on it [all cores]")
         ->check(CLI::PositiveNumber);
+    verb->add_flag("--overwrite", options->overwrite,
+                   "Replace the result in the output folder, once the new one is whole");
     verb->add_flag("--strict", options->strict, "Exit with code 3 when the run did not converge");
     verb->add_flag("--json", options->json, "Print the summary as JSON");
     verb->callback([verb, options] {

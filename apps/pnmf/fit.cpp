@@ -253,6 +253,15 @@ Work read_work(const Options& options) {
     return work;
 }
 
+/// A start is of these cells and genes, in this order: numbers of others would fit by their count alone.
+void check_start_names(const std::string& path, const Dataset& data) {
+    const StoredResult start = read_stored_result(path);
+    require(start.file.cell_names == data.cell_names,
+            "{}: the cells of the start are not those of these data, or stand in another order", start.name);
+    require(start.features == data.feature_names,
+            "{}: the genes of the start are not those of these data, or stand in another order", start.name);
+}
+
 /// What the flags say, and which options of the fit they set.
 AnalysisOptions analysis_options(const Options& options, const CLI::App& verb) {
     AnalysisOptions analysis = options.analysis;
@@ -284,6 +293,9 @@ void run(Options options, const CLI::App& verb) {
     }
     RunFolder folder(options.folder, use_of(options));
     Work work = read_work(options);
+    if (!options.start_from.empty()) {
+        check_start_names(options.start_from, work.data);
+    }
     if (options.choose_rank) {
         work.analysis.fit.rank = rank_by_held_out_entries(work.data.X, work.analysis.fit.seed);
     }

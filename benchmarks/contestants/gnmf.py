@@ -58,7 +58,7 @@ def run_scipy(X, A, rank):
 
 def run_pnmf(program, X, A, mtx, rank, steps, folder):
     out = folder / "pnmf"
-    command = [program, "baseline", "gnmf", mtx, "--transform", "none", "--rank", rank, "--lambda", LAMBDA, "--tolerance", 0,
+    command = [program, "baseline", "gnmf", mtx, "--overwrite", "--transform", "none", "--rank", rank, "--lambda", LAMBDA, "--tolerance", 0,
                "--clusters", 1, "--max-steps", steps, "--threads", THREADS, "--json", "-o", out]
     summary = json.loads(subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True).stdout)
     with h5py.File(out / "result.h5ad") as file:

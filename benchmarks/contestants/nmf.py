@@ -53,7 +53,7 @@ def read_factors(folder):
 
 def run_pnmf(program, X, mtx, rank, steps, folder, seeding):
     out = folder / "pnmf"
-    command = [program, "baseline", "nmf", mtx, "--transform", "none", "--rank", rank, "--tolerance", 0, "--clusters", 1,
+    command = [program, "baseline", "nmf", mtx, "--overwrite", "--transform", "none", "--rank", rank, "--tolerance", 0, "--clusters", 1,
                "--max-steps", steps, "--seeding", seeding, "--threads", THREADS, "--json", "-o", out]
     run = subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True)
     summary = json.loads(run.stdout)

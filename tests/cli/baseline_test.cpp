@@ -10,8 +10,8 @@ namespace {
 class BaselineVerb : public Fit {
   protected:
     static CommandResult baseline(const std::string& arguments, const fs::path& folder) {
-        return run_command("'" + program().string() + "' baseline " + arguments + " -o '" + folder.string() +
-                           "'");
+        return run_command("'" + program().string() + "' baseline " + arguments + " --overwrite -o '" +
+                           folder.string() + "'");
     }
     static Json summary(const fs::path& folder) { return Json::parse(read_file(folder / "summary.json")); }
 };
@@ -74,6 +74,18 @@ TEST_F(BaselineVerb, AFitMayChooseItsRankByHeldOutEntries) {
     EXPECT_NE(run.err.find("error on held-out entries: rank 2"), std::string::npos) << run.err;
     EXPECT_EQ(json["rank"], json["options"]["rank"]);
     EXPECT_EQ(fit(circles(6) + " --choose-rank --rank 2", out("both")).exit_code, 2);
+}
+
+TEST_F(BaselineVerb, AResultIsReplacedOnlyWhenThatIsAskedFor) {
+    const std::string command =
+        "'" + program().string() + "' baseline nmf " + circles(6) + " --rank 2 -o '" + out().string() + "'";
+    ASSERT_EQ(run_command(command).exit_code, 0);
+    const std::string before = read_file(out() / "result.h5ad");
+    const CommandResult again = run_command(command + " --seeding random");
+    EXPECT_EQ(again.exit_code, 2);
+    EXPECT_THAT(again.err, ::testing::HasSubstr("--overwrite"));
+    EXPECT_EQ(read_file(out() / "result.h5ad"), before);
+    EXPECT_EQ(run_command(command + " --overwrite").exit_code, 0);
 }
 
 TEST_F(BaselineVerb, StrictEndsWithCode3WhenTheRunDidNotConverge) {
