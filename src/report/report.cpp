@@ -218,6 +218,57 @@ std::function<Matrix(Index)> basis_of(const StoredResult& result, const std::vec
     return [matrix = std::move(*one)](Index) { return matrix; };
 }
 
+/// The resolutions, with the cells of each cluster and how they nest; nothing where the result has none.
+void add_resolutions(Payload& payload, const StoredResult& result) {
+    const std::vector<double> clusters = result.numbers("resolutions/clusters");
+    const Index count = std::ssize(clusters);
+    const std::vector<double> scale = result.numbers("resolutions/scale", count);
+    const std::vector<double> stability = result.numbers("resolutions/stability", count);
+    const std::vector<double> parents =
+        result.numbers("resolutions/parents"); // resolution, cluster, parent, share
+    const auto* recommended = find(result.file.uns, result.key + "/resolutions/recommended");
+    if (count < 2 || scale.empty() || stability.empty() || parents.size() % 4 != 0) {
+        return;
+    }
+    Json list = Json::array();
+    for (std::size_t r = 0; r < clusters.size(); ++r) {
+        const std::string column = fmt::format("{}_clusters_{}", result.key, r + 1);
+        const auto found = std::find_if(result.file.cell_table.begin(), result.file.cell_table.end(),
+                                        [&](const TableColumn& one) { return one.name == column; });
+        if (found == result.file.cell_table.end() ||
+            !std::holds_alternative<std::vector<std::string>>(found->values)) {
+            return; // a user has taken it away
+        }
+        const auto k = static_cast<std::size_t>(clusters[r]);
+        std::vector<Index> cells(k, 0);
+        for (const std::string& name : std::get<std::vector<std::string>>(found->values)) {
+            const auto place = static_cast<std::size_t>(std::strtol(name.c_str(), nullptr, 10)) - 1;
+            if (place >= k) {
+                return;
+            }
+            ++cells[place];
+        }
+        std::vector<Index> parent;
+        std::vector<double> share;
+        for (std::size_t row = 0; row + 3 < parents.size(); row += 4) {
+            if (static_cast<std::size_t>(parents[row]) == r) {
+                parent.push_back(static_cast<Index>(parents[row + 2]));
+                share.push_back(parents[row + 3]);
+            }
+        }
+        const auto* best = recommended != nullptr ? std::get_if<std::int64_t>(&recommended->value) : nullptr;
+        list.push_back({{"column", column},
+                        {"clusters", k},
+                        {"scale", static_cast<Index>(scale[r])},
+                        {"stability", std::isnan(stability[r]) ? Json(nullptr) : Json(stability[r])},
+                        {"recommended", best != nullptr && *best == static_cast<std::int64_t>(r)},
+                        {"cells", cells},
+                        {"parent", parent},
+                        {"share", share}});
+    }
+    payload.meta["resolutions"] = std::move(list);
+}
+
 void add_programs(Payload& payload, const StoredResult& result, const ReportSource& source,
                   const std::vector<Index>& scales, const ReportOptions& options) {
     const auto& names = result.features;
@@ -285,6 +336,7 @@ std::string elements_of(const ReportSource& source, int number, const ReportOpti
     add_scales(payload, result, scales);
     add_columns(payload, result);
     add_clusters(payload, result, scales);
+    add_resolutions(payload, result);
     add_topology(payload, result);
     add_run(payload, result, options);
     add_embeddings(payload, result, scales, options);

@@ -34,6 +34,18 @@ export interface Scales {
     scores: Record<string, (number | null)[]>;
 }
 
+/** One way to divide the cells; clusters and scales are numbered from 0. */
+export interface Resolution {
+    column: string;
+    clusters: number;
+    scale: number;
+    stability: number | null;
+    recommended: boolean;
+    cells: number[];
+    parent: number[];
+    share: number[];
+}
+
 export interface Run {
     program: string;
     options: Record<string, unknown>;
@@ -58,6 +70,7 @@ export interface Meta {
     recommended: number;
     columns: Column[];
     cluster_count?: number;
+    resolutions?: Resolution[];
     label_scores?: LabelScores[];
     run: Run;
     plane: 'H' | 'principal';

@@ -4,6 +4,7 @@ import { colouringTitle } from './colouring';
 import { rampStyle } from './colours';
 import { button, count, fileName, h, number, save, tsv } from './dom';
 import { layoutControls } from './layout';
+import { resolutionsBox } from './resolutions';
 import type { Colouring, State } from './state';
 
 const longestLegend = 60;
@@ -184,6 +185,8 @@ export function scalesPanel(views: CellView[], state: State): HTMLElement {
     views.forEach((view) => {
         if (views.length > 1) panel.append(h('h2', { class: 'which' }, view.result.meta.name));
         panel.append(legend(view, state));
+        const found = resolutionsBox(view.result, state);
+        if (found) panel.append(found);
     });
     panel.append(selectionBox(views, state), h('h3', {}, 'Another layout of this scale'));
     for (const view of views) panel.append(layoutControls(view, state));

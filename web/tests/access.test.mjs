@@ -22,14 +22,16 @@ const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
 
 before(async () => {
     pnmf('simulate', 'cells', '--cells', '60', '--genes', '40', '--types', '3', '-o', 'cells');
-    pnmf('fit', 'cells', '--labels', 'label', '--max-scales', '6', '--rank', '5', '-o', 'six');
-    pnmf('fit', 'cells', '--labels', 'label', '--max-scales', '3', '--rank', '4', '-o', 'three');
+    pnmf('fit', 'cells', '--labels', 'label', '--max-scales', '6', '--rank', '5', '--preset', 'paper', '-o', 'six');
+    pnmf('fit', 'cells', '--labels', 'label', '--max-scales', '3', '--rank', '4', '--preset', 'paper', '-o', 'three');
     pnmf('report', 'six', 'three', '-o', 'both.html');
     const head = ['feature', ...hostile.map((name, j) => quoted(`${name} ${j}`))].join(',');
     const rows = hostile.map((name, i) => [quoted(`${name} gene${i}`), ...hostile.map((_, j) => ((i * 7 + j * 3) % 10) + 1)].join(','));
     file('hostile.csv', [head, ...rows].join('\n') + '\n');
     file('labels.csv', hostile.map((name, j) => quoted(`${name} of ${j % 2}`)).join('\n') + '\n');
-    pnmf('fit', 'hostile.csv', '--labels', 'labels.csv', '--rank', '2', '-o', hostileFolder);
+    pnmf('fit', 'hostile.csv', '--labels', 'labels.csv', '--rank', '2', '--preset', 'paper', '-o', hostileFolder);
+    pnmf('simulate', 'cells', '--cells', '200', '--genes', '300', '--types', '4', '-o', 'many');
+    pnmf('fit', 'many', '--labels', 'label', '-o', 'found');
     browser = await launch();
 });
 after(() => browser?.close());
@@ -47,6 +49,22 @@ test('two results share the slider and the selection', async () => {
     await lasso(page, [[0.02, 0.02], [0.98, 0.02], [0.98, 0.9], [0.02, 0.9]], 1);
     await page.waitForFunction(() => document.querySelector('.selected').textContent === '60 and 60 cells selected');
     for (const tab of tabs) await openTab(page, tab);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test('the clusters found are listed, drawn as they nest, and colour the cells', async () => {
+    const { page, complaints, close } = await open(browser, 'found/report.html');
+    const rows = await page.$$eval('[data-figure="resolutions"] tbody tr', (all) => all.map((row) => row.textContent));
+    assert.ok(rows.length >= 2, `${rows.length} resolutions`);
+    assert.equal(rows.filter((text) => text.includes('recommended')).length, 1);
+    const clusters = rows.map((text) => Number.parseInt(text, 10));
+    assert.deepEqual(clusters, [...clusters].sort((a, b) => a - b));
+    const blocks = await page.$$eval('[data-figure="resolutions"] rect', (all) => all.map((rect) => Number(rect.getAttribute('width'))));
+    assert.equal(blocks.length, clusters.reduce((sum, k) => sum + k, 0));
+    await page.click('[data-figure="resolutions"] tbody tr:first-child button');
+    await page.waitForFunction(() => /^pnmf_clusters_1/.test(document.querySelector('.legend h3').textContent));
+    assert.equal(await page.locator('.legend .entry').count(), clusters[0]);
     assert.deepEqual(complaints, []);
     await close();
 });

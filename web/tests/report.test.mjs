@@ -7,7 +7,7 @@ let browser;
 before(async () => {
     pnmf('simulate', 'circles', '-o', 'circles.csv');
     const weights = ['--lambda1', '100', '--lambda2', '100', '--lambda3', '0.1'];
-    pnmf('fit', 'circles.csv', '--labels', 'circles_cells.tsv:label', '--rank', '2', ...weights, '-o', 'circles');
+    pnmf('fit', 'circles.csv', '--labels', 'circles_cells.tsv:label', '--rank', '2', ...weights, '--preset', 'paper', '-o', 'circles');
     browser = await launch();
 });
 after(() => browser?.close());
