@@ -80,9 +80,10 @@ const char* word_of(ValueKind kind) {
 void require_factorisable(const ValueFinding& values, const Dataset& data) {
     require(values.kind != ValueKind::scaled, Remedy::choose_layer,
             "values are below 0 ({}): they are centred or scaled, and no nonnegative factorisation of them "
-            "exists; there is neither a layer 'counts' nor raw to take instead{}. Give counts, or "
-            "log-normalised values as they were before scaling",
+            "exists; {}{}. Give counts, or log-normalised values as they were before scaling",
             values.why,
+            data.facts.has_raw ? "the file has raw, which may hold what they were made from"
+                               : "there is neither a layer 'counts' nor raw to take instead",
             data.facts.layers.empty() ? std::string{}
                                       : fmt::format(" (layers: {})", fmt::join(data.facts.layers, ", ")));
 }
