@@ -9,11 +9,13 @@
 
 #include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/error.hpp>
+#include <pnmf/io/write_text.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/results/preset.hpp>
 #include <pnmf/results/run.hpp>
 #include <pnmf/results/save_run.hpp>
+#include <pnmf/results/stored_programs.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/solvers/option_list.hpp>
 #include <pnmf/version.hpp>
@@ -31,6 +33,8 @@ namespace pnmf::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr Index genes_in_table = 100; ///< of each program in programs.tsv; the result has the scores of all
 
 struct Options {
     InputOptions input;
@@ -144,8 +148,13 @@ void add_agreement(Json& json, const Dataset& data, const Assessment& assessment
     }
 }
 
+/// Whether the features are genes, as far as the program knows.
+bool has_programs(const Work& work) {
+    return work.analysis.preset == Preset::cells;
+}
+
 template <class Real>
-Json summary_of(const Options& options, const Work& work, const Run<Real>& run) {
+Json summary_of(const Options& options, const Work& work, const Run<Real>& run, const StoredResult& stored) {
     Json json;
     json["program"] = std::string("pnmf ") + PNMF_VERSION;
     json["input"] = options.input.path;
@@ -159,26 +168,31 @@ Json summary_of(const Options& options, const Work& work, const Run<Real>& run) 
     stages.update(json["seconds_of"]);
     json["seconds"] = json["seconds"].get<double>() + work.reading;
     json["seconds_of"] = std::move(stages);
+    if (has_programs(work)) {
+        json["programs"] = programs_json(stored);
+    }
     return json;
 }
 
-/// The files that were written, in words. An older page is not left beside a new result.
+/// The files that were written, in words. What an older run left is not kept beside a new result.
 template <class Real>
 std::string write_files(const Options& options, const Work& work, const Run<Real>& run,
-                        const RunFolder& folder, const Json& summary) {
+                        const StoredResult& stored, const RunFolder& folder, const Json& summary) {
     const Dataset& data = work.data;
     save_run(folder, data, run, {.save_basis = options.save_basis, .command = options.command},
              summary.dump(2) + "\n");
     const fs::path page = folder.path() / "report.html";
+    const fs::path table = folder.path() / "programs.tsv";
     std::error_code ignored;
     fs::remove(page, ignored);
+    fs::remove(table, ignored);
     std::string files = folder.result().string();
+    if (const auto programs = has_programs(work) ? stored_programs(stored) : std::nullopt) {
+        write_text(table, programs_table(*programs, genes_in_table));
+    }
     if (options.no_report) {
         return files;
     }
-    const StoredResult stored = stored_result(result_file(data, run.prepared, run.result, run.assessment,
-                                                          {.save_basis = true, .command = options.command}),
-                                              folder.result().string());
     if (write_page(page, {.result = &stored, .data = &data})) {
         files += " and " + page.string();
     }
@@ -189,8 +203,11 @@ template <class Real>
 void fit_with(const Options& options, const Work& work, RunFolder& folder) {
     Trace trace(options.trace);
     const Run<Real> run = run_watched<Real>(options, work, folder, trace);
-    const Json summary = summary_of(options, work, run);
-    const std::string files = write_files(options, work, run, folder, summary);
+    const StoredResult stored = stored_result(result_file(work.data, run.prepared, run.result, run.assessment,
+                                                          {.save_basis = true, .command = options.command}),
+                                              folder.result().string());
+    const Json summary = summary_of(options, work, run, stored);
+    const std::string files = write_files(options, work, run, stored, folder, summary);
     trace.write();
     for (const std::string& warning : run.result.warnings) {
         fmt::print(stderr, "warning: {}\n", warning);
@@ -350,7 +367,8 @@ void add_fit(CLI::App& app, const std::string& command) {
     CLI::App* verb =
         app.add_subcommand("fit", "Factorise the data at every scale; write embeddings, one for each scale");
     add_input_options(*verb, options->input);
-    verb->add_option("-o,--output", options->folder, "Folder for result.h5ad, summary.json and report.html")
+    verb->add_option("-o,--output", options->folder,
+                     "Folder for result.h5ad, summary.json, programs.tsv and report.html")
         ->type_name("FOLDER")
         ->required();
     add_analysis_options(*verb, *options);

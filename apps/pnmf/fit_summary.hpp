@@ -1,13 +1,18 @@
 #pragma once
 
+#include <pnmf/assess/programs.hpp>
 #include <pnmf/linalg/sampling.hpp>
+#include <pnmf/results/stored_programs.hpp>
 #include <pnmf/solvers/fit.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
 #include <string>
+#include <vector>
 
 /// What `pnmf fit` says at its end, as text.
 namespace pnmf::cli {
@@ -50,6 +55,59 @@ inline void print_resolutions(const Json& resolutions) {
     }
 }
 
+/// The programs of the recommended scale, those that make up most of the cells first.
+inline Json programs_json(const StoredResult& stored) {
+    Json list = Json::array();
+    const std::optional<StoredPrograms> programs = stored_programs(stored);
+    if (!programs) {
+        return list;
+    }
+    std::vector<std::size_t> order(programs->mean_usage.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return programs->mean_usage[a] > programs->mean_usage[b];
+    });
+    constexpr Index named = 5;
+    const std::vector<std::vector<Index>> best = top_genes(programs->scores, named);
+    for (const std::size_t k : order) {
+        Json genes = Json::array();
+        for (const Index gene : best[k]) {
+            genes.push_back(programs->genes[static_cast<std::size_t>(gene)]);
+        }
+        const Index into = programs->merges_into[k];
+        Json one{{"program", program_name(static_cast<Index>(k))},
+                 {"genes", std::move(genes)},
+                 {"mean_usage", programs->mean_usage[k]},
+                 {"persistence", programs->persistence[k]},
+                 {"merges_into", into < 0 ? Json(nullptr) : Json(program_name(into))}};
+        if (!programs->depth_correlation.empty()) {
+            one["depth_correlation"] = programs->depth_correlation[k];
+            one["depth_driven"] = programs->follows_depth(static_cast<Index>(k));
+        }
+        list.push_back(std::move(one));
+    }
+    return list;
+}
+
+/// At most eight programs, a line each.
+inline void print_programs(const Json& programs) {
+    constexpr std::size_t most = 8;
+    if (programs.empty()) {
+        return;
+    }
+    fmt::print("\nprogram  usage  persistence  genes that mark it\n");
+    for (std::size_t i = 0; i < std::min(most, programs.size()); ++i) {
+        const Json& one = programs[i];
+        fmt::print("{:>7} {:>5.1f}%  {:>11.2f}  {}{}\n", one["program"].get<std::string>(),
+                   100.0 * one["mean_usage"].get<double>(), one["persistence"].get<double>(),
+                   fmt::join(one["genes"].get<std::vector<std::string>>(), " "),
+                   one.value("depth_driven", false) ? " (follows the depth of cells)" : "");
+    }
+    if (programs.size() > most) {
+        fmt::print("{:>7} and {} more in programs.tsv\n", "", programs.size() - most);
+    }
+}
+
 template <class Real>
 void print_summary(const Json& json, const FitResult<Real>& result, const std::string& files) {
     const Objective& first = result.trace.front();
@@ -62,6 +120,9 @@ void print_summary(const Json& json, const FitResult<Real>& result, const std::s
                json["sweeps"].get<Index>(), json["kkt"].get<double>());
     print_scales(result);
     print_resolutions(json["resolutions"]);
+    if (json.contains("programs")) {
+        print_programs(json["programs"]);
+    }
     fmt::print("\nrecommended scale {}, {} clusters; wrote {}\n", json["recommended_scale"].get<Index>(),
                json["clusters"].get<Index>(), files);
 }

@@ -20,6 +20,7 @@ void add_convert(CLI::App& app);
 void add_reproduce(CLI::App& app);
 void add_scales(CLI::App& app);
 void add_fit(CLI::App& app, const std::string& command);
+void add_programs(CLI::App& app);
 void add_report(CLI::App& app);
 void add_score(CLI::App& app);
 void add_simulate(CLI::App& app);

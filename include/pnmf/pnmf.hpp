@@ -2,7 +2,9 @@
 
 /// All of the public headers. A file that needs one of them compiles quicker with that one alone.
 #include <pnmf/assess/assess.hpp>
+#include <pnmf/assess/enrichment.hpp>
 #include <pnmf/assess/modularity.hpp>
+#include <pnmf/assess/programs.hpp>
 #include <pnmf/assess/resolutions.hpp>
 #include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/baselines/fit_baseline.hpp>
@@ -26,6 +28,7 @@
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/graphs/weight.hpp>
 #include <pnmf/io/dataset.hpp>
+#include <pnmf/io/gene_sets.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/h5ad_writer.hpp>
 #include <pnmf/io/input_record.hpp>
@@ -78,6 +81,7 @@
 #include <pnmf/results/run_folder.hpp>
 #include <pnmf/results/save_run.hpp>
 #include <pnmf/results/score_result.hpp>
+#include <pnmf/results/stored_programs.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/results/transform_cells.hpp>
 #include <pnmf/scales/scale_set.hpp>

@@ -87,7 +87,9 @@ def fit(
     checkpoint_every: float = 300.0,
     memory: str | None = None,
     space: np.ndarray | None = None,
+    columns: dict[str, Any] = ...,
 ) -> dict[str, Any]: ...
+def enriched(scores: np.ndarray, genes: list[str], path: str, best: int, smallest_set: int) -> dict[str, list[Any]]: ...
 def choose_rank(
     X: Any, ranks: list[int], held_out: float, repeats: int, seed: int, threads: int | None
 ) -> dict[str, Any]: ...

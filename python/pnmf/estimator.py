@@ -34,6 +34,7 @@ def fit_parts(
     resume: bool = False,
     memory: str | float | None = None,
     space: np.ndarray | None = None,
+    columns: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Runs a fit, warns of what the library warns of, and gives what the program would write, and the bases."""
     with Progress(verbose, callback) as progress:
@@ -48,6 +49,7 @@ def fit_parts(
             resume=bool(resume),
             memory=None if memory is None else str(memory),
             space=space,
+            columns=columns or {},
         )
     for text in parts["uns"]["pnmf"]["warnings"]:
         warnings.warn(text, ConvergenceWarning if text.startswith("not converged") else UserWarning, stacklevel=3)

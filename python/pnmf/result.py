@@ -13,6 +13,7 @@ import numpy as np
 
 from . import _core
 
+DEPTH_DRIVEN = 0.5  # |r| above which a program follows how deeply cells were sequenced
 OBJECTIVE_TERMS = ("fit", "graph", "smoothness", "anchor")
 
 
@@ -141,6 +142,102 @@ class Result:
         if not -len(self) <= t < len(self):
             raise ValueError(f"there are {len(self)} scales, from 0 (finest) to {len(self) - 1}, got {t}")
         return t % len(self)
+
+    def programs(self, count: int | None = 100) -> Any:
+        """Which genes mark the programs: the components of the recommended scale.
+
+        A score is the coefficient of the gene's z-scored values on the usages of all programs (ordinary least squares),
+        as in cNMF (Kotliar et al., eLife 2019): what is expected, in standard deviations, of a cell that is this
+        program alone. Genes that are high in every cell do not lead, as they do by their weight in the basis.
+
+        Parameters
+        ----------
+        count : int, optional
+            Genes of each program; None for all.
+
+        Returns
+        -------
+        DataFrame
+            A row for each gene of each program, best first: program, gene, score, rank (from 1), scale (from 0).
+            "P1" is column 0 of the embedding, and Component 1 of the page.
+        """
+        import pandas as pd
+
+        scores = np.asarray(self._programs()["scores"])
+        names = np.arange(len(scores)).astype(str) if self.var_names is None else np.asarray(self.var_names).astype(str)
+        listed = len(scores) if count is None else min(int(count), len(scores))
+        order = np.argsort(-scores, axis=0, kind="stable")[:listed].T
+        programs = scores.shape[1]
+        return pd.DataFrame(
+            {
+                "program": np.repeat([f"P{k + 1}" for k in range(programs)], listed),
+                "gene": names[order].ravel(),
+                "score": np.take_along_axis(scores.T, order, axis=1).ravel(),
+                "rank": np.tile(np.arange(1, listed + 1), programs),
+                "scale": self.recommended,
+            }
+        )
+
+    def program_summary(self) -> Any:
+        """What is known about each program, a row each.
+
+        Returns
+        -------
+        DataFrame
+            Indexed by program ("P1", ...): mean_usage, the mean share of a cell; persistence, the share of the scales at
+            which it is found (its column of W keeps a cosine of 0.9 or more from scale to scale), with first_scale and
+            last_scale, from 0; merges_into, the program it is most like where it ends towards coarser scales, or "";
+            depth_correlation, Pearson's r of its usage with the counts of the cells, and depth_driven, whether |r| is
+            above 0.5. The last two are missing where the counts are not known: the values were no counts.
+        """
+        import pandas as pd
+
+        held = self._programs()
+        depth = held.get("depth_correlation")
+        table = {name: np.asarray(held[name]) for name in ("mean_usage", "persistence", "first_scale", "last_scale")}
+        table["merges_into"] = np.array(["" if k < 0 else f"P{k + 1}" for k in np.asarray(held["merges_into"])], dtype=object)
+        if depth is not None:
+            table["depth_correlation"] = np.asarray(depth)
+            table["depth_driven"] = np.abs(np.asarray(depth)) > DEPTH_DRIVEN
+        names = [f"P{k + 1}" for k in range(len(table["persistence"]))]
+        return pd.DataFrame(table, index=pd.Index(names, name="program"))
+
+    def enrichment(self, gene_sets: str | os.PathLike[str], *, best: int = 100, smallest_set: int = 5) -> Any:
+        """Which gene sets are found among the best genes of each program more often than by chance.
+
+        The test is hypergeometric: as if the best genes of a program were drawn from all genes of the fit. p-values are
+        adjusted over all programs and sets (Benjamini and Hochberg).
+
+        Parameters
+        ----------
+        gene_sets : path
+            A .gmt file: a set on each line, its name, a description, its genes.
+        best : int
+            So many genes of each program, by score, are looked up; those with a score of 0 or less are not.
+        smallest_set : int
+            Sets with fewer genes among those of the fit are left out.
+
+        Returns
+        -------
+        DataFrame
+            program, set, overlap, size (genes of the set that the fit has), p_value, adjusted, genes (a list); sorted by
+            program and p_value. Sets without a gene among the best are left out.
+        """
+        import pandas as pd
+
+        if self.var_names is None:
+            raise ValueError("the genes of the fit have no names")
+        scores = np.ascontiguousarray(np.asarray(self._programs()["scores"]).T, dtype=np.float64)
+        table = _core.enriched(scores, [str(name) for name in self.var_names], os.fspath(gene_sets), int(best), int(smallest_set))
+        table["program"] = [f"P{k + 1}" for k in table["program"]]
+        return pd.DataFrame(table)
+
+    def _programs(self) -> Mapping[str, Any]:
+        held = self._parts["uns"].get("programs")
+        if held is None:
+            raise ValueError("the result has no scores of genes: it was made by an older version; fit again")
+        found: Mapping[str, Any] = held
+        return found
 
     def top_features(self, t: int | None = None, count: int = 10) -> list[list[str]]:
         """Names of the features with the largest weights in each component at scale t."""

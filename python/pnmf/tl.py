@@ -15,8 +15,9 @@ from . import _core
 from ._data import checked, core_matrix, seed_of, sparse_matrix
 from ._progress import Callback, is_verbose
 from .estimator import PersistentNMF, fit_parts
+from .result import as_result
 
-__all__ = ["log_unit", "pnmf"]
+__all__ = ["log_unit", "pnmf", "programs"]
 
 
 def _matrix(adata: Any, layer: str | None) -> Any:
@@ -244,6 +245,7 @@ def pnmf(
         resume=resume,
         memory=memory,
         space=None if ready["space"] is None else np.ascontiguousarray(ready["space"]["coordinates"]),
+        columns=ready["columns"],
     )
     uns = parts["uns"]["pnmf"]
     # AnnData keeps obs and obsm in order when cells are sorted or selected, but not uns: names tell them there.
@@ -261,6 +263,37 @@ def pnmf(
         rows = ready["kept"] if table.index.equals(adata.var_names) else adata.var_names.get_indexer(ready["features"])
     _store(adata, parts, key_added, rows, save_basis)
     return adata if copy else None
+
+
+def programs(source: Any, count: int | None = 100, *, key: str = "pnmf") -> pd.DataFrame:
+    """The genes that mark each program of a fit, best first: see `Result.programs`.
+
+    Parameters
+    ----------
+    source : AnnData, Result, fitted estimator or path
+        An AnnData that `pnmf.tl.pnmf` was run on, or anything else that holds a fit.
+    count : int, optional
+        Genes of each program; None for all.
+    key : str
+        ``key_added`` of `pnmf.tl.pnmf`.
+
+    Returns
+    -------
+    DataFrame
+        program, gene, score, rank (from 1), scale (from 0).
+
+    Examples
+    --------
+    >>> import anndata, pnmf
+    >>> drawn = pnmf.simulate.cells(cells=60, genes=40, types=3)
+    >>> adata = anndata.AnnData(drawn.counts, dtype=float)
+    >>> pnmf.tl.pnmf(adata, rank=4, max_scales=3)
+    >>> table = pnmf.tl.programs(adata, count=5)
+    >>> list(table.columns), len(table)
+    (['program', 'gene', 'score', 'rank', 'scale'], 20)
+    """
+    table: pd.DataFrame = as_result(source, key=key).programs(count)
+    return table
 
 
 def _store(adata: Any, parts: dict[str, Any], key: str, rows: np.ndarray | None, save_basis: bool) -> None:

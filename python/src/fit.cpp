@@ -37,8 +37,8 @@ Observer observer_of(const Reporter& report, Index max_sweeps) {
 /// What the program would write, and the bases.
 template <class Real>
 py::dict parts_of(const PreparedFit<Real>& prepared, FitResult<Real>& result, const Assessment& assessment,
-                  const ResultFileOptions& options = {}) {
-    py::dict parts = anndata_parts(result_file(Dataset{}, prepared, result, assessment, options));
+                  const ResultFileOptions& options = {}, const Dataset& data = {}) {
+    py::dict parts = anndata_parts(result_file(data, prepared, result, assessment, options));
     py::list bases;
     for (Index t = 0; t < result.factors.scales(); ++t) {
         result.factors.bring(t);
@@ -100,6 +100,7 @@ struct Keeping {
     bool resume = false;
     std::optional<std::string> memory;
     std::optional<Matrix> space; ///< coordinates × cells
+    Dataset about;               ///< columns of the table of cells that `prepare` made
 };
 
 template <class Real>
@@ -124,7 +125,7 @@ py::dict fit_in(const py::object& X, RunOptions options, const Keeping& keeping,
                 run_fit<Real>(cells.view(), options, observer_of_run(report, folder != nullptr, cancelling));
         },
         callback, folder != nullptr);
-    py::dict parts = parts_of(run.prepared, run.result, run.assessment);
+    py::dict parts = parts_of(run.prepared, run.result, run.assessment, {}, keeping.about);
     double seconds = 0.0;
     for (const StageTime& time : run.seconds) {
         seconds += time.seconds;
@@ -142,14 +143,20 @@ py::dict fit_in(const py::object& X, RunOptions options, const Keeping& keeping,
 py::dict fit_any(const py::object& X, const py::dict& options, std::optional<Index> clusters,
                  const std::string& precision, std::optional<int> threads, const py::object& callback,
                  const std::optional<std::string>& checkpoint, bool resume, double checkpoint_every,
-                 const std::optional<std::string>& memory, const std::optional<Array>& space) {
+                 const std::optional<std::string>& memory, const std::optional<Array>& space,
+                 const py::dict& columns) {
     const Threads held(threads);
     const RunOptions run{
         .fit = options_of(options), .clusters = clusters, .checkpoint_every = checkpoint_every};
-    const Keeping keeping{.folder = checkpoint,
-                          .resume = resume,
-                          .memory = memory,
-                          .space = space ? std::optional(columns_of(*space)) : std::nullopt};
+    Keeping keeping{.folder = checkpoint,
+                    .resume = resume,
+                    .memory = memory,
+                    .space = space ? std::optional(columns_of(*space)) : std::nullopt,
+                    .about = {}};
+    for (const auto& [name, values] : columns) {
+        keeping.about.cell_table.push_back(
+            {.name = name.cast<std::string>(), .values = values.cast<std::vector<double>>()});
+    }
     if (precision == "float") {
         return fit_in<float>(X, run, keeping, callback);
     }
@@ -237,7 +244,7 @@ void bind_fit(py::module_& module) {
     module.def("fit", &fit_any, py::arg("X"), py::arg("options"), py::arg("clusters"), py::arg("precision"),
                py::arg("threads"), py::arg("callback"), py::arg("checkpoint") = py::none(),
                py::arg("resume") = false, py::arg("checkpoint_every") = 300.0, py::arg("memory") = py::none(),
-               py::arg("space") = py::none());
+               py::arg("space") = py::none(), py::arg("columns") = py::dict());
     module.def("choose_rank", &rank_curve, py::arg("X"), py::arg("ranks"), py::arg("held_out"),
                py::arg("repeats"), py::arg("seed"), py::arg("threads"));
     module.def("baseline", &baseline_any, py::arg("X"), py::arg("method"), py::arg("options"),

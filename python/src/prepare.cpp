@@ -143,6 +143,11 @@ py::dict prepare_data(const py::object& X, const py::dict& asked, const py::dict
                                           : fmt::format("{} ({}= changes it)", one.text, one.option));
     }
     result["notices"] = notices;
+    py::dict columns; // of the cells, made on the way; `fit` takes them
+    for (const TableColumn& column : data.cell_table) {
+        columns[column.name.c_str()] = array_of(std::get<std::vector<double>>(column.values));
+    }
+    result["columns"] = columns;
     result["X"] = values_of(data);
     return result;
 }

@@ -4,7 +4,9 @@
 #include "module.hpp"
 #include "watch.hpp"
 
+#include <pnmf/assess/enrichment.hpp>
 #include <pnmf/error.hpp>
+#include <pnmf/io/gene_sets.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/results/transform_cells.hpp>
@@ -102,10 +104,44 @@ py::dict transform_result(const py::dict& parts, const py::tuple& cells, const s
     return read;
 }
 
+/// Gene sets of a .gmt file among the best genes of programs; `scores` is programs × genes.
+py::dict enriched(const Array& scores, const std::vector<std::string>& genes, const std::string& path,
+                  Index best, Index smallest_set) {
+    const Matrix by_gene = columns_of(scores);
+    require(by_gene.rows() == std::ssize(genes), "there are {} genes and scores of {}", genes.size(),
+            by_gene.rows());
+    const std::vector<GeneSet> sets = read_gene_sets(path);
+    const std::vector<Enrichment> found = enriched_sets(by_gene.cast<float>(), positions_of_sets(sets, genes),
+                                                        {.best = best, .smallest_set = smallest_set});
+    py::dict table;
+    for (const char* column : {"program", "set", "overlap", "size", "p_value", "adjusted", "genes"}) {
+        table[column] = py::list();
+    }
+    const auto add = [&](const char* column, const py::object& value) {
+        table[column].cast<py::list>().append(value);
+    };
+    for (const Enrichment& one : found) {
+        std::vector<std::string> names;
+        for (const Index gene : one.genes) {
+            names.push_back(genes[static_cast<std::size_t>(gene)]);
+        }
+        add("program", py::cast(one.program));
+        add("set", py::cast(sets[static_cast<std::size_t>(one.set)].name));
+        add("overlap", py::cast(std::ssize(one.genes)));
+        add("size", py::cast(one.size));
+        add("p_value", py::cast(one.p_value));
+        add("adjusted", py::cast(one.adjusted));
+        add("genes", py::cast(names));
+    }
+    return table;
+}
+
 } // namespace
 
 void bind_stored(py::module_& module) {
     module.def("stored", &stored, py::arg("parts"), py::arg("name"));
+    module.def("enriched", &enriched, py::arg("scores"), py::arg("genes"), py::arg("path"), py::arg("best"),
+               py::arg("smallest_set"));
     module.def("transform_result", &transform_result, py::arg("parts"), py::arg("cells"), py::arg("scales"),
                py::arg("data_of_fit"), py::arg("transform"), py::arg("drop_empty_cells"), py::arg("threads"));
 }

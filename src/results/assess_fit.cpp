@@ -3,6 +3,28 @@
 #include <pnmf/results/assess_fit.hpp>
 
 namespace pnmf {
+namespace {
+
+template <class Real>
+GenePrograms programs_of(const PreparedFit<Real>& prepared, const FitResult<Real>& result, Index scale) {
+    const Factors<Real>& factors = result.factors;
+    const auto basis = [&factors](Index t) {
+        DenseMatrix<Real> room;
+        return Matrix(factors.basis(t, room).template cast<double>());
+    };
+    GenePrograms programs;
+    programs.usages =
+        program_usages(basis(scale), factors.H[static_cast<std::size_t>(scale)].template cast<double>());
+    programs.scores = program_scores(*prepared.X, programs.usages).template cast<float>();
+    const bool weighted = std::ssize(result.scales.weight) == factors.scales();
+    programs.paths =
+        follow_programs(factors.scales(), basis, scale,
+                        weighted ? result.scales.weight
+                                 : std::vector<double>(static_cast<std::size_t>(factors.scales()), 1.0));
+    return programs;
+}
+
+} // namespace
 
 template <class Real>
 Assessment assess_fit(const PreparedFit<Real>& prepared, const FitResult<Real>& result,
@@ -12,10 +34,12 @@ Assessment assess_fit(const PreparedFit<Real>& prepared, const FitResult<Real>& 
     if (const auto* graph = dynamic_cast<const SparseMultiscaleGraph*>(prepared.graph.get())) {
         options.graph = &graph->lists();
     }
-    return assess_scales(
+    Assessment assessment = assess_scales(
         result.scales.size(), [&](Index t) { return Matrix(result.factors.H[t].template cast<double>()); },
         has_scales ? result.scales.epsilon : std::vector<double>{},
         has_scales ? h0_diagram(*prepared.tree).deaths : std::vector<double>{}, options);
+    assessment.programs = programs_of(prepared, result, assessment.recommended);
+    return assessment;
 }
 
 template Assessment assess_fit(const PreparedFit<float>&, const FitResult<float>&, const AssessOptions&);

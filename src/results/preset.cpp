@@ -1,3 +1,7 @@
+#include "io/held_values.hpp"
+#include "results/program_entries.hpp"
+#include "results/resolution_columns.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/remedy.hpp>
@@ -177,6 +181,17 @@ void plan_points(const AnalysisOptions& options, Analysis& analysis) {
     analysis.precision = options.precision.value_or(Precision::full);
 }
 
+/// Keeps the counts of each cell, as they are in the file, as a column of the table of cells: afterwards
+/// nobody can tell how deeply a cell was sequenced. Nothing where the values are no counts.
+void keep_counts(Dataset& data) {
+    if (recognise_values(data).kind != ValueKind::counts) {
+        return;
+    }
+    std::vector<double> counts(static_cast<std::size_t>(data.cells()), 0.0);
+    io::for_each_value(data, [&](Index j, Index, double x) { counts[static_cast<std::size_t>(j)] += x; });
+    set_column(data.cell_table, {.name = counts_column, .values = std::move(counts)});
+}
+
 /// What version 0.1 did.
 void plan_paper(const Dataset& data, const AnalysisOptions& options, Analysis& analysis) {
     const Transform usual = is_cell_format(data.input.format) ? Transform::log_unit : Transform::none;
@@ -256,6 +271,9 @@ Analysis plan_analysis(const Dataset& data, const AnalysisOptions& options) {
 }
 
 void prepare(Dataset& data, Analysis& analysis, const AnalysisOptions& options) {
+    if (analysis.preset == Preset::cells || is_cell_format(data.input.format)) {
+        keep_counts(data);
+    }
     prepare(data, analysis.prepare);
     if (analysis.preset == Preset::paper) {
         return;

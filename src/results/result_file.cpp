@@ -1,4 +1,5 @@
 #include "results/option_values.hpp"
+#include "results/program_entries.hpp"
 #include "results/resolution_columns.hpp"
 
 #include <pnmf/io/h5ad.hpp>
@@ -214,6 +215,7 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
     uns["penalty"] = numeric_array(std::vector<double>{penalty.graph, penalty.smoothness, penalty.anchor});
     uns["recommended"] = static_cast<std::int64_t>(recommended);
     add_assessment(file, uns, assessment);
+    add_programs(uns, assessment, data.cell_table);
     uns["stop"] = std::string(name_of(result.stop));
     uns["warnings"] = result.warnings;
     std::vector<std::string> notices = data.notices;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pnmf/assess/programs.hpp>
 #include <pnmf/assess/resolutions.hpp>
 #include <pnmf/graphs/neighbor_lists.hpp>
 #include <pnmf/types.hpp>
@@ -48,6 +49,8 @@ struct Assessment {
     /// Several ways to divide the cells, from few clusters to many, one of them with `cluster_count` clusters
     /// at the recommended scale. One alone where k was given or there is no graph.
     Resolutions resolutions{};
+    GenePrograms programs{}; ///< of the recommended scale; `assess_fit` fills it, `assess_scales` has
+                             ///< no data to do so
     std::vector<std::string> notices; ///< every automatic choice, a sentence each
 };
 

@@ -46,6 +46,10 @@ struct ResultFileOptions {
 /// scale, numbered from 1, and in `uns/pnmf` clusters (T × n, numbered from 0), cluster_count, and scores:
 /// gap_prominence, stability, silhouette, resampling, combined (T each, NaN where there is none).
 ///
+/// `programs` in `uns/pnmf` are the components of the recommended scale, by their genes: scores (p × d,
+/// `program_scores`, float), mean_usage (d), persistence, first_scale, last_scale (from 0) and merges_into
+/// (d each, `ProgramPath`; −1 for none), and where the counts of the cells are known, depth_correlation (d).
+///
 /// A baseline is a result of one scale: its embedding also stands in `obsm/X_<method>`, and epsilon,
 /// multiplicity, deaths and merge_tree, which it does not have, are left out.
 template <class Real>

@@ -1,0 +1,227 @@
+#include <pnmf/assess/programs.hpp>
+
+#include <pnmf/error.hpp>
+#include <pnmf/metrics/clustering_scores.hpp>
+#include <pnmf/parallel.hpp>
+
+#include <Eigen/Eigenvalues>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace pnmf {
+namespace {
+
+constexpr Index programs_at_once = 8; ///< columns of X Uᵀ that one thread makes
+constexpr Index genes_at_once = 256;
+constexpr Index cells_at_once = 512;
+
+/// Σ_j x_gj u_kj, Σ_j x_gj and Σ_j x_gj² of each gene.
+struct GeneSums {
+    Matrix with_usages; ///< p × d
+    Vector sum;
+    Vector squares;
+};
+
+template <class Real>
+GeneSums sums_of(const SparseView<Real>& X, const Matrix& usages) {
+    const Index d = usages.rows();
+    GeneSums sums{Matrix::Zero(X.rows, d), Vector::Zero(X.rows), Vector::Zero(X.rows)};
+    const Index blocks = (d + programs_at_once - 1) / programs_at_once;
+    parallel_for(blocks + 1, [&](Index block) {
+        if (block == blocks) {
+            for (std::size_t e = 0; e < X.value.size(); ++e) {
+                const double x = X.value[e];
+                sums.sum[X.row[e]] += x;
+                sums.squares[X.row[e]] += x * x;
+            }
+            return;
+        }
+        const Index first = block * programs_at_once;
+        const Index count = std::min(programs_at_once, d - first);
+        Matrix products = Matrix::Zero(count, X.rows); // a gene's numbers lie together
+        for (Index j = 0; j < X.cols; ++j) {
+            const auto usage = usages.col(j).segment(first, count);
+            for (auto e = X.start[j]; e < X.start[j + 1]; ++e) {
+                products.col(X.row[e]) += static_cast<double>(X.value[e]) * usage;
+            }
+        }
+        sums.with_usages.middleCols(first, count) = products.transpose();
+    });
+    return sums;
+}
+
+template <class Real>
+GeneSums sums_of(const DenseView<Real>& X, const Matrix& usages) {
+    GeneSums sums{Matrix::Zero(X.rows(), usages.rows()), Vector::Zero(X.rows()), Vector::Zero(X.rows())};
+    parallel_blocks(X.rows(), genes_at_once, [&](Index begin, Index end) {
+        const Index genes = end - begin;
+        for (Index j = 0; j < X.cols(); j += cells_at_once) {
+            const Index cells = std::min(cells_at_once, X.cols() - j);
+            const Matrix part = X.block(begin, j, genes, cells).template cast<double>();
+            sums.with_usages.middleRows(begin, genes).noalias() +=
+                part * usages.middleCols(j, cells).transpose();
+            sums.sum.segment(begin, genes) += part.rowwise().sum();
+            sums.squares.segment(begin, genes) += part.rowwise().squaredNorm();
+        }
+    });
+    return sums;
+}
+
+/// The pseudo-inverse of U Uᵀ.
+Matrix inverse_of_products(const Matrix& usages) {
+    const Matrix products = usages * usages.transpose();
+    const Eigen::SelfAdjointEigenSolver<Matrix> parts(products);
+    const Vector& values = parts.eigenvalues();
+    constexpr double negligible = 1e-10;
+    const double least = negligible * std::max(0.0, values.maxCoeff());
+    const Vector inverse = values.unaryExpr([&](double x) { return x > least ? 1.0 / x : 0.0; });
+    return parts.eigenvectors() * inverse.asDiagonal() * parts.eigenvectors().transpose();
+}
+
+Matrix unit_columns(Matrix W) {
+    for (Index k = 0; k < W.cols(); ++k) {
+        const double length = W.col(k).norm();
+        W.col(k) /= length > 0.0 ? length : 1.0;
+    }
+    return W;
+}
+
+/// Follows paths from one scale to the next in one direction, for as long as one goes on.
+class Follower {
+  public:
+    Follower(const std::function<Matrix(Index)>& basis, Index from)
+        : basis_(basis), before_(unit_columns(basis(from))),
+          component_(static_cast<std::size_t>(before_.cols())) {
+        std::iota(component_.begin(), component_.end(), Index{0});
+    }
+
+    /// To scale t, a neighbour of the present one. `end(program, merges_into)` for each path that stops.
+    template <class End>
+    void step(Index t, const End& end) {
+        Matrix after = unit_columns(basis_(t));
+        const Matrix cosine = before_.transpose() * after;
+        const std::vector<Index> match = optimal_assignment(-cosine);
+        std::vector<Index> owner(match.size(), -1);
+        std::vector<Index> next(component_.size(), -1);
+        for (std::size_t k = 0; k < component_.size(); ++k) {
+            if (component_[k] >= 0) {
+                const Index to = match[static_cast<std::size_t>(component_[k])];
+                if (cosine(component_[k], to) >= same_program) {
+                    next[k] = to;
+                    owner[static_cast<std::size_t>(to)] = static_cast<Index>(k);
+                }
+            }
+        }
+        for (std::size_t k = 0; k < component_.size(); ++k) {
+            if (component_[k] >= 0 && next[k] < 0) {
+                Index nearest = 0;
+                const double best = cosine.row(component_[k]).maxCoeff(&nearest);
+                end(static_cast<Index>(k), best >= alike ? owner[static_cast<std::size_t>(nearest)] : -1);
+            }
+        }
+        component_ = std::move(next);
+        before_ = std::move(after);
+    }
+
+    std::size_t programs() const { return component_.size(); }
+    bool any_alive() const {
+        return std::any_of(component_.begin(), component_.end(), [](Index c) { return c >= 0; });
+    }
+
+  private:
+    const std::function<Matrix(Index)>& basis_;
+    Matrix before_;                ///< unit columns of the present scale
+    std::vector<Index> component_; ///< of the present scale, for each program; −1: its path has ended
+};
+
+} // namespace
+
+Matrix program_usages(const Matrix& W, const Matrix& H) {
+    Matrix usages = W.colwise().sum().transpose().asDiagonal() * H;
+    for (Index j = 0; j < usages.cols(); ++j) {
+        const double sum = usages.col(j).sum();
+        usages.col(j) /= sum > 0.0 ? sum : 1.0;
+    }
+    return usages;
+}
+
+template <class Real>
+Matrix program_scores(const DataMatrix<Real>& X, const Matrix& usages) {
+    require(usages.cols() == X.cells(), "usages have {} cells and the data {}", usages.cols(), X.cells());
+    const GeneSums sums = X.is_sparse() ? sums_of(X.columns(), usages) : sums_of(X.dense(), usages);
+    const auto n = static_cast<double>(X.cells());
+    const Vector mean = sums.sum / n;
+    const Matrix centred = sums.with_usages - mean * usages.rowwise().sum().transpose();
+    Vector inverse_deviation(mean.size());
+    for (Index g = 0; g < mean.size(); ++g) {
+        const double square = sums.squares[g] / n;
+        const double variance = square - mean[g] * mean[g];
+        // What is left of equal values is rounding.
+        constexpr double rounding = 1e-12;
+        inverse_deviation[g] = variance > rounding * square ? 1.0 / std::sqrt(variance) : 0.0;
+    }
+    return inverse_deviation.asDiagonal() * (centred * inverse_of_products(usages));
+}
+
+std::vector<ProgramPath> follow_programs(Index scales, const std::function<Matrix(Index)>& basis, Index from,
+                                         const std::vector<double>& weight) {
+    require(
+        from >= 0 && from < scales && std::ssize(weight) == scales,
+        "programs are followed from one of the {} scales, each with a weight; got scale {} and {} weights",
+        scales, from, weight.size());
+    Follower coarser(basis, from);
+    Follower finer(basis, from);
+    std::vector<ProgramPath> paths(coarser.programs(), {.first = 0, .last = scales - 1});
+    for (Index t = from + 1; t < scales && coarser.any_alive(); ++t) {
+        coarser.step(t, [&](Index k, Index merges_into) {
+            paths[static_cast<std::size_t>(k)].last = t - 1;
+            paths[static_cast<std::size_t>(k)].merges_into = merges_into;
+        });
+    }
+    for (Index t = from - 1; t >= 0 && finer.any_alive(); --t) {
+        finer.step(t, [&](Index k, Index) { paths[static_cast<std::size_t>(k)].first = t + 1; });
+    }
+    const double all = std::accumulate(weight.begin(), weight.end(), 0.0);
+    for (ProgramPath& path : paths) {
+        const double found =
+            std::accumulate(weight.begin() + path.first, weight.begin() + path.last + 1, 0.0);
+        path.persistence = found / all;
+    }
+    return paths;
+}
+
+std::vector<double> depth_correlation(const Matrix& usages, const std::vector<double>& counts) {
+    require(std::ssize(counts) == usages.cols(), "there are {} cells and {} counts", usages.cols(),
+            counts.size());
+    const Eigen::Map<const Vector> given(counts.data(), std::ssize(counts));
+    const Vector depth = given.array() - given.mean();
+    std::vector<double> result;
+    for (Index k = 0; k < usages.rows(); ++k) {
+        const Vector usage = usages.row(k).array() - usages.row(k).mean();
+        const double lengths = usage.norm() * depth.norm();
+        result.push_back(lengths > 0.0 ? usage.dot(depth) / lengths : 0.0);
+    }
+    return result;
+}
+
+std::vector<std::vector<Index>> top_genes(const DenseMatrix<float>& scores, Index count) {
+    std::vector<std::vector<Index>> lists;
+    const Index listed = std::min(count, scores.rows());
+    for (Index k = 0; k < scores.cols(); ++k) {
+        std::vector<Index> order(static_cast<std::size_t>(scores.rows()));
+        std::iota(order.begin(), order.end(), Index{0});
+        std::partial_sort(order.begin(), order.begin() + listed, order.end(), [&](Index a, Index b) {
+            return scores(a, k) != scores(b, k) ? scores(a, k) > scores(b, k) : a < b;
+        });
+        order.resize(static_cast<std::size_t>(listed));
+        lists.push_back(std::move(order));
+    }
+    return lists;
+}
+
+template Matrix program_scores(const DataMatrix<float>&, const Matrix&);
+template Matrix program_scores(const DataMatrix<double>&, const Matrix&);
+
+} // namespace pnmf
