@@ -24,7 +24,8 @@ std::vector<Index> largest_of(const Vector& score, Index count) {
 }
 
 struct TopLists {
-    std::vector<std::vector<Index>> by_weight; ///< for each component
+    std::vector<std::vector<Index>> by_score; ///< for each component; empty where there are no scores
+    std::vector<std::vector<Index>> by_weight;
     std::vector<std::vector<Index>> by_lead;
 };
 
@@ -61,7 +62,7 @@ std::vector<Index> genes_of(const std::map<Index, TopLists>& lists, const std::v
     std::set<Index> seen;
     for (const Index t : order) {
         for (Index place = 0; place < std::ssize(lists.at(t).by_weight.front()); ++place) {
-            for (const auto* kind : {&lists.at(t).by_weight, &lists.at(t).by_lead}) {
+            for (const auto* kind : {&lists.at(t).by_score, &lists.at(t).by_weight, &lists.at(t).by_lead}) {
                 for (const auto& list : *kind) {
                     if (seen.insert(list[static_cast<std::size_t>(place)]).second) {
                         genes.push_back(list[static_cast<std::size_t>(place)]);
@@ -104,8 +105,8 @@ std::vector<Index> evenly(const std::vector<Index>& values, Index count, Index k
     return chosen;
 }
 
-Programs gene_programs(const std::function<Matrix(Index)>& basis, const std::vector<Index>& scales,
-                       Index first, Index budget) {
+Programs gene_programs(const std::function<Matrix(Index)>& basis, const std::function<Matrix(Index)>& scores,
+                       const std::vector<Index>& scales, Index first, Index budget) {
     std::map<Index, TopLists> lists;
     Index rank = 0;
     Programs programs;
@@ -115,6 +116,12 @@ Programs gene_programs(const std::function<Matrix(Index)>& basis, const std::vec
         rank = W.cols();
         programs.top = std::min<Index>(listed, W.rows());
         lists[t] = top_lists(W, programs.top);
+        if (scores) {
+            const Matrix of_scale = scores(t);
+            for (Index k = 0; k < rank; ++k) {
+                lists[t].by_score.push_back(largest_of(of_scale.col(k), programs.top));
+            }
+        }
     }
     programs.genes = genes_of(lists, programs.scales, first);
     while (std::ssize(programs.scales) * rank * std::ssize(programs.genes) > budget &&
@@ -127,6 +134,7 @@ Programs gene_programs(const std::function<Matrix(Index)>& basis, const std::vec
         place[gene] = static_cast<std::int32_t>(place.size());
     }
     for (const Index t : programs.scales) {
+        append_lists(programs.by_score, lists.at(t).by_score, place);
         append_lists(programs.by_weight, lists.at(t).by_weight, place);
         append_lists(programs.by_lead, lists.at(t).by_lead, place);
         const Matrix W = basis(t);

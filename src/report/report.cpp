@@ -4,12 +4,15 @@
 #include "report/plane.hpp"
 #include "report/programs.hpp"
 
+#include <pnmf/assess/programs.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/report/report.hpp>
+#include <pnmf/results/stored_programs.hpp>
 #include <pnmf/results/stored_result.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <optional>
 
@@ -269,6 +272,27 @@ void add_resolutions(Payload& payload, const StoredResult& result) {
     payload.meta["resolutions"] = std::move(list);
 }
 
+/// Scores of genes at each of the page's scales: from the data where they are at hand, else those stored for
+/// the recommended scale, when no other is shown. Empty: there are none, or not for every scale.
+std::function<Matrix(Index)> scores_of(const StoredResult& result, const ReportSource& source,
+                                       const std::vector<Index>& scales, const std::vector<Index>& at_hand,
+                                       const std::function<Matrix(Index)>& basis) {
+    if (source.data != nullptr) {
+        const auto X = std::make_shared<DataMatrix<double>>(std::visit(
+            [](const auto& values) { return DataMatrix<double>(view_of(values)); }, source.data->X));
+        return [&result, &scales, &basis, X](Index i) {
+            return program_scores(*X,
+                                  program_usages(basis(i), result.H(scales[static_cast<std::size_t>(i)])));
+        };
+    }
+    if (at_hand.size() == 1) {
+        if (const std::optional<StoredPrograms> programs = stored_programs(result)) {
+            return [scores = Matrix(programs->scores.cast<double>())](Index) { return scores; };
+        }
+    }
+    return {};
+}
+
 void add_programs(Payload& payload, const StoredResult& result, const ReportSource& source,
                   const std::vector<Index>& scales, const ReportOptions& options) {
     const auto& names = result.features;
@@ -278,8 +302,11 @@ void add_programs(Payload& payload, const StoredResult& result, const ReportSour
     if (basis && !names.empty()) {
         const Index first = payload.meta["recommended"].get<Index>();
         const Programs programs =
-            gene_programs(basis, evenly(at_hand, most_program_scales, first), first, options.program_bytes);
-        payload.meta["programs"] = {{"top", programs.top}, {"scales", programs.scales}};
+            gene_programs(basis, scores_of(result, source, scales, at_hand, basis),
+                          evenly(at_hand, most_program_scales, first), first, options.program_bytes);
+        payload.meta["programs"] = {
+            {"top", programs.top}, {"scales", programs.scales}, {"scored", !programs.by_score.empty()}};
+        payload.add("programs", "by_score", programs.by_score);
         payload.add("programs", "by_weight", programs.by_weight);
         payload.add("programs", "by_lead", programs.by_lead);
         payload.add("programs", "weight", programs.weight);

@@ -17,6 +17,10 @@ Matrix basis(Index t) {
     return Matrix::NullaryExpr(50, 4, [&] { return share(random); });
 }
 
+Matrix scores(Index t) {
+    return basis(1000 + t);
+}
+
 TEST(Evenly, KeepsTheEndsAndTheScaleThatMatters) {
     const std::vector<Index> all{0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     EXPECT_EQ(evenly(all, 10, 3), all);
@@ -35,8 +39,8 @@ TEST(Evenly, KeepsTheEndsAndTheScaleThatMatters) {
     }
 }
 
-TEST(GenePrograms, ListTheLargestWeightsAndTheLargestLeads) {
-    const Programs programs = gene_programs(basis, {0, 1, 2}, 1, 1'000'000);
+TEST(GenePrograms, ListTheLargestScoresWeightsAndLeads) {
+    const Programs programs = gene_programs(basis, scores, {0, 1, 2}, 1, 1'000'000);
     ASSERT_EQ(programs.top, 12);
     EXPECT_THAT(programs.scales, ElementsAre(0, 1, 2));
     for (Index i = 0; i < 3; ++i) {
@@ -51,6 +55,8 @@ TEST(GenePrograms, ListTheLargestWeightsAndTheLargestLeads) {
                 leads.push_back(W(g, k) - other);
             }
             std::vector<double> weights(W.col(k).begin(), W.col(k).end());
+            const Matrix S = scores(i);
+            std::vector<double> scored(S.col(k).begin(), S.col(k).end());
             for (Index place = 0; place < 12; ++place) {
                 const auto at = static_cast<std::size_t>((i * 4 + k) * 12 + place);
                 const auto listed = [&](const std::vector<std::int32_t>& list) {
@@ -60,6 +66,7 @@ TEST(GenePrograms, ListTheLargestWeightsAndTheLargestLeads) {
                     return std::count_if(scores.begin(), scores.end(),
                                          [&](double score) { return score > scores[gene]; });
                 };
+                EXPECT_EQ(larger(scored, listed(programs.by_score)), place);
                 EXPECT_EQ(larger(weights, listed(programs.by_weight)), place);
                 EXPECT_EQ(larger(leads, listed(programs.by_lead)), place);
             }
@@ -68,8 +75,9 @@ TEST(GenePrograms, ListTheLargestWeightsAndTheLargestLeads) {
 }
 
 TEST(GenePrograms, KeepWeightsAsSharesOfTheLargest) {
-    const Programs programs = gene_programs(basis, {0, 1}, 0, 1'000'000);
+    const Programs programs = gene_programs(basis, {}, {0, 1}, 0, 1'000'000);
     const std::size_t genes = programs.genes.size();
+    EXPECT_TRUE(programs.by_score.empty());
     for (Index row = 0; row < 8; ++row) {
         const Matrix W = basis(row / 4);
         const auto largest = static_cast<double>(programs.largest[static_cast<std::size_t>(row)]);
@@ -84,12 +92,12 @@ TEST(GenePrograms, KeepWeightsAsSharesOfTheLargest) {
 
 TEST(GenePrograms, LeaveOutScalesUntilTheyFit) {
     const std::vector<Index> scales{0, 1, 2, 3, 4, 5, 6, 7};
-    const Programs all = gene_programs(basis, scales, 5, 1'000'000);
-    const Programs fewer = gene_programs(basis, scales, 5, 500);
+    const Programs all = gene_programs(basis, {}, scales, 5, 1'000'000);
+    const Programs fewer = gene_programs(basis, {}, scales, 5, 500);
     EXPECT_EQ(all.scales, scales);
     EXPECT_LT(fewer.scales.size(), all.scales.size());
     EXPECT_THAT(fewer.scales, Contains(5));
-    const Programs one = gene_programs(basis, scales, 5, 0);
+    const Programs one = gene_programs(basis, {}, scales, 5, 0);
     EXPECT_THAT(one.scales, ElementsAre(5));
     EXPECT_EQ(one.weight.size(), 4 * one.genes.size());
 }

@@ -77,7 +77,7 @@ export interface Meta {
     plane_share: [number, number];
     boxes: [number, number, number, number][];
     component_scales: number[];
-    programs?: { top: number; scales: number[] };
+    programs?: { top: number; scales: number[]; scored?: boolean };
     genes: string[];
     expressed_genes?: number;
     edges_total?: number;

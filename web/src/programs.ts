@@ -7,6 +7,14 @@ import type { State } from './state';
 
 const firstComponents = 16;
 
+/** How the genes of a component can be ordered. Scores are there when the page was made with the data. */
+type Order = 'by_score' | 'by_weight' | 'by_lead';
+const orderNames: Record<Order, string> = {
+    by_score: 'by score (how well they mark it)',
+    by_weight: 'by weight',
+    by_lead: 'by lead over other components',
+};
+
 /** Top genes as the page keeps them, for a result that has bases. */
 class Programs {
     readonly top: number;
@@ -18,7 +26,7 @@ class Programs {
     place(t: number): number {
         return Result.nearest(this.scales, t);
     }
-    genes(place: number, k: number, by: 'by_weight' | 'by_lead'): number[] {
+    genes(place: number, k: number, by: Order): number[] {
         const row = (place * this.result.meta.rank + k) * this.top;
         return Array.from(this.result.array(by).subarray(row, row + this.top));
     }
@@ -56,7 +64,8 @@ export function programsPanel(result: Result, state: State): HTMLElement {
 
 function fill(panel: HTMLElement, programs: Programs, state: State): void {
     const { result } = programs;
-    let by: 'by_weight' | 'by_lead' = 'by_weight';
+    const orders: Order[] = result.meta.programs?.scored ? ['by_score', 'by_weight', 'by_lead'] : ['by_weight', 'by_lead'];
+    let by = orders[0];
     let all = false;
     let order: number[] = [];
     let place = -1;
@@ -196,9 +205,8 @@ function fill(panel: HTMLElement, programs: Programs, state: State): void {
     };
     const sort = h(
         'select',
-        { change: () => ((by = sort.selectedIndex === 0 ? 'by_weight' : 'by_lead'), show(), heat.redraw(), over.redraw()) },
-        h('option', {}, 'by weight'),
-        h('option', {}, 'by lead over other components'),
+        { change: () => ((by = orders[sort.selectedIndex]), show(), heat.redraw(), over.redraw()) },
+        ...orders.map((one) => h('option', {}, orderNames[one])),
     );
     panel.append(note, h('label', { class: 'choice' }, 'Order genes ', sort), list, more, over.element, heat.element);
     let waiting = false;
