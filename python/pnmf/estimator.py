@@ -18,7 +18,7 @@ from ._progress import Callback, Progress
 from .result import Result
 
 # Parameters that are no options of the compiled library.
-_OWN_PARAMETERS = {"clusters", "random_state", "precision", "threads", "verbose", "callback", "checkpoint", "resume", "memory"}
+_OWN_PARAMETERS = {"n_components", "clusters", "random_state", "precision", "threads", "verbose", "callback", "checkpoint", "resume", "memory"}
 
 
 def fit_parts(
@@ -56,6 +56,13 @@ def fit_parts(
     return parts
 
 
+def rank_of(rank: int | None, n_components: int | None) -> int | None:
+    """The rank, which scikit-learn calls n_components."""
+    if rank is not None and n_components is not None and rank != n_components:
+        raise ValueError(f"rank and n_components are two names of one thing, got rank={rank} and n_components={n_components}")
+    return n_components if rank is None else rank
+
+
 class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Nonnegative factorisations X ~ H_t W_t, one for each scale at which the connectivity of the cells changes.
 
@@ -64,6 +71,8 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     rank : int, optional
         Columns of every embedding; default the square root of the number of cells, rounded up, at most
         min(n_cells, n_features).
+    n_components : int, optional
+        The same as scikit-learn spells it: give one of the two.
     lambda1, lambda2, lambda3 : float
         Weights of the graph term (pulls neighbours at one scale together), of smoothness (makes neighbouring
         scales alike) and of the anchor (shrinks embeddings; too large collapses them).
@@ -172,6 +181,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         embedding_passes: int = 2,
         extrapolate: bool = True,
         shift_components: bool = True,
+        n_components: int | None = None,
         clusters: int | None = None,
         random_state: Any = 0,
         precision: str = "double",
@@ -205,6 +215,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.embedding_passes = embedding_passes
         self.extrapolate = extrapolate
         self.shift_components = shift_components
+        self.n_components = n_components
         self.clusters = clusters
         self.random_state = random_state
         self.precision = precision
@@ -217,7 +228,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
 
     def _options(self) -> dict[str, Any]:
         options = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN_PARAMETERS}
-        return {**options, "seed": seed_of(self.random_state)}
+        return {**options, "rank": rank_of(self.rank, self.n_components), "seed": seed_of(self.random_state)}
 
     def fit(self, X: Any, y: Any = None) -> PersistentNMF:
         """Factorise X, cells x features, at every scale.
@@ -282,6 +293,21 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             warnings.warn(f"not converged: the residual is {found['residual']:.1e}", ConvergenceWarning, stacklevel=2)
         embedding: np.ndarray = found["H"]
         return embedding
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """How much of X the basis at the recommended scale explains: 1 - ||X - HW||^2 / ||X||^2 with H = transform(X).
+
+        1 when X is met exactly; larger is better, as GridSearchCV has it. More components explain more: compare ranks on
+        cells that were not in the fit, or with `pnmf.choose_rank`.
+        """
+        check_is_fitted(self)
+        H = self.transform(X)
+        X = self._validate_data(X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        W = np.asarray(self.components_, dtype=np.float64)
+        size = float(X.multiply(X).sum()) if scipy.sparse.issparse(X) else float(np.vdot(X, X))
+        # ||X - HW||^2 = ||X||^2 - 2 <XW^T, H> + <H^T H, W W^T>: X stays sparse.
+        error = size - 2.0 * float(np.sum((X @ W.T) * H)) + float(np.sum((H.T @ H) * (W @ W.T)))
+        return 1.0 - error / size if size > 0.0 else 0.0
 
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Cells x features from embeddings, cells x rank: H W at the recommended scale."""

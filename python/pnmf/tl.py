@@ -14,7 +14,7 @@ from sklearn.preprocessing import normalize
 from . import _core
 from ._data import checked, core_matrix, seed_of, sparse_matrix
 from ._progress import Callback, is_verbose
-from .estimator import PersistentNMF, fit_parts
+from .estimator import PersistentNMF, fit_parts, rank_of
 from .result import as_result
 
 __all__ = ["log_unit", "pnmf", "programs"]
@@ -103,6 +103,7 @@ def pnmf(
     adata: Any,
     rank: int | None = None,
     *,
+    n_components: int | None = None,
     preset: str = "auto",
     layer: str | None = None,
     use_rep: str | None = None,
@@ -137,6 +138,8 @@ def pnmf(
         and there is `raw`, that is.
     rank : int, optional
         Columns of every embedding; default the square root of the number of cells, rounded up, at most 30.
+    n_components : int, optional
+        The same as Scanpy and scikit-learn spell it.
     preset : {"auto", "cells", "points", "paper"}
         A set of choices; any other parameter stands above it. cells (auto for genes): counts per 10,000, log(1 + x),
         2,000 genes, distances from 30 principal components, 8 neighbours, few scales, single precision. points (auto
@@ -226,7 +229,7 @@ def pnmf(
         "space": space,
         "precision": precision,
     }
-    given = {**options, "rank": rank, "seed": seed_of(random_state)}
+    given = {**options, "rank": rank_of(rank, n_components), "seed": seed_of(random_state)}
     ready = _core.prepare(core_matrix(X), asked, given, about)
     for position, name in zip(ready["kept"], ready["features"]):  # names that repeat were made to differ
         names[position] = name

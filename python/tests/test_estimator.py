@@ -40,7 +40,7 @@ class Contract(unittest.TestCase):
         for name, _, default, _, _ in _core.options():
             with self.subTest(option=name):
                 self.assertEqual(own.pop("random_state" if name == "seed" else name), default)
-        self.assertEqual(set(own), {"clusters", "precision", "threads", "verbose", "callback", "checkpoint", "resume", "memory"})
+        self.assertEqual(set(own), {"n_components", "clusters", "precision", "threads", "verbose", "callback", "checkpoint", "resume", "memory"})
 
     def test_shapes_are_those_of_the_documentation(self):
         X = some_data()

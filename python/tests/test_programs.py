@@ -11,6 +11,7 @@ import anndata
 import numpy as np
 import pandas as pd
 from scipy.stats import hypergeom
+from sklearn.model_selection import GridSearchCV
 
 import pnmf
 
@@ -125,6 +126,32 @@ class Programs(unittest.TestCase):
     def test_a_fit_follows_its_cells_when_they_are_shuffled(self):
         shuffled = self.adata[np.random.default_rng(0).permutation(self.adata.n_obs)][:, self.adata.var_names[::-1]].copy()
         self.assertTrue(pnmf.tl.programs(shuffled).equals(pnmf.tl.programs(self.adata)))
+
+
+class Estimator(unittest.TestCase):
+    def setUp(self):
+        self.X, _ = pnmf.simulate.circles()
+
+    def test_n_components_is_the_rank(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            one = pnmf.PersistentNMF(n_components=3, max_scales=2).fit(self.X)
+            other = pnmf.PersistentNMF(rank=3, max_scales=2).fit(self.X)
+            self.assertTrue(np.array_equal(one.embeddings_, other.embeddings_))
+            adata = anndata.AnnData(self.X, dtype=float)
+            pnmf.tl.pnmf(adata, n_components=3, max_scales=2)
+        self.assertEqual(adata.obsm["X_pnmf"].shape[1], 3)
+        with self.assertRaisesRegex(ValueError, "two names of one thing"):
+            pnmf.PersistentNMF(rank=2, n_components=3).fit(self.X)
+
+    def test_the_score_is_the_share_that_is_explained(self):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = pnmf.PersistentNMF(rank=2, max_scales=2).fit(self.X)
+            rest = self.X - model.inverse_transform(model.transform(self.X))
+            self.assertAlmostEqual(model.score(self.X), 1 - np.sum(rest**2) / np.sum(self.X**2), 10)
+            search = GridSearchCV(pnmf.PersistentNMF(max_scales=2), {"n_components": [1, 3]}, cv=2).fit(self.X)
+        self.assertEqual(search.best_params_, {"n_components": 3})
 
 
 if __name__ == "__main__":
