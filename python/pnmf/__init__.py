@@ -6,6 +6,7 @@ from .checking import Finding, Findings, check
 from .estimator import PersistentNMF
 from .persistence import H0Persistence, Scales, h0_persistence, scales
 from .rank import RankCurve, choose_rank
+from .report import write_report
 from .result import Result, read_result
 
 __all__ = [
@@ -27,4 +28,5 @@ __all__ = [
     "scales",
     "simulate",
     "tl",
+    "write_report",
 ]

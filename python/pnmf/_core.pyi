@@ -89,6 +89,9 @@ def fit(
     space: np.ndarray | None = None,
     columns: dict[str, Any] = ...,
 ) -> dict[str, Any]: ...
+def report(
+    parts: dict[str, Any], columns: dict[str, Any], basis: np.ndarray | None, cells: tuple[Any, list[str], list[str]] | None, name: str
+) -> str: ...
 def enriched(scores: np.ndarray, genes: list[str], path: str, best: int, smallest_set: int) -> dict[str, list[Any]]: ...
 def choose_rank(
     X: Any, ranks: list[int], held_out: float, repeats: int, seed: int, threads: int | None

@@ -8,8 +8,10 @@
 #include <pnmf/error.hpp>
 #include <pnmf/io/gene_sets.hpp>
 #include <pnmf/io/preparation.hpp>
+#include <pnmf/report/report.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/results/transform_cells.hpp>
+#include <pnmf/version.hpp>
 
 namespace pnmf::python {
 namespace {
@@ -104,6 +106,34 @@ py::dict transform_result(const py::dict& parts, const py::tuple& cells, const s
     return read;
 }
 
+/// The page of a result. `columns` of the cells: numbers or texts by name; `basis`, rank × features, of the
+/// recommended scale, or None; `cells`: the data of the fit as for `transform_result`, or None.
+std::string page_of(const py::dict& parts, const py::dict& columns, const std::optional<Array>& basis,
+                    const py::object& cells, const std::string& name) {
+    AnnDataFile file = anndata_file(parts);
+    for (const auto& [column, values] : columns) {
+        TableColumn table{.name = column.cast<std::string>()};
+        if (py::isinstance<py::list>(values)) {
+            table.values = values.cast<std::vector<std::string>>();
+            table.categorical = true;
+        } else {
+            table.values = values.cast<std::vector<double>>();
+        }
+        file.cell_table.push_back(std::move(table));
+    }
+    if (basis) {
+        file.varm["pnmf_W"] = columns_of(*basis);
+    }
+    const StoredResult result = stored_result(std::move(file), name);
+    ReportSource source{.result = &result, .name = name};
+    std::optional<RecordedData> data;
+    if (!cells.is_none()) {
+        data = prepared_as(result, cells.cast<py::tuple>(), std::nullopt, true);
+        source.data = &data->data;
+    }
+    return report_html({source}, {.program = std::string("pnmf ") + PNMF_VERSION});
+}
+
 /// Gene sets of a .gmt file among the best genes of programs; `scores` is programs × genes.
 py::dict enriched(const Array& scores, const std::vector<std::string>& genes, const std::string& path,
                   Index best, Index smallest_set) {
@@ -140,6 +170,8 @@ py::dict enriched(const Array& scores, const std::vector<std::string>& genes, co
 
 void bind_stored(py::module_& module) {
     module.def("stored", &stored, py::arg("parts"), py::arg("name"));
+    module.def("report", &page_of, py::arg("parts"), py::arg("columns"), py::arg("basis"), py::arg("cells"),
+               py::arg("name"));
     module.def("enriched", &enriched, py::arg("scores"), py::arg("genes"), py::arg("path"), py::arg("best"),
                py::arg("smallest_set"));
     module.def("transform_result", &transform_result, py::arg("parts"), py::arg("cells"), py::arg("scales"),

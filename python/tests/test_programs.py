@@ -123,6 +123,21 @@ class Programs(unittest.TestCase):
                 path.write_text("nothing of the kind\n")
                 self.result.enrichment(path)
 
+    def test_a_page_is_written_from_what_python_holds(self):
+        with tempfile.TemporaryDirectory() as folder:
+            here = pathlib.Path(folder)
+            pnmf.write_report(self.adata, here / "ours.html")
+            pnmf.write_report(self.result, here / "alone.html")
+            self.adata.write_h5ad(here / "fit.h5ad")
+            pnmf.write_report(here / "fit.h5ad", here / "of_file.html", data=self.adata)
+            done = subprocess.run([PROGRAM, "report", here / "fit.h5ad", "--input", here / "fit.h5ad", "-o", here / "theirs.html"], capture_output=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            size = {page.stem: page.stat().st_size for page in here.glob("*.html")}
+            self.assertIn("<html", (here / "ours.html").read_text(encoding="utf-8")[:200])
+        self.assertLess(size["alone"], size["ours"])  # without colours by gene
+        self.assertLess(abs(size["of_file"] - size["ours"]), 100)
+        self.assertLess(abs(size["theirs"] - size["ours"]), 2000)  # the title, and other columns of obs
+
     def test_a_fit_follows_its_cells_when_they_are_shuffled(self):
         shuffled = self.adata[np.random.default_rng(0).permutation(self.adata.n_obs)][:, self.adata.var_names[::-1]].copy()
         self.assertTrue(pnmf.tl.programs(shuffled).equals(pnmf.tl.programs(self.adata)))
