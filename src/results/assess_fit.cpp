@@ -13,9 +13,10 @@ GenePrograms programs_of(const PreparedFit<Real>& prepared, const FitResult<Real
         return Matrix(factors.basis(t, room).template cast<double>());
     };
     GenePrograms programs;
-    programs.usages =
+    const Matrix usages =
         program_usages(basis(scale), factors.H[static_cast<std::size_t>(scale)].template cast<double>());
-    programs.scores = program_scores(*prepared.X, programs.usages).template cast<float>();
+    programs.mean_usage = usages.rowwise().mean();
+    programs.scores = program_scores(*prepared.X, usages).template cast<float>();
     const bool weighted = std::ssize(result.scales.weight) == factors.scales();
     programs.paths =
         follow_programs(factors.scales(), basis, scale,

@@ -29,12 +29,13 @@ NumericArray float_array(const DenseMatrix<float>& matrix) {
 
 } // namespace
 
-void add_programs(AnnDataMap& uns, const Assessment& assessment, const std::vector<TableColumn>& cell_table) {
+void add_programs(AnnDataMap& uns, const Assessment& assessment, const std::vector<TableColumn>& cell_table,
+                  const std::function<Matrix()>& usages) {
     const GenePrograms& programs = assessment.programs;
     if (programs.scores.size() == 0) {
         return;
     }
-    const Vector usage = programs.usages.rowwise().mean();
+    const Vector& usage = programs.mean_usage;
     AnnDataMap map;
     map["scores"] = float_array(programs.scores);
     map["mean_usage"] = numeric_array(std::vector<double>(usage.begin(), usage.end()));
@@ -47,7 +48,7 @@ void add_programs(AnnDataMap& uns, const Assessment& assessment, const std::vect
                                      [](const TableColumn& one) { return one.name == counts_column; });
     if (counts != cell_table.end()) {
         if (const auto* numbers = std::get_if<std::vector<double>>(&counts->values)) {
-            map["depth_correlation"] = numeric_array(depth_correlation(programs.usages, *numbers));
+            map["depth_correlation"] = numeric_array(depth_correlation(usages(), *numbers));
         }
     }
     uns["programs"] = std::move(map);

@@ -215,7 +215,10 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
     uns["penalty"] = numeric_array(std::vector<double>{penalty.graph, penalty.smoothness, penalty.anchor});
     uns["recommended"] = static_cast<std::int64_t>(recommended);
     add_assessment(file, uns, assessment);
-    add_programs(uns, assessment, data.cell_table);
+    add_programs(uns, assessment, data.cell_table, [&] {
+        return program_usages(basis(recommended).template cast<double>(),
+                              factors.H[static_cast<std::size_t>(recommended)].template cast<double>());
+    });
     uns["stop"] = std::string(name_of(result.stop));
     uns["warnings"] = result.warnings;
     std::vector<std::string> notices = data.notices;

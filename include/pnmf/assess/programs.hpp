@@ -29,7 +29,7 @@ struct ProgramPath {
 /// The programs of the recommended scale: which genes mark them, and over which scales they are found.
 struct GenePrograms {
     DenseMatrix<float> scores{};      ///< `program_scores`, p × d
-    Matrix usages{};                  ///< `program_usages`, d × n
+    Vector mean_usage{};              ///< of `program_usages` over the cells, d
     std::vector<ProgramPath> paths{}; ///< d
 };
 
