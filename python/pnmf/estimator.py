@@ -98,6 +98,9 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     max_sweeps : int, optional
     inner_tolerance, inner_limit, basis_passes, embedding_passes, extrapolate, shift_components
         As in the program; ``pnmf fit --help`` describes them.
+    device : {"auto", "cpu", "cuda"}
+        Where sweeps are made: ``auto`` takes a GPU where this build and the machine have one and the data gain by it;
+        ``cuda`` demands it.
     clusters : int, optional
         Clusters of the cells at each scale; default the number that is most stable when cells are left out.
     random_state : int, RandomState, Generator or None
@@ -181,6 +184,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         embedding_passes: int = 2,
         extrapolate: bool = True,
         shift_components: bool = True,
+        device: str = "auto",
         n_components: int | None = None,
         clusters: int | None = None,
         random_state: Any = 0,
@@ -215,6 +219,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self.embedding_passes = embedding_passes
         self.extrapolate = extrapolate
         self.shift_components = shift_components
+        self.device = device
         self.n_components = n_components
         self.clusters = clusters
         self.random_state = random_state

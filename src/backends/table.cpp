@@ -1,5 +1,9 @@
 #include "backends/cpu/cpu_backend.hpp"
 #include "solvers/backend.hpp"
+#include "solvers/device_facts.hpp"
+#ifdef PNMF_HAS_CUDA
+#include "backends/cuda/cuda_backend.hpp"
+#endif
 
 #include <pnmf/error.hpp>
 #include <pnmf/solvers/solver.hpp>
@@ -19,7 +23,12 @@ struct Row {
 
 /// The backends of this build: a device adds its row here.
 template <class Real>
-constexpr std::array table{Row<Real>{"cpu", make_cpu_backend<Real>}};
+constexpr std::array table{
+    Row<Real>{"cpu", make_cpu_backend<Real>},
+#ifdef PNMF_HAS_CUDA
+    Row<Real>{"cuda", make_cuda_backend<Real>},
+#endif
+};
 
 } // namespace
 
@@ -29,6 +38,22 @@ std::vector<std::string> devices() {
         names.emplace_back(row.name);
     }
     return names;
+}
+
+DeviceFacts cuda_device() {
+#ifdef PNMF_HAS_CUDA
+    return cuda_facts();
+#else
+    return {};
+#endif
+}
+
+double cuda_device_bytes([[maybe_unused]] const DeviceNeed& need) {
+#ifdef PNMF_HAS_CUDA
+    return cuda_bytes(need);
+#else
+    return 0.0;
+#endif
 }
 
 template <class Real>

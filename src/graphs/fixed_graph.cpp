@@ -102,6 +102,10 @@ std::unique_ptr<MultiscaleGraph::Scale> FixedGraph::at(double) const {
     return std::make_unique<ListScale>(lists_, weights_);
 }
 
+SparseView<double> FixedGraph::weights() const {
+    return {cells(), cells(), lists_->start, lists_->cell, weights_->weight};
+}
+
 FixedGraph empty_graph(Index cells) {
     require(cells >= 1, "a graph must have at least one cell, got {}", cells);
     SparseMatrix<double> weights;

@@ -124,6 +124,12 @@ SparseView<Real> DataMatrix<Real>::columns() const {
 }
 
 template <RealNumber Real>
+SparseView<Real> DataMatrix<Real>::rows() const {
+    assert(is_sparse());
+    return view_of(std::get<Sparse>(data_).rows);
+}
+
+template <RealNumber Real>
 Index DataMatrix<Real>::features() const {
     return is_sparse() ? columns().rows : dense().rows();
 }

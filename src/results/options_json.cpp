@@ -76,6 +76,7 @@ FitOptions fit_options_from_json(const std::string& text) {
     } catch (const Json::exception& e) {
         fail("the options of the fit cannot be understood: {}", e.what());
     }
+    options.solver.device = Device::automatic; // where a fit was made binds nobody who reads it
     return options;
 }
 

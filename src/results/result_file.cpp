@@ -153,6 +153,7 @@ std::string run_fingerprint(const FitOptions& options, const DataView& X, const 
     shaping.solver.tolerance.reset();
     shaping.solver.max_sweeps.reset();
     shaping.solver.stop = StopRule::certificate;
+    shaping.solver.device = Device::automatic; // a run may go on elsewhere
     std::uint64_t sum = crc32(0, nullptr, 0);
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
         const std::array<Index, 2> shape{dense->rows(), dense->cols()};

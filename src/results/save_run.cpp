@@ -115,6 +115,7 @@ std::string summary_json(const Run<Real>& run) {
     }
     json["options"] = Json::parse(options_json(run.prepared.options));
     json["threads"] = thread_count();
+    json["device"] = name_of(run.prepared.options.solver.device);
     add_costs(json, run);
     return json.dump();
 }

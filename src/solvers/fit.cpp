@@ -1,3 +1,4 @@
+#include "solvers/choose_device.hpp"
 #include "solvers/fit_data.hpp"
 
 #include <pnmf/error.hpp>
@@ -6,6 +7,7 @@
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/adapt_scales.hpp>
 #include <pnmf/solvers/fit.hpp>
+#include <pnmf/solvers/memory_plan.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -26,6 +28,26 @@ void set_penalty(PreparedFit<Real>& prepared) {
     prepared.notices.push_back(
         fmt::format("lambda2 {} / {:.4g}^2 = {:.3g}: each scale kept stands for {:.4g} of all",
                     prepared.options.penalty.smoothness, stride, prepared.penalty.smoothness, stride));
+}
+
+/// From here on the device is one that is there.
+template <RealNumber Real>
+void set_device(PreparedFit<Real>& prepared) {
+    SolverOptions& solver = prepared.options.solver;
+    const bool no_choice = solver.device == Device::automatic && !cuda_device().built;
+    if (solver.algorithm != Algorithm::stationary || no_choice) {
+        solver.device = Device::cpu;
+        return;
+    }
+    DeviceNeed need = device_need(prepared.problem(), prepared.rank, solver);
+    const Index scales = expected_scales(prepared); // fewer than all where they are chosen on the way
+    need.components = need.components / need.scales * scales;
+    need.scales = scales;
+    const DeviceChoice choice = choose_device(solver.device, need);
+    solver.device = choice.device;
+    if (!choice.notice.empty()) {
+        prepared.notices.push_back(choice.notice);
+    }
 }
 
 /// Scales at which H has lost nearly all its directions although the fit asked for several.
@@ -112,6 +134,7 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
     prepared.notices.insert(prepared.notices.end(), filtration.notices.begin(), filtration.notices.end());
     set_penalty(prepared);
     check_problem(prepared.problem());
+    set_device(prepared);
     return prepared;
 }
 

@@ -1,3 +1,4 @@
+#include "solvers/choose_device.hpp"
 #include "solvers/method.hpp"
 
 #include <pnmf/error.hpp>
@@ -40,6 +41,12 @@ bool is_done(Method<Real>& method, const SolverOptions& options, SolverState<Rea
 }
 
 template <class Real>
+std::unique_ptr<Backend<Real>> backend_of(const Problem<Real>& problem, const SolverOptions& options,
+                                          Index rank) {
+    return make_backend(std::string(name_of(device_of(problem, rank, options))), problem);
+}
+
+template <class Real>
 Stop sweep_until_done(Method<Real>& method, const SolverOptions& options, SolverState<Real>& state,
                       const Observer& observer) {
     const Index limit = sweep_limit(options);
@@ -76,9 +83,7 @@ void check_options(const SolverOptions& options) {
             options.basis_passes.value_or(1));
     require(options.embedding_passes >= 1, "embedding-passes must be at least 1, got {}",
             options.embedding_passes);
-    const std::vector<std::string> known = devices();
-    require(std::find(known.begin(), known.end(), options.device) != known.end(),
-            "the device must be one of {}, got {}", fmt::join(known, ", "), options.device);
+    check_device(options);
 }
 
 double default_tolerance(const SolverOptions& options) {
@@ -124,7 +129,7 @@ SolverState<Real> start_solver(const Problem<Real>& problem, const SolverOptions
     }
     std::unique_ptr<Backend<Real>> backend;
     if (options.algorithm == Algorithm::stationary) {
-        backend = make_backend(options.device, problem);
+        backend = backend_of(problem, options, state.current.rank());
         backend->load(state.current, state.previous);
     }
     if (sweep_limit(options) > 0 && !judge) {
@@ -143,8 +148,9 @@ Stop run_solver(const Problem<Real>& problem, const SolverOptions& options, Solv
                 const Observer& observer) {
     check_problem(problem);
     check_options(options);
-    auto backend =
-        options.algorithm == Algorithm::stationary ? make_backend(options.device, problem) : nullptr;
+    auto backend = options.algorithm == Algorithm::stationary
+                       ? backend_of(problem, options, state.current.rank())
+                       : nullptr;
     return run_solver_on(std::move(backend), problem, options, state, observer);
 }
 

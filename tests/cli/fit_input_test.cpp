@@ -1,5 +1,9 @@
 #include "cli/fit_fixture.hpp"
 
+#include <pnmf/solvers/solver.hpp>
+
+#include <algorithm>
+
 namespace pnmf::test {
 namespace {
 
@@ -35,6 +39,17 @@ TEST_F(FitInput, WithAnOptionOutOfItsRangeIsRefused) {
     expect_refused(small_ + " --algorithm best", "best");
     expect_refused(small_ + " --threads 0", "--threads");
     expect_refused(small_ + " --checkpoint-every -1", "--checkpoint-every");
+    expect_refused(small_ + " --device abacus", "--device");
+}
+
+TEST_F(FitInput, ForADeviceThatCannotBeUsedIsRefusedWithTheReason) {
+    expect_refused(small_ + " --device cuda --algorithm paper", "made on the cpu alone");
+    const std::vector<std::string> known = devices();
+    if (std::find(known.begin(), known.end(), "cuda") == known.end()) {
+        expect_refused(small_ + " --device cuda", "it was configured without CUDA");
+    }
+    const Json json = Json::parse(expect_done(small_ + " --device auto --json", out()).out);
+    EXPECT_EQ(json["device"], "cpu"); // too small to gain by another
 }
 
 TEST_F(FitInput, ThatIsNoDataIsRefused) {

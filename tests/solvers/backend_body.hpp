@@ -19,7 +19,9 @@
 ///
 ///     INSTANTIATE_TYPED_TEST_SUITE_P(Cpu, BackendBody, ::testing::Types<MakeCpu<float>, MakeCpu<double>>);
 ///
-/// A maker has the type `Real` and `std::unique_ptr<Backend<Real>> make(const Problem<Real>&)`, static.
+/// A maker has the type `Real` and `std::unique_ptr<Backend<Real>> make(const Problem<Real>&)`, static. One
+/// whose device may be missing has `std::string why_not()` too: where it says something, the tests are
+/// skipped with it.
 namespace pnmf::test {
 
 constexpr Index body_sweeps = 16;
@@ -138,6 +140,13 @@ BodyRun<Real> run_body(std::unique_ptr<Backend<Real>> backend, const BodyProblem
 template <class Maker>
 class BackendBody : public ::testing::Test {
   public:
+    void SetUp() override {
+        if constexpr (requires { Maker::why_not(); }) {
+            if (const std::string reason = Maker::why_not(); !reason.empty()) {
+                GTEST_SKIP() << reason;
+            }
+        }
+    }
     static auto make(const Problem<typename Maker::Real>& problem) { return Maker::make(problem); }
 };
 TYPED_TEST_SUITE_P(BackendBody);

@@ -1,4 +1,5 @@
 #include "solvers/backend_body.hpp"
+#include "solvers/device_facts.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -28,13 +29,15 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Cpu, BackendBody, Cpu);
 INSTANTIATE_TYPED_TEST_SUITE_P(Plain, BackendBody, Plain);
 
 TEST(MakeBackend, NamesTheDevicesThatThereAre) {
-    EXPECT_EQ(devices(), std::vector<std::string>{"cpu"});
+    const bool cuda = cuda_device().built;
+    EXPECT_EQ(devices(), cuda ? (std::vector<std::string>{"cpu", "cuda"}) : std::vector<std::string>{"cpu"});
     const auto made = body_problem<double>({});
     try {
-        start_solver(made.problem, {.device = "abacus"}, made.start);
+        make_backend("abacus", made.problem);
         FAIL() << "an unknown device was taken";
     } catch (const InputError& e) {
-        EXPECT_STREQ(e.what(), "the device must be one of cpu, got abacus");
+        EXPECT_EQ(e.what(),
+                  fmt::format("the device must be one of {}, got abacus", fmt::join(devices(), ", ")));
     }
 }
 

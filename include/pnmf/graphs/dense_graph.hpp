@@ -27,6 +27,9 @@ class DenseMultiscaleGraph final : public MultiscaleGraph {
     const SpanningTree& tree() const override { return tree_; }
     std::unique_ptr<Scale> at(double epsilon) const override;
 
+    /// Of all pairs, n × n.
+    const Matrix& distances() const { return distances_; }
+
   private:
     Matrix distances_;
     SpanningTree tree_;

@@ -3,6 +3,7 @@
 #include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/graphs/neighbor_lists.hpp>
 #include <pnmf/linalg/sparse.hpp>
+#include <pnmf/linalg/views.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 
 #include <memory>
@@ -25,6 +26,9 @@ class FixedGraph final : public MultiscaleGraph {
     const SpanningTree& tree() const override { return forest_; }
     /// The graph; ε is ignored. Copies nothing.
     std::unique_ptr<Scale> at(double epsilon) const override;
+
+    /// A by columns, without the entries that are 0.
+    SparseView<double> weights() const;
 
   private:
     std::shared_ptr<const NeighborLists> lists_;

@@ -51,6 +51,8 @@ class DataMatrix {
     /// The values as held: `dense()` or, by columns, `columns()`. The other one must not be asked for.
     DenseView<Real> dense() const;
     SparseView<Real> columns() const;
+    /// Sparse values by rows: the columns of Xᵀ.
+    SparseView<Real> rows() const;
 
   private:
     struct Sparse {

@@ -79,11 +79,11 @@ Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, doubl
 
 /// How the levels of `nested_start` are solved.
 struct LevelOptions {
-    double tolerance = 2e-4;          ///< a level ends when its KKT certificate is at most this
-    bool extrapolate = true;          ///< momentum between sweeps, for which the point before is kept
-    bool shift_components = true;     ///< steps along the merge tree's components, which need sums over them
-    std::filesystem::path bases_in{}; ///< where bases rest in a file; empty: in memory
-    std::string device = "cpu";       ///< where the sweeps are made, as in `SolverOptions`
+    double tolerance = 2e-4;           ///< a level ends when its KKT certificate is at most this
+    bool extrapolate = true;           ///< momentum between sweeps, for which the point before is kept
+    bool shift_components = true;      ///< steps along the merge tree's components, which need sums over them
+    std::filesystem::path bases_in{};  ///< where bases rest in a file; empty: in memory
+    Device device = Device::automatic; ///< where the sweeps of the levels are made
 };
 
 /// A start from few scales to many. The problem is first solved, roughly, on about a dozen of its scales

@@ -48,6 +48,8 @@ void visit_options(Options& o, const Visitor& visit) {
     visit("embedding-passes", o.solver.embedding_passes, "stationary: passes over the rows of H in a sweep");
     visit("extrapolate", o.solver.extrapolate, "stationary: momentum between sweeps");
     visit("shift-components", o.solver.shift_components, "stationary: exact steps along the merge tree");
+    visit("device", o.solver.device,
+          "stationary: where sweeps are made; auto: a GPU where there is one and the data gain by it");
     visit("seed", o.seed, "for everything random");
 }
 

@@ -42,6 +42,19 @@ struct EnumNames<StopRule> {
         {{"certificate", StopRule::certificate}, {"relative-decrease", StopRule::relative_decrease}});
 };
 
+/// Where the sweeps of `stationary` are made.
+enum class Device {
+    automatic, ///< a GPU where this build can use one, the machine has one and the problem gains by it
+    cpu,
+    cuda, ///< a CUDA device, or InputError
+};
+
+template <>
+struct EnumNames<Device> {
+    static constexpr auto values =
+        name_table<Device>({{"auto", Device::automatic}, {"cpu", Device::cpu}, {"cuda", Device::cuda}});
+};
+
 struct SolverOptions {
     Algorithm algorithm = Algorithm::stationary;
     bool extrapolate = true;      ///< stationary: momentum between sweeps, restarted when it does not pay
@@ -52,15 +65,15 @@ struct SolverOptions {
     StopRule stop = StopRule::certificate; ///< paper: relative_decrease is its own rule
     std::optional<double> tolerance{};     ///< default: `default_tolerance()`
     std::optional<Index> max_sweeps{};     ///< default: `default_max_sweeps()`
-    double inner_tolerance = 1e-3; ///< reference, paper: relative change that ends the steps on one scale
-    Index inner_limit = 1000;      ///< reference, paper: most steps on one scale in one sweep
-    std::string device = "cpu";    ///< stationary: where the sweeps are made; one of `devices()`
+    double inner_tolerance = 1e-3;     ///< reference, paper: relative change that ends the steps on one scale
+    Index inner_limit = 1000;          ///< reference, paper: most steps on one scale in one sweep
+    Device device = Device::automatic; ///< stationary: where the sweeps are made
 };
 
 /// The devices of this build that `stationary` can run on, "cpu" first.
 std::vector<std::string> devices();
 
-/// InputError unless every number is in its range and the device is known.
+/// InputError unless every number is in its range and the device is there.
 void check_options(const SolverOptions& options);
 
 double default_tolerance(const SolverOptions& options);

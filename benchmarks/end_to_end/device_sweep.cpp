@@ -1,0 +1,202 @@
+#include "solvers/backend.hpp"
+#include "solvers/device_facts.hpp"
+
+#include <pnmf/graphs/sparse_graph.hpp>
+#include <pnmf/linalg/random.hpp>
+#include <pnmf/model/objective.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/persistence/sorted_edges.hpp>
+#include <pnmf/solvers/solver.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <fmt/format.h>
+#include <functional>
+#include <string>
+
+#ifdef PNMF_HAS_CUDA
+#include <cuda_runtime_api.h>
+#endif
+
+/// How long a sweep of `stationary` takes on a device, and where its time goes:
+///
+///     bench_device_sweep DEVICE [GENES CELLS PERCENT RANK SCALES EDGES SWEEPS]
+///
+/// DEVICE is cpu or cuda; float. Data and graph are made up: PERCENT of the entries of X at random places, a
+/// path through all cells and EDGES random ones at each, in random order, which is the worst for a cache.
+/// Prints the median sweep of the solver, then each operation of a sweep by itself, waiting for its end. The
+/// objective of the last sweep is computed anew by the CPU first and must agree.
+namespace pnmf {
+namespace {
+
+struct Sizes {
+    Index genes;
+    Index cells;
+    double percent;
+    Index rank;
+    Index scales;
+    Index edges;
+    Index sweeps;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point began) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+
+void wait_for_device() {
+#ifdef PNMF_HAS_CUDA
+    cudaDeviceSynchronize();
+#endif
+}
+
+/// As many entries in each cell, one in each of as many equal parts of the genes.
+SparseMatrix<float> sparse_data(const Sizes& sizes) {
+    const auto of_cell =
+        std::max<Index>(1, std::llround(sizes.percent / 100.0 * static_cast<double>(sizes.genes)));
+    const Index part = sizes.genes / of_cell;
+    SparseMatrix<float> X;
+    X.rows = sizes.genes;
+    X.cols = sizes.cells;
+    X.start.resize(static_cast<std::size_t>(sizes.cells) + 1);
+    X.row.resize(static_cast<std::size_t>(sizes.cells * of_cell));
+    X.value.resize(X.row.size());
+    for (Index j = 0; j <= sizes.cells; ++j) {
+        X.start[j] = j * of_cell;
+    }
+    parallel_blocks(sizes.cells, 1024, [&](Index begin, Index end) {
+        Random random(static_cast<std::uint64_t>(begin) + 1);
+        for (Index j = begin; j < end; ++j) {
+            for (Index e = 0; e < of_cell; ++e) {
+                X.row[j * of_cell + e] = static_cast<std::int32_t>(e * part + random.below(part));
+                X.value[j * of_cell + e] = static_cast<float>(0.05 + 0.2 * random.uniform());
+            }
+        }
+    });
+    return X;
+}
+
+std::unique_ptr<SparseMultiscaleGraph> random_graph(const Sizes& sizes) {
+    Random random(7);
+    std::vector<Index> order(static_cast<std::size_t>(sizes.cells));
+    for (Index j = 0; j < sizes.cells; ++j) {
+        order[j] = j;
+    }
+    for (Index j = sizes.cells - 1; j > 0; --j) {
+        std::swap(order[j], order[random.below(j + 1)]);
+    }
+    const auto length = [&] { return 0.05 + 0.95 * random.uniform(); };
+    std::vector<Edge> edges;
+    const auto join = [&](Index i, Index j) {
+        if (i != j) {
+            edges.push_back({length(), std::min(i, j), std::max(i, j)});
+        }
+    };
+    for (Index j = 0; j < sizes.cells; ++j) {
+        join(order[j], order[std::min(j + 1, sizes.cells - 1)]);
+        for (Index e = 0; e < (sizes.edges - 2) / 2; ++e) {
+            join(j, random.below(sizes.cells));
+        }
+    }
+    std::sort(edges.begin(), edges.end());
+    SpanningTree tree = minimum_spanning_tree(SortedEdges(sizes.cells, edges));
+    return std::make_unique<SparseMultiscaleGraph>(std::move(tree), edges, 1.5);
+}
+
+Factors<float> random_start(const Sizes& sizes) {
+    Factors<float> factors = empty_factors<float>(sizes.scales, sizes.genes, sizes.rank, {});
+    parallel_for(sizes.scales, [&](Index t) {
+        Random random(3); // the same at every scale
+        const auto draw = [&] { return static_cast<float>(random.uniform()); };
+        factors.W[t] = DenseMatrix<float>::NullaryExpr(sizes.genes, sizes.rank, draw);
+        factors.H[t] = DenseMatrix<float>::NullaryExpr(sizes.rank, sizes.cells, draw);
+    });
+    return factors;
+}
+
+void time_sweeps(const Problem<float>& problem, const SolverOptions& options, SolverState<float>& state) {
+    std::vector<double> times;
+    auto last = std::chrono::steady_clock::now();
+    run_solver(problem, options, state, {.sweep = [&](const SweepReport& report) {
+                   times.push_back(seconds_since(last));
+                   fmt::print("sweep {}: objective {:.8g}, residual {:.3g}, {:.4f} s\n", report.sweep,
+                              report.objective.total(), report.residual.certificate(), times.back());
+                   last = std::chrono::steady_clock::now();
+                   return true;
+               }});
+    times.erase(times.begin()); // with all copies to the device
+    std::sort(times.begin(), times.end());
+    fmt::print("median sweep {:.4f} s, {:.4f} to {:.4f}; back from the device {:.2f} s\n",
+               times[times.size() / 2], times.front(), times.back(), seconds_since(last));
+}
+
+void time_operations(const std::string& device, const Problem<float>& problem, SolverState<float>& state) {
+    const auto backend = make_backend(device, problem);
+    auto began = std::chrono::steady_clock::now();
+    const auto lap = [&](const char* name, const std::function<void()>& work) {
+        wait_for_device();
+        began = std::chrono::steady_clock::now();
+        work();
+        wait_for_device();
+        fmt::print("| {} | {:.1f} ms |\n", name, 1e3 * seconds_since(began));
+    };
+    backend->load(state.current, state.previous);
+    fmt::print("| operation | time |\n| --- | --- |\n");
+    const std::vector<double> beta(static_cast<std::size_t>(problem.scales()), 0.3);
+    for (int round = 0; round < 2; ++round) { // the first brings memory in
+        lap("move_copy", [&] { backend->move_copy(); });
+        lap("extrapolate", [&] { backend->extrapolate(beta); });
+        lap("basis_step, no pass", [&] { backend->basis_step(0); });
+        lap("basis_step, 16 passes", [&] { backend->basis_step(16); });
+        lap("graph_products", [&] { backend->graph_products(); });
+        lap("embedding_pass", [&] { backend->embedding_pass(); });
+        lap("graph_products", [&] { backend->graph_products(); });
+        lap("shift_components", [&] { backend->shift_components(); });
+        lap("terms", [&] { backend->terms(); });
+        lap("movement_H", [&] { backend->movement_H(); });
+        lap("accept", [&] { backend->accept(); });
+    }
+    lap("evaluate", [&] { backend->evaluate(); });
+}
+
+void measure(const std::string& device, const Sizes& sizes) {
+    auto began = std::chrono::steady_clock::now();
+    const DataMatrix<float> X(sparse_data(sizes));
+    const auto graph = random_graph(sizes);
+    Problem<float> problem{&X, graph.get(), {}, {1.0, 1.0, 0.1}};
+    for (Index t = 0; t < sizes.scales; ++t) {
+        problem.epsilon.push_back(1.01 * static_cast<double>(t + 1) / static_cast<double>(sizes.scales));
+    }
+    SolverOptions options{.tolerance = 0.0, .max_sweeps = sizes.sweeps};
+    options.device = device == "cuda" ? Device::cuda : Device::cpu;
+    fmt::print("{}: {} genes x {} cells, {} nonzeros, rank {}, {} scales, {} graph entries, {} threads; made "
+               "in {:.1f} s\n",
+               device == "cuda" ? cuda_device().name : "cpu", sizes.genes, sizes.cells, X.nonzeros(),
+               sizes.rank, sizes.scales, graph->lists().start.back(), thread_count(), seconds_since(began));
+    began = std::chrono::steady_clock::now();
+    auto state = start_solver(problem, options, random_start(sizes));
+    fmt::print("start, with its objective: {:.1f} s\n", seconds_since(began));
+    time_sweeps(problem, options, state);
+    began = std::chrono::steady_clock::now();
+    const double evaluated = objective(problem, state.current).total();
+    fmt::print("objective {:.9g}, by the CPU {:.9g} ({:.1f} s)\n", state.trace.back().total(), evaluated,
+               seconds_since(began));
+    if (!(std::abs(evaluated - state.trace.back().total()) <= 1e-5 * evaluated)) {
+        fmt::print("they differ: no times are given\n");
+        std::exit(1);
+    }
+    time_operations(device, problem, state);
+}
+
+} // namespace
+} // namespace pnmf
+
+int main(int argc, char** argv) {
+    const auto number = [&](int i, double otherwise) { return argc > i ? std::atof(argv[i]) : otherwise; };
+    const auto count = [&](int i, double otherwise) {
+        return static_cast<pnmf::Index>(number(i, otherwise));
+    };
+    pnmf::measure(argc > 1 ? argv[1] : "cpu", {count(2, 2000), count(3, 20000), number(4, 5.0), count(5, 30),
+                                               count(6, 32), count(7, 26), count(8, 5)});
+}

@@ -1,0 +1,73 @@
+#include "backends/cuda/basis_step.hpp"
+#include "backends/cuda/component_shifts.hpp"
+#include "backends/cuda/cuda_backend.hpp"
+#include "backends/cuda/host_data.hpp"
+#include "backends/cuda/measures.hpp"
+
+namespace pnmf {
+namespace {
+
+/// Of everything whose size does not depend on where it stands (shape.hpp).
+template <class Real>
+double bytes_of_run(const DeviceNeed& need) {
+    const cuda::Shape shape{need.features, need.cells, static_cast<int>(need.scales),
+                            static_cast<int>(need.rank)};
+    const auto stacked = static_cast<double>(shape.stacked());
+    const auto bases = static_cast<double>(shape.bases());
+    const double points = (need.momentum ? 2.0 : 1.0) * (stacked + bases);
+    const double products = 2.0 * stacked + bases + 2.0 * static_cast<double>(shape.grams()) +
+                            static_cast<double>(cuda::gram_parts(shape)) +
+                            static_cast<double>(need.scales * (need.features + need.cells));
+    const double moving =
+        static_cast<double>(need.cells * need.rank); // a scale on its way to or from the host
+    int processors = 0;
+    int shared_bytes = 0;
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
+    cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+    const double shifts =
+        need.shifts ? cuda::ComponentShifts<Real>::bytes_of_work(shape, static_cast<double>(need.components))
+                    : 0.0;
+    constexpr double libraries = 400e6; // what cuBLAS and the kernels themselves bring in
+    return (points + products + moving) * sizeof(Real) +
+           8.0 * static_cast<double>(cuda::measure_parts(shape)) +
+           cuda::DeviceData<Real>::bytes_of_work(shape, !need.dense) +
+           cuda::EmbeddingPass<Real>::bytes_of_work(shape, processors, shared_bytes) + shifts + libraries;
+}
+
+} // namespace
+
+DeviceFacts cuda_facts() {
+    DeviceFacts facts;
+    facts.built = true;
+    int count = 0;
+    const cudaError_t asked = cudaGetDeviceCount(&count);
+    if (asked != cudaSuccess || count == 0) {
+        cudaGetLastError();
+        facts.reason = asked == cudaSuccess ? "no CUDA device is there" : cudaGetErrorString(asked);
+        return facts;
+    }
+    cudaDeviceProp properties{};
+    std::size_t free = 0;
+    std::size_t total = 0;
+    int together = 0;
+    if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess ||
+        cudaMemGetInfo(&free, &total) != cudaSuccess ||
+        cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, 0) != cudaSuccess) {
+        facts.reason = cudaGetErrorString(cudaGetLastError());
+        return facts;
+    }
+    facts.name = properties.name;
+    facts.free_bytes = static_cast<double>(free);
+    facts.total_bytes = static_cast<double>(total);
+    facts.found = together != 0;
+    facts.reason = facts.found ? "" : "the device is too old: its threads cannot wait for each other";
+    return facts;
+}
+
+double cuda_bytes(const DeviceNeed& need) {
+    return cuda::bytes_of_data(need.nonzeros, need.dense, need.features, need.cells, need.bytes_of_number) +
+           cuda::bytes_of_graph(need.graph_entries, need.table, need.cells, need.bytes_of_number) +
+           (need.bytes_of_number == sizeof(float) ? bytes_of_run<float>(need) : bytes_of_run<double>(need));
+}
+
+} // namespace pnmf

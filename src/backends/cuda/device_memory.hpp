@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cublas_v2.h>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+/// Memory of the device and the one way its errors are said. Plain headers only: the sources that nvcc
+/// compiles include this.
+namespace pnmf::cuda {
+
+/// SystemError that names what was asked of the device and what it answered.
+[[noreturn]] void fail_call(const char* what, const char* answer);
+/// SystemError with the size that was asked for and what is free.
+[[noreturn]] void fail_memory(std::size_t bytes);
+
+inline void check(cudaError_t code, const char* what) {
+    if (code != cudaSuccess) {
+        fail_call(what, cudaGetErrorString(code));
+    }
+}
+
+inline void check(cublasStatus_t code, const char* what) {
+    if (code != CUBLAS_STATUS_SUCCESS) {
+        fail_call(what, cublasGetStatusString(code));
+    }
+}
+
+/// After each launch: a launch itself returns nothing.
+inline void check_launch(const char* what) {
+    check(cudaGetLastError(), what);
+}
+
+/// An array on the device. Its memory is plain device memory: never managed, never more than the device has.
+template <class Value>
+class DeviceArray {
+  public:
+    DeviceArray() = default;
+    explicit DeviceArray(std::int64_t size) { allocate(size); }
+    DeviceArray(const DeviceArray&) = delete;
+    DeviceArray& operator=(const DeviceArray&) = delete;
+    DeviceArray(DeviceArray&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    DeviceArray& operator=(DeviceArray&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        return *this;
+    }
+    ~DeviceArray() { cudaFree(data_); }
+
+    /// As many values, all zero. Does nothing where there are as many already.
+    void allocate(std::int64_t size) {
+        if (size == size_) {
+            return;
+        }
+        cudaFree(data_);
+        data_ = nullptr;
+        size_ = 0;
+        if (size == 0) {
+            return;
+        }
+        const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(Value);
+        if (cudaMalloc(reinterpret_cast<void**>(&data_), bytes) != cudaSuccess) {
+            cudaGetLastError(); // it is said here, not at the next launch
+            data_ = nullptr;
+            fail_memory(bytes);
+        }
+        size_ = size;
+        check(cudaMemset(data_, 0, bytes), "clearing memory");
+    }
+
+    Value* get() { return data_; }
+    const Value* get() const { return data_; }
+    std::int64_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    std::size_t bytes() const { return static_cast<std::size_t>(size_) * sizeof(Value); }
+
+    void upload(std::span<const Value> values) {
+        allocate(static_cast<std::int64_t>(values.size()));
+        upload_part(values.data(), 0, size_);
+    }
+    void upload_part(const Value* from, std::int64_t first, std::int64_t count) {
+        if (count > 0) {
+            check(cudaMemcpy(data_ + first, from, static_cast<std::size_t>(count) * sizeof(Value),
+                             cudaMemcpyHostToDevice),
+                  "copying to the device");
+        }
+    }
+    void download_part(Value* to, std::int64_t first, std::int64_t count) const {
+        if (count > 0) {
+            check(cudaMemcpy(to, data_ + first, static_cast<std::size_t>(count) * sizeof(Value),
+                             cudaMemcpyDeviceToHost),
+                  "copying from the device");
+        }
+    }
+    std::vector<Value> download() const {
+        std::vector<Value> values(static_cast<std::size_t>(size_));
+        download_part(values.data(), 0, size_);
+        return values;
+    }
+    void copy_from(const DeviceArray& other) {
+        allocate(other.size_);
+        if (size_ > 0) {
+            check(cudaMemcpyAsync(data_, other.data_, bytes(), cudaMemcpyDeviceToDevice),
+                  "copying on the device");
+        }
+    }
+
+  private:
+    Value* data_ = nullptr;
+    std::int64_t size_ = 0;
+};
+
+/// The matrix products of the device, on its one stream: then they are the same bits from run to run.
+class Products {
+  public:
+    Products() { check(cublasCreate(&handle_), "starting cuBLAS"); }
+    Products(const Products&) = delete;
+    Products& operator=(const Products&) = delete;
+    ~Products() { cublasDestroy(handle_); }
+    cublasHandle_t handle() const { return handle_; }
+
+  private:
+    cublasHandle_t handle_ = nullptr;
+};
+
+} // namespace pnmf::cuda

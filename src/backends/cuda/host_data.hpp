@@ -1,0 +1,20 @@
+#pragma once
+
+#include "backends/cuda/data_products.hpp"
+#include "backends/cuda/graph_products.hpp"
+
+#include <pnmf/model/problem.hpp>
+
+namespace pnmf::cuda {
+
+/// X, the graphs and the scales of a problem, copied to the device.
+template <class Real>
+void take_data(const DataMatrix<Real>& X, DeviceData<Real>& data);
+template <class Real>
+void take_graph(const Problem<Real>& problem, DeviceGraph<Real>& graph);
+
+/// Bytes of X and of the graphs on the device.
+double bytes_of_data(std::int64_t nonzeros, bool dense, Index features, Index cells, Index bytes_of_number);
+double bytes_of_graph(std::int64_t entries, bool table, Index cells, Index bytes_of_number);
+
+} // namespace pnmf::cuda

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "backends/cuda/embedding_pass.hpp"
+#include "backends/cuda/shape.hpp"
+
+namespace pnmf::cuda {
+
+/// Sums over all cells that the terms of one scale are made of, in double precision.
+struct TermSums {
+    double fit_linear;    ///< ⟨wWᵀX, H⟩
+    double fit_quadratic; ///< ⟨wWᵀW, HHᵀ⟩
+    double size;          ///< ‖H‖²
+    double weighted;      ///< Σⱼ D_jj ‖h_j‖²
+    double joined;        ///< ⟨HA, H⟩
+    double steps;         ///< ‖H − H_before‖²
+};
+constexpr int term_sums = 6;
+constexpr int movement_sums = 2;
+
+/// Doubles that both need as room.
+std::int64_t measure_parts(const Shape& shape);
+
+/// `TermSums` of every scale, one after another.
+template <class Real>
+void sum_terms(const Shape& shape, const ProductsView<Real>& products, const Real* H, double* parts,
+               double* sums);
+
+/// Σ q r² and Σ q h² of `movement_H`, every scale.
+template <class Real>
+void sum_movement(const Shape& shape, const Penalties<Real>& penalties, const ProductsView<Real>& products,
+                  const Real* H, double* parts, double* sums);
+
+} // namespace pnmf::cuda

@@ -1,0 +1,113 @@
+#include "solvers/choose_device.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/graphs/sparse_graph.hpp>
+#include <pnmf/persistence/diagram.hpp>
+#include <pnmf/remedy.hpp>
+
+#include <fmt/format.h>
+
+namespace pnmf {
+namespace {
+
+/// Work of a sweep below which copying to a device and starting its kernels costs more than they save
+/// (measured: docs/decisions/0130-cuda.md).
+constexpr double least_work = 1e8;
+
+/// Multiplications of a sweep: products with X and with the graphs.
+double work_of(const DeviceNeed& need) {
+    const double columns = static_cast<double>(need.scales) * static_cast<double>(need.rank);
+    return columns * (static_cast<double>(need.nonzeros) + static_cast<double>(need.graph_entries));
+}
+
+void require_usable(const DeviceFacts& cuda) {
+    require(cuda.built, "the device cuda is not in this build of pnmf: it was configured without CUDA");
+    require(cuda.found, "the device cuda cannot be used: {}", cuda.reason);
+}
+
+std::string gigabytes(double bytes) {
+    return fmt::format("{:.2f} GB", bytes / 1e9);
+}
+
+} // namespace
+
+DeviceChoice choose_device(Device asked, const DeviceNeed& need) {
+    if (asked == Device::cpu) {
+        return {};
+    }
+    const bool demanded = asked == Device::cuda;
+    const DeviceFacts facts = cuda_device();
+    if (demanded) {
+        require_usable(facts);
+    }
+    if (!facts.built) {
+        return {};
+    }
+    if (!facts.found) {
+        return {.notice = fmt::format("device: cpu; cuda cannot be used: {}", facts.reason)};
+    }
+    if (!demanded && work_of(need) < least_work) {
+        return {.notice = fmt::format("device: cpu; these data are too small to gain by the {}", facts.name)};
+    }
+    const double bytes = cuda_device_bytes(need);
+    const std::string sizes =
+        fmt::format("this run needs {} on the {}, of whose {} are free {}", gigabytes(bytes), facts.name,
+                    gigabytes(facts.total_bytes), gigabytes(facts.free_bytes));
+    require(!demanded || bytes <= facts.free_bytes, Remedy::need_less_memory,
+            "memory: {}. Fewer scales, a lower rank{} needs less", sizes,
+            need.bytes_of_number > 4 ? " or single precision" : "");
+    if (bytes > facts.free_bytes) {
+        return {.notice = fmt::format("device: cpu; {}", sizes)};
+    }
+    return {.device = Device::cuda,
+            .notice =
+                fmt::format("device: cuda, {}; {} of its memory planned", facts.name, gigabytes(bytes))};
+}
+
+void check_device(const SolverOptions& options) {
+    if (options.device != Device::cuda) {
+        return;
+    }
+    require(options.algorithm == Algorithm::stationary,
+            "the algorithm {} is made on the cpu alone, not on the device cuda", name_of(options.algorithm));
+    require_usable(cuda_device());
+}
+
+template <class Real>
+DeviceNeed device_need(const Problem<Real>& problem, Index rank, const SolverOptions& options) {
+    const Index n = problem.cells();
+    const auto* lists = dynamic_cast<const SparseMultiscaleGraph*>(problem.graph);
+    DeviceNeed need{.features = problem.features(),
+                    .cells = n,
+                    .scales = problem.scales(),
+                    .rank = rank,
+                    .dense = !problem.X->is_sparse(),
+                    .nonzeros = problem.X->nonzeros(),
+                    .graph_entries = lists != nullptr ? lists->lists().start.back() : n * n,
+                    .table = lists == nullptr,
+                    .momentum = options.extrapolate,
+                    .shifts = options.shift_components,
+                    .bytes_of_number = sizeof(Real)};
+    const Diagram diagram = h0_diagram(problem.graph->tree());
+    for (const double epsilon : problem.epsilon) {
+        need.components += betti0(diagram, epsilon);
+    }
+    return need;
+}
+
+template <class Real>
+Device device_of(const Problem<Real>& problem, Index rank, const SolverOptions& options) {
+    if (options.device != Device::automatic || !cuda_device().found) {
+        return options.device == Device::cuda ? Device::cuda : Device::cpu;
+    }
+    return choose_device(options.device, device_need(problem, rank, options)).device;
+}
+
+#define PNMF_INSTANTIATE(Real)                                                                               \
+    template DeviceNeed device_need(const Problem<Real>&, Index, const SolverOptions&);                      \
+    template Device device_of(const Problem<Real>&, Index, const SolverOptions&);
+PNMF_INSTANTIATE(float)
+PNMF_INSTANTIATE(double)
+#undef PNMF_INSTANTIATE
+
+} // namespace pnmf

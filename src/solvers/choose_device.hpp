@@ -1,0 +1,34 @@
+#pragma once
+
+#include "solvers/device_facts.hpp"
+
+#include <pnmf/solvers/fit.hpp>
+#include <pnmf/solvers/solver.hpp>
+
+#include <string>
+
+namespace pnmf {
+
+/// Where a run is made, and why, in a sentence; none where there was nothing to choose.
+struct DeviceChoice {
+    Device device = Device::cpu;
+    std::string notice{};
+};
+
+/// The device that was asked for, or InputError: with its reason where the build or the machine has none, and
+/// with sizes where its memory does not suffice. `automatic` falls back to the CPU for the same reasons, and
+/// where a run is too small to gain.
+DeviceChoice choose_device(Device asked, const DeviceNeed& need);
+
+/// InputError unless a device that is demanded is there, for an algorithm that can use it.
+void check_device(const SolverOptions& options);
+
+/// Sizes of a run of this problem.
+template <class Real>
+DeviceNeed device_need(const Problem<Real>& problem, Index rank, const SolverOptions& options);
+
+/// The device of a run that was not prepared as a fit: never `automatic`.
+template <class Real>
+Device device_of(const Problem<Real>& problem, Index rank, const SolverOptions& options);
+
+} // namespace pnmf

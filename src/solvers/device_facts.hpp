@@ -1,0 +1,40 @@
+#pragma once
+
+#include <pnmf/types.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace pnmf {
+
+/// What is known of a device before anything is put on it.
+struct DeviceFacts {
+    bool built = false; ///< this build has code for it
+    bool found = false; ///< and this machine has one that can be used
+    std::string name{};
+    std::string reason{};    ///< why it cannot be used
+    double free_bytes = 0.0; ///< of its memory
+    double total_bytes = 0.0;
+};
+
+/// Sizes that the memory of a run on a device depends on.
+struct DeviceNeed {
+    Index features = 0;
+    Index cells = 0;
+    Index scales = 0;
+    Index rank = 0;
+    bool dense = false;             ///< X has every entry stored
+    std::int64_t nonzeros = 0;      ///< entries of X that are stored
+    std::int64_t graph_entries = 0; ///< edges in the lists of both their ends, or n² for a table of all pairs
+    bool table = false;             ///< all pairs
+    std::int64_t components = 0;    ///< Σ_t β₀(t)
+    bool momentum = true;           ///< the point before is kept
+    bool shifts = true;             ///< sums over components are
+    Index bytes_of_number = 8;
+};
+
+/// Of the device "cuda" (src/backends/table.cpp). Without CUDA in the build: not built, and 0 bytes.
+DeviceFacts cuda_device();
+double cuda_device_bytes(const DeviceNeed& need);
+
+} // namespace pnmf

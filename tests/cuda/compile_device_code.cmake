@@ -1,0 +1,15 @@
+# Compiles every source of the CUDA backend that nvcc compiles; says so and does nothing where there is no nvcc.
+find_program(NVCC nvcc HINTS ENV CUDA_PATH PATH_SUFFIXES bin PATHS /usr/local/cuda/bin)
+if(NOT NVCC)
+    message("skipped: nvcc was not found, so device code is not compiled")
+    return()
+endif()
+file(GLOB sources "${SOURCE}/src/backends/cuda/*.cu")
+foreach(source IN LISTS sources)
+    get_filename_component(name "${source}" NAME_WE)
+    execute_process(COMMAND "${NVCC}" -std=c++20 -arch=sm_90 "-I${SOURCE}/src" "-I${SOURCE}/include" -c "${source}" -o "${BINARY}/${name}.o"
+                    RESULT_VARIABLE failed)
+    if(failed)
+        message(FATAL_ERROR "${source} does not compile")
+    endif()
+endforeach()

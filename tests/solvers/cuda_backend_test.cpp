@@ -1,0 +1,150 @@
+#include "solvers/backend_body.hpp"
+#include "solvers/choose_device.hpp"
+
+#include <pnmf/error.hpp>
+
+#include <gmock/gmock.h>
+
+namespace pnmf::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string why_no_cuda() {
+    const DeviceFacts facts = cuda_device();
+    return !facts.built ? "this build has no code for CUDA devices (PNMF_CUDA)"
+                        : (facts.found ? "" : "no CUDA device: " + facts.reason);
+}
+
+template <class R>
+struct MakeCuda {
+    using Real = R;
+    static std::string why_not() { return why_no_cuda(); }
+    static std::unique_ptr<Backend<R>> make(const Problem<R>& problem) {
+        return make_backend("cuda", problem);
+    }
+};
+
+using Cuda = ::testing::Types<MakeCuda<float>, MakeCuda<double>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Cuda, BackendBody, Cuda);
+
+/// Shapes at which the device goes other ways than for the few cells of the body: several blocks of cells and
+/// of places, ranks of more than a warp, tiles that do not fit into the memory of a block.
+struct LargerCase {
+    ProblemShape shape;
+    Index rank = 3;
+    bool neighbours = false;
+};
+
+template <class Real>
+BodyProblem<Real> larger_problem(const LargerCase& of) {
+    BodyProblem<Real> made;
+    made.owned = random_problem<Real>(of.shape, {0.8, 0.6, 0.05}, 31);
+    if (of.neighbours) {
+        const Points points(made.owned.values());
+        const SpanningTree tree = made.owned.graph->tree();
+        made.owned.graph = std::make_unique<SparseMultiscaleGraph>(tree, nearest_edges(points, 6, tree), 1.5);
+    }
+    made.problem = made.owned.problem();
+    made.start = random_factors(made.problem, of.rank, 32);
+    return made;
+}
+
+std::vector<LargerCase> larger_cases() {
+    // Many more features than rows of H: else rounding grows from sweep to sweep, on every device.
+    return {{{.features = 150, .cells = 2600, .scales = 64, .sparse = true}, 32, true},
+            {{.features = 250, .cells = 1100, .scales = 3, .sparse = true}, 45, true},
+            {{.features = 250, .cells = 1100, .scales = 3}, 45, false},
+            {{.features = 60, .cells = 300, .scales = 250, .sparse = true}, 9, true}};
+}
+
+template <class Real>
+class CudaOnLargerData : public ::testing::Test {
+  public:
+    void SetUp() override {
+        if (const std::string reason = why_no_cuda(); !reason.empty()) {
+            GTEST_SKIP() << reason;
+        }
+    }
+};
+using Numbers = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(CudaOnLargerData, Numbers);
+
+TYPED_TEST(CudaOnLargerData, FollowsTheCpuSweepBySweep) {
+    const SolverOptions options{.tolerance = 0.0, .max_sweeps = 6};
+    for (const LargerCase& of : larger_cases()) {
+        SCOPED_TRACE(fmt::format("{} cells, {} scales, rank {}", of.shape.cells, of.shape.scales, of.rank));
+        const auto made = larger_problem<TypeParam>(of);
+        const auto found = run_body(make_backend("cuda", made.problem), made, options).state;
+        const auto expected = run_body(make_backend("cpu", made.problem), made, options).state;
+        // The fit term is a difference of numbers as large as ‖X‖² of every scale: in float that is what
+        // rounding is relative to, on every device, and here it is up to twenty times the objective.
+        const double subtracted = std::is_same_v<TypeParam, float>
+                                      ? static_cast<double>(of.shape.scales) * made.problem.X->squared_norm()
+                                      : 0.0;
+        const double slack = twin_slack<TypeParam>() * (expected.trace.back().total() + subtracted);
+        ASSERT_EQ(found.trace.size(), expected.trace.size());
+        for (std::size_t s = 0; s < expected.trace.size(); ++s) {
+            EXPECT_NEAR(found.trace[s].total(), expected.trace[s].total(), slack) << "sweep " << s;
+        }
+    }
+}
+
+TYPED_TEST(CudaOnLargerData, GivesTheSameBitsAgain) {
+    const SolverOptions options{.tolerance = 0.0, .max_sweeps = 4};
+    for (const LargerCase& of : larger_cases()) {
+        SCOPED_TRACE(fmt::format("{} cells, {} scales, rank {}", of.shape.cells, of.shape.scales, of.rank));
+        const auto made = larger_problem<TypeParam>(of);
+        const auto first = run_body(make_backend("cuda", made.problem), made, options).state;
+        const auto second = run_body(make_backend("cuda", made.problem), made, options).state;
+        EXPECT_EQ(first.current.W, second.current.W);
+        EXPECT_EQ(first.current.H, second.current.H);
+    }
+}
+
+TEST(ChooseDevice, SaysWhyADemandedDeviceIsNotThere) {
+    const DeviceFacts facts = cuda_device();
+    if (facts.found) {
+        GTEST_SKIP() << "there is a CUDA device";
+    }
+    const auto made = body_problem<double>({});
+    try {
+        start_solver(made.problem, {.device = Device::cuda}, made.start);
+        FAIL() << "a device that is not there was taken";
+    } catch (const InputError& e) {
+        EXPECT_THAT(e.what(), StartsWith("the device cuda "));
+        EXPECT_THAT(e.what(), HasSubstr(facts.built ? facts.reason : "configured without CUDA"));
+    }
+    EXPECT_EQ(choose_device(Device::automatic, {}).device, Device::cpu);
+    EXPECT_EQ(choose_device(Device::automatic, {}).notice.empty(), !facts.built);
+}
+
+TEST(ChooseDevice, TakesTheDeviceForLargeDataAndRefusesWhatDoesNotFit) {
+    if (const std::string reason = why_no_cuda(); !reason.empty()) {
+        GTEST_SKIP() << reason;
+    }
+    DeviceNeed need{.features = 2000,
+                    .cells = 100'000,
+                    .scales = 32,
+                    .rank = 10,
+                    .nonzeros = 10'000'000,
+                    .graph_entries = 2'000'000,
+                    .components = 100'000};
+    EXPECT_EQ(choose_device(Device::automatic, need).device, Device::cuda);
+    EXPECT_THAT(choose_device(Device::automatic, need).notice, HasSubstr("device: cuda"));
+    EXPECT_EQ(choose_device(Device::cpu, need).device, Device::cpu);
+    EXPECT_EQ(choose_device(Device::automatic, {.cells = 10}).device, Device::cpu);
+    need.cells = 1'000'000'000;
+    EXPECT_EQ(choose_device(Device::automatic, need).device, Device::cpu);
+    EXPECT_THAT(choose_device(Device::automatic, need).notice, HasSubstr("GB"));
+    EXPECT_THROW(choose_device(Device::cuda, need), InputError);
+}
+
+TEST(ChooseDevice, IsForStationaryAlone) {
+    EXPECT_THROW(check_options(SolverOptions{.algorithm = Algorithm::paper, .device = Device::cuda}),
+                 InputError);
+}
+
+} // namespace
+} // namespace pnmf::test
