@@ -5,6 +5,7 @@
 
 #include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/error.hpp>
+#include <pnmf/io/space.hpp>
 #include <pnmf/io/write_text.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/results/assess_fit.hpp>
@@ -29,6 +30,7 @@ struct Options {
     InputOptions input;
     BaselineFitOptions baseline;
     std::string preset;
+    std::string space = "none"; ///< or "obsm:KEY"
     std::string folder;
     std::string precision = "double";
     std::string command;
@@ -47,6 +49,7 @@ Json summary_json(const Options& options, const PreparedFit<Real>& prepared, con
     json["program"] = std::string("pnmf ") + PNMF_VERSION;
     json["method"] = name_of(options.baseline.graph.method);
     json["input"] = options.input.path;
+    json["space"] = options.space;
     json["features"] = prepared.X->features();
     json["cells"] = prepared.X->cells();
     json["rank"] = prepared.rank;
@@ -72,7 +75,12 @@ template <class Real>
 void solve_and_write(const Options& options, const Dataset& data, RunFolder& folder) {
     require(options.clusters <= data.cells(), "--clusters must be at most the number of cells, {}, got {}",
             data.cells(), options.clusters);
-    const PreparedFit<Real> prepared = prepare_baseline<Real>(view_of(data.X), options.baseline);
+    const PreparedFit<Real> prepared =
+        data.space ? prepare_baseline<Real>(
+                         view_of(data.X),
+                         Points(DataView(view_of(data.space->coordinates)), options.baseline.metric),
+                         options.baseline)
+                   : prepare_baseline<Real>(view_of(data.X), options.baseline);
     print_notices(prepared.notices);
     const auto rank = static_cast<double>(prepared.rank);
     folder.make(2.0 * sizeof(Real) * rank * static_cast<double>(data.cells() + data.features()));
@@ -152,8 +160,11 @@ void run(const Options& options) {
     if (options.threads > 0) {
         set_thread_count(options.threads);
     }
+    const SpaceChoice space = space_choice(options.space);
+    require(space.kind != SpaceChoice::Kind::components, "--space must be none or obsm:KEY here, got {}",
+            options.space);
     RunFolder folder(options.folder, options.overwrite ? FolderUse::overwrite : FolderUse::fresh);
-    const Dataset data = read_input(options.input);
+    const Dataset data = read_input(options.input, space.key);
     if (options.precision == "float") {
         solve_and_write<float>(options, data, folder);
     } else {
@@ -175,6 +186,11 @@ void add_method(CLI::App& baseline, Baseline method, const char* help, const std
                      "above it")
         ->check(CLI::IsMember({"published", "published-2"}).description(""))
         ->type_name("published|published-2");
+    verb->add_option("--space", options->space,
+                     "Where distances between cells come from: X itself, or an entry of obsm")
+        ->type_name("none|obsm:KEY")
+        ->capture_default_str()
+        ->group("Input");
     visit_baseline_options(options->baseline, [&](const char* name, auto& field, const char* text) {
         add_flag_for(*verb, name, field, text);
     });

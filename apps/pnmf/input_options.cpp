@@ -58,7 +58,15 @@ Dataset read_only(const InputOptions& options) {
 }
 
 Dataset read_input(const InputOptions& options) {
-    Dataset data = read_only(options);
+    return read_input(options, "");
+}
+
+Dataset read_input(const InputOptions& options, const std::string& space) {
+    ReadOptions reading = read_options(choices_of(options));
+    if (!space.empty()) {
+        reading.space = space;
+    }
+    Dataset data = read_dataset(options.path, reading);
     const Transform transform = choices_of(options).transform.value_or(default_transform(options.path));
     if (!options.labels.empty()) {
         add_labels(data, options.labels);

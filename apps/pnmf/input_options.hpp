@@ -32,6 +32,8 @@ InputChoices choices_of(const InputOptions& options);
 /// Reads the data and prepares them; labels become the column "label" of the table of cells. Says on stderr,
 /// a line each, what was chosen on the way.
 Dataset read_input(const InputOptions& options);
+/// The same with an entry of obsm as `Dataset::space`; empty: none.
+Dataset read_input(const InputOptions& options, const std::string& space);
 
 /// Reads as `options` say without preparing: values and names are as in the file. Says nothing.
 Dataset read_only(const InputOptions& options);

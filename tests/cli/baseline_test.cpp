@@ -60,6 +60,21 @@ TEST_F(BaselineVerb, WritesWhatTheLibraryFinds) {
     EXPECT_EQ(fit_baseline<double>(X, options).factors.H[0].transpose(), file.obsm.at("X_ktnmf"));
 }
 
+TEST_F(BaselineVerb, TheGraphMayComeFromAnEntryOfObsm) {
+    ASSERT_FALSE(circles(6).empty());
+    AnnDataFile file = read_anndata(folder_ / "circles6.h5ad");
+    const Matrix line = Vector::LinSpaced(24, 1.0, 2.0).array().square().matrix();
+    file.obsm["line"] = line;
+    write_anndata(folder_ / "line.h5ad", file);
+    const std::string data = "gnmf '" + (folder_ / "line.h5ad").string() + "' --transform none --rank 2";
+    const auto run = baseline(data + " --space obsm:line --neighbors 1", out());
+    ASSERT_EQ(run.exit_code, 0) << run.err;
+    EXPECT_EQ(summary(out())["edges"], 23) << "each cell with the one before";
+    EXPECT_EQ(text(result(out()), "space/name"), "obsm:line");
+    EXPECT_EQ(baseline(data + " --space pca:2", out("a")).exit_code, 2);
+    EXPECT_EQ(baseline(data + " --space obsm:circle", out("a")).exit_code, 2);
+}
+
 TEST_F(BaselineVerb, WhatCannotBeFactorisedEndsWithCode2) {
     EXPECT_EQ(baseline("gnmf " + circles(6) + " --neighbors 24", out()).exit_code, 2);
     EXPECT_EQ(baseline("gnmf " + circles(6) + " --rank 25", out()).exit_code, 2);
