@@ -6,7 +6,7 @@ PYTHON ?= ON
 JOBS ?= $(shell nproc)
 CXX_FILES = git ls-files '*.hpp' '*.cpp'
 
-.PHONY: help build demo test install wheel uninstall format format-check tidy bench reproduce clean packages-build packages-test packages-reproduce
+.PHONY: help build demo test install wheel uninstall format format-check tidy bench quality reproduce clean packages-build packages-test packages-reproduce packages-quality
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -20,6 +20,9 @@ packages-test:
 
 packages-reproduce:
 	@scripts/install-packages build reproduce
+
+packages-quality:
+	@scripts/install-packages build quality
 
 # Configured once; Ninja itself sees when CMake files change.
 build/release/build.ninja: CMakePresets.json | packages-build
@@ -64,8 +67,12 @@ tidy: packages-test ## run clang-tidy over the sources that changed since its la
 	@cmake --preset dev -B build/tidy -DPNMF_FILES_PER_UNIT=1 -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
 	@scripts/tidy build/tidy
 
-bench: packages-test ## run the benchmarks that take under ten minutes
+bench: packages-test ## run the benchmarks, about half an hour
 	@scripts/bench
+
+# Goes on where an interrupted run was; what is kept is in build/quality.
+quality: packages-quality build ## make the tables of docs/choosing-scales.md from the labelled data sets, half an hour
+	@/usr/bin/python3 -B benchmarks/quality/run.py build/release/pnmf "$${PNMF_DATA:-../shared/data}" --page docs/choosing-scales.md
 
 reproduce: packages-reproduce build ## run the paper's experiments (QUICK=1: a few minutes); page: experiments/out/index.html
 	@/usr/bin/python3 -B experiments/run.py $(if $(QUICK),--quick) $(REPRODUCE_FLAGS)

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+"""The quick run of the quality tables: quality_run_test.py RUN PROGRAM DATA; ends with 77 when the data are not there."""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PLACES = ["true number", "number unknown", "losses", "rules", "few scales"]
+
+
+def run(folder):
+    command = [sys.executable, "-B", *sys.argv[1:], "--quick", "--out", folder / "kept", "--page", folder / "page.md"]
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
+    if done.returncode == 77:
+        print(done.stdout)
+        sys.exit(77)
+    if done.returncode:
+        sys.exit(f"exit {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stderr
+
+
+def main():
+    sys.path.insert(0, str(pathlib.Path(sys.argv[1]).parent))
+    import contestants
+    import page
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "page.md").write_text("".join("{}\n{}\n".format(*page.markers(place)) for place in PLACES))
+        first = run(folder)
+        text = (folder / "page.md").read_text()
+        for row in (contestants.KNOWN, contestants.UNKNOWN, contestants.PLAIN, "scales kept of all", "**chosen on the other sets**"):
+            assert f"| {row} |" in text, f"no row '{row}' in\n{text}"
+        cells = next(line for line in text.splitlines() if line.startswith(f"| {contestants.KNOWN} |")).split("|")
+        assert float(cells[4]) > 0.4, f"the default's mean agreement with the labels is {cells[4]}"
+        assert "1 of" in first, first
+        assert run(folder) == "", "what was kept is not asked again"
+        assert (folder / "page.md").read_text() == text
+
+
+if __name__ == "__main__":
+    main()
