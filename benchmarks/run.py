@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The benchmarks that take a few minutes together, as one table: run.py BUILD DATA  (`make bench`)
+"""The benchmarks as one table, half an hour: run.py BUILD DATA  (`make bench`)
 
 Each row comes from a script or program that compares answers before it prints a time, and stands on its own with more
 detail; longer ones and their results are in benchmarks/results. A ratio above 1 says that pnmf is ahead. What needs
@@ -70,11 +70,18 @@ def nmf(build, data):
             yield f"NMF, PBMC3k, rank {row['rank']}, equal loss, two threads", row["contestant"], ours["wall s"] + " s", row["wall s"] + " s", f"{ratio:.1f}"
 
 
+def answers(build, data):
+    rows = tables([sys.executable, HERE / "answers.py", build / "pnmf", data])[0]
+    for ours, theirs in zip(rows[::2], rows[1::2]):
+        said = [f"{row['wall s']} s, {row['peak MB']} MB, ARI {row['ARI']}" for row in (ours, theirs)]
+        yield f"counts to clusters and page, {ours['data']}", theirs["who"], *said, theirs["ratio"]
+
+
 def main():
     build, data = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
     print("| work | against | pnmf | other | ratio |\n| --- | --- | --- | --- | --- |", flush=True)
     left = []
-    for part in [persistence, reading, sweeps, nmf, protocol]:
+    for part in [persistence, reading, sweeps, nmf, protocol, answers]:
         try:
             for row in part(build, data):
                 print("| " + " | ".join(row) + " |", flush=True)
