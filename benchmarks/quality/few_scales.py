@@ -1,6 +1,8 @@
 """What solving on few scales costs: the same fit with all of them.
 
-At most 300 cells, because a fit of all scales has as many as cells. Both fits get the prepared values and their space.
+At most 300 cells, because a fit of all scales has as many as cells. All fits get the prepared values and their space.
+The few scales are solved twice: to the tolerance of all scales, which shows what fewer scales cost, and to that of the
+preset, which stops sooner.
 The terms of a scale are evaluated here, from W and H alone:
 
     ‖X − WH‖² + λ₁ tr(HLHᵀ) + λ₃‖H‖²
@@ -17,8 +19,9 @@ from sets import SPACE
 
 CELLS = 300
 ALPHA = 2
+TOLERANCE = 3e-4
 FEW = [*contestants.PREPARED, "--preset", "cells"]
-ALL = contestants.AS_GIVEN  # of the rank, too, the defaults are the same up to 900 cells
+ALL = [*contestants.AS_GIVEN, "--tolerance", TOLERANCE]  # of the rank, too, the defaults are the same up to 900 cells
 
 
 def terms(X, space, graph, epsilon, penalty, W, H):
@@ -51,17 +54,21 @@ class Evaluated:
         self.terms = np.array([terms(X, space, graph, epsilon, penalty, *pair) for epsilon, *pair in zip(self.epsilon, W, H)])
 
 
-def compare(program, one, seed):
-    few, every = Evaluated(program, one, *FEW), Evaluated(program, one, *ALL)
-    if abs(every.terms.sum() / every.said - 1) > 1e-4:
-        raise ValueError(f"the terms of all scales are {every.terms.sum():.6g} here and {every.said:.6g} in the program")
+def difference(few, every):
+    """Of few scales from all: in the objective at the scales of the few, and in the clusters."""
     place = {epsilon: t for t, epsilon in enumerate(every.epsilon)}
     shared = [place[epsilon] for epsilon in few.epsilon]  # the few are some of all
-    difference = few.terms - every.terms[shared]
+    risen = few.terms - every.terms[shared]
     return {
-        "kept": len(few.epsilon), "all": len(every.epsilon),
-        "sum": difference.sum() / every.terms[shared].sum(), "largest": np.max(np.abs(difference / every.terms[shared])),
+        "kept": len(few.epsilon), "sum": risen.sum() / every.terms[shared].sum(), "largest": np.max(np.abs(risen / every.terms[shared])),
         "recommended": adjusted_rand_score(few.found, every.found),
-        "scales": np.mean([adjusted_rand_score(a, every.clusters[t]) for a, t in zip(few.clusters, shared)]),
-        "seconds": [few.seconds, every.seconds],
+        "scales": np.mean([adjusted_rand_score(a, every.clusters[t]) for a, t in zip(few.clusters, shared)]), "seconds": few.seconds,
     }
+
+
+def compare(program, one, seed):
+    every = Evaluated(program, one, *ALL)
+    if abs(every.terms.sum() / every.said - 1) > 1e-4:
+        raise ValueError(f"the terms of all scales are {every.terms.sum():.6g} here and {every.said:.6g} in the program")
+    equal, default = (difference(Evaluated(program, one, *FEW, *words), every) for words in (["--tolerance", TOLERANCE], []))
+    return {"all": len(every.epsilon), "seconds": every.seconds, "equal": equal, "default": default}

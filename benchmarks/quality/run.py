@@ -43,7 +43,7 @@ def asked(quick, seeds=contestants.SEEDS):
             continue
         questions[one.name] = (one.answer, min(one.seeds, seeds), one.program)
     questions["cluster number"] = (cluster_number.measure, min(cluster_number.SEEDS, seeds), True)
-    questions["few scales"] = (few_scales.compare, 1, True)
+    questions["few and all scales"] = (few_scales.compare, 1, True)
     return questions
 
 
@@ -91,7 +91,7 @@ def tables_of(labelled, few, found):
         "number unknown": tables.without_number(answers, unknown),
         "losses": tables.losses(answers),
         "rules": tables.rules(labelled, found["cluster number"]),
-        "few scales": tables.few_scales(few, [of_set[0] for of_set in found["few scales"]]),
+        "few scales": tables.few_scales(few, [of_set[0] for of_set in found["few and all scales"]]),
     }, tables.far_behind(answers)
 
 
@@ -119,7 +119,7 @@ def main():
         print(f"skipped: no labelled set is in {options.data}")
         sys.exit(SKIPPED)
     questions = asked(options.quick, options.seeds)
-    sets_of = {name: few if name == "few scales" else labelled for name in questions}
+    sets_of = {name: few if name == "few and all scales" else labelled for name in questions}
     found, wrong = answer_all(Program(options.program), questions, sets_of, Kept(options.out / "answers"), options.jobs)
     if wrong:
         sys.exit("\n".join(["not all was answered:", *wrong]))

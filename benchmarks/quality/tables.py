@@ -7,7 +7,6 @@ import contestants
 import page
 
 FAR_BEHIND = 0.15  # of plain NMF: then the page must say why
-SCALE_ERROR = 1e-3  # of the objective at the scales that few and all have in common
 
 
 def head(sets, *more):
@@ -70,17 +69,17 @@ def rules(sets, measured):
 
 
 def few_scales(sets, found):
-    names = ["", *(one.name for one in sets)]
-    percent = lambda name: [f"{100 * one[name]:.3f} %".replace("-", "−") for one in found]
-    return page.table(names, [
-        ["cells", *(len(one.labels) for one in sets)],
-        ["scales kept of all", *(f"{one['kept']} of {one['all']}" for one in found)],
-        ["objective at the shared scales, against all scales", *percent("sum")],
-        ["largest difference at one of them", *percent("largest")],
-        ["ARI of the recommended clusters with those of all scales", *(page.number(one["recommended"]) for one in found)],
-        ["mean ARI of the clusters of the shared scales", *(page.number(one["scales"]) for one in found)],
-        ["seconds, few and all", *("{:.0f}, {:.0f}".format(*one["seconds"]) for one in found)],
-    ])
+    percent = lambda how, what: [f"{100 * one[how][what]:.3f} %".replace("-", "−") for one in found]
+    aris = lambda how, what: [page.number(one[how][what]) for one in found]
+    rows = [["cells", *(len(one.labels) for one in sets)], ["scales kept of all", *(f"{one['equal']['kept']} of {one['all']}" for one in found)]]
+    for how, words in (("equal", "same tolerance"), ("default", "the preset's tolerance")):
+        rows += [
+            [f"{words}: objective at the kept scales, against all scales", *percent(how, "sum")],
+            ["largest difference at one of them", *percent(how, "largest")],
+            ["ARI of the recommended clusters with those of all scales", *aris(how, "recommended")],
+            ["mean ARI of the clusters of each kept scale", *aris(how, "scales")],
+        ]
+    return page.table(["", *(one.name for one in sets)], rows)
 
 
 def far_behind(answers):
