@@ -209,7 +209,9 @@ Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embed
     const std::vector<Index> probed = evenly_spaced(options.probed_scales, scales);
     std::vector<AssessedScale> assessed(T);
     std::vector<Matrix> group{embedding(0)}; // one reader, in ascending order
-    const Index starts = scales > 100 || group.front().cols() > many_cells ? 3 : 10;
+    const Index starts = scales > 100 || group.front().cols() > many_cells ? 3
+                         : options.graph != nullptr && scales <= 40        ? 30
+                                                                           : 10;
     const ScaleAssessor assessor(k, starts, options);
     const Matrix finest = unit_cells(assessor.probed_part(group.front()));
     const Index together = scales_together(group.front(), options.room);
