@@ -5,7 +5,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <system_error>
@@ -36,53 +38,82 @@ fs::path resolve(const fs::path& target) {
     return error ? target : resolved;
 }
 
-void sync(const fs::path& path, int flags, const fs::path& target) {
-    const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC);
-    if (descriptor < 0) {
-        refuse(target, errno);
+std::uint64_t add_to(std::uint64_t checksum, std::string_view bytes) {
+    return crc32_z(checksum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+}
+
+/// An open file or folder that is closed at the end, whatever happens.
+class Descriptor {
+  public:
+    Descriptor(const fs::path& path, int flags) : number_(::open(path.c_str(), flags | O_CLOEXEC)) {}
+    ~Descriptor() {
+        if (number_ >= 0) {
+            ::close(number_);
+        }
     }
-    const int failed = ::fsync(descriptor) != 0 ? errno : 0;
-    ::close(descriptor);
-    // Some file systems cannot sync and say so by EINVAL; that is not a failure to write.
-    if (failed != 0 && failed != EINVAL) {
-        refuse(target, failed);
-    }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+    int get() const { return number_; }
+
+  private:
+    int number_;
+};
+
+/// 0, or what went wrong. Some file systems cannot sync and say so by EINVAL; that is no failure to write.
+int sync_failure(int descriptor) {
+    return ::fsync(descriptor) == 0 || errno == EINVAL ? 0 : errno;
+}
+
+fs::path folder_of(const fs::path& file) {
+    const fs::path folder = file.parent_path();
+    return folder.empty() ? fs::path(".") : folder;
 }
 
 } // namespace
 
-AtomicFile::AtomicFile(const fs::path& target) : target_(resolve(target)) {
+AtomicFile::AtomicFile(const fs::path& target, std::size_t head)
+    : target_(resolve(target)), head_checksum_(crc32_z(0, nullptr, 0)), checksum_(head_checksum_),
+      head_size_(head) {
     static std::atomic<unsigned> counter{0};
-    const fs::path folder = target_.parent_path();
     struct stat old {};
-    const bool replaces = ::stat(target_.c_str(), &old) == 0;
-    if (replaces && ::access(target_.c_str(), W_OK) != 0) {
+    replaces_ = ::stat(target_.c_str(), &old) == 0;
+    if (replaces_ && ::access(target_.c_str(), W_OK) != 0) {
         refuse(target_, errno);
     }
+    buffer_.reserve(buffer_size);
     do {
-        temporary_ =
-            folder / fmt::format(".{}.{}-{}.tmp", target_.filename().string(), ::getpid(), counter++);
+        const std::string name =
+            fmt::format(".{}.{}-{}.", target_.filename().string(), ::getpid(), counter++);
+        temporary_ = target_.parent_path() / (name + "tmp");
+        earlier_ = replaces_ ? target_.parent_path() / (name + "old") : fs::path();
         descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     } while (descriptor_ < 0 && errno == EEXIST);
     if (descriptor_ < 0) {
         refuse(target_, errno);
     }
-    if (replaces) {
+    if (replaces_) {
         ::fchmod(descriptor_, old.st_mode & 0777U);
     }
-    buffer_.reserve(buffer_size);
+    if (head > 0) {
+        ::lseek(descriptor_, static_cast<off_t>(head), SEEK_SET);
+    }
 }
 
 AtomicFile::~AtomicFile() {
     if (descriptor_ >= 0) {
         ::close(descriptor_);
     }
-    if (!committed_) {
+    if (!named_) {
         ::unlink(temporary_.c_str());
+    } else if (!earlier_.empty()) {
+        ::unlink(earlier_.c_str());
     }
 }
 
 void AtomicFile::write(std::string_view bytes) {
+    wrote_ = true;
+    checksum_ = add_to(checksum_, bytes);
+    size_ += bytes.size();
     if (buffer_.size() + bytes.size() > buffer_size) {
         flush();
     }
@@ -95,36 +126,143 @@ void AtomicFile::write(std::string_view bytes) {
     buffer_.insert(buffer_.end(), bytes.begin(), bytes.end());
 }
 
-void AtomicFile::flush() {
-    std::string_view rest(buffer_.data(), buffer_.size());
-    while (!rest.empty()) {
-        const ssize_t written = ::write(descriptor_, rest.data(), rest.size());
+void AtomicFile::write_head(std::string_view bytes) {
+    require(bytes.size() == head_size_, "{}: {} bytes were announced for its beginning, got {}",
+            target_.string(), head_size_, bytes.size());
+    head_checksum_ = add_to(head_checksum_, bytes);
+    write_all(bytes, true);
+}
+
+void AtomicFile::write_all(std::string_view bytes, bool at_beginning) {
+    off_t place = 0;
+    while (!bytes.empty()) {
+        const ssize_t written = at_beginning ? ::pwrite(descriptor_, bytes.data(), bytes.size(), place)
+                                             : ::write(descriptor_, bytes.data(), bytes.size());
         if (written < 0 && errno == EINTR) {
             continue;
         }
         if (written < 0) {
             refuse(target_, errno);
         }
-        rest.remove_prefix(static_cast<std::size_t>(written));
+        place += written;
+        bytes.remove_prefix(static_cast<std::size_t>(written));
     }
+}
+
+void AtomicFile::flush() {
+    write_all({buffer_.data(), buffer_.size()}, false);
     buffer_.clear();
 }
 
-void AtomicFile::commit() {
-    flush();
-    const int failed = ::close(descriptor_) != 0 ? errno : 0;
-    descriptor_ = -1;
-    if (failed != 0) {
-        refuse(target_, failed);
+/// What the file holds now must be what was written to it.
+void AtomicFile::check_bytes() const {
+    const Descriptor file(temporary_, O_RDONLY);
+    std::uint64_t checksum = crc32_z(0, nullptr, 0);
+    std::uint64_t size = 0;
+    std::vector<char> part(buffer_size);
+    for (ssize_t got = 1; got != 0;) {
+        got = file.get() < 0 ? -1 : ::read(file.get(), part.data(), part.size());
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0) {
+            refuse(target_, errno);
+        }
+        checksum = add_to(checksum, {part.data(), static_cast<std::size_t>(got)});
+        size += static_cast<std::uint64_t>(got);
     }
-    sync(temporary_, O_RDONLY, target_);
-    if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
+    const std::uint64_t expected = crc32_combine(head_checksum_, checksum_, static_cast<z_off_t>(size_));
+    if (size != head_size_ + size_ || checksum != expected) {
+        throw SystemError(fmt::format("{}: cannot be written: what was read back is not what was written",
+                                      target_.string()));
+    }
+}
+
+void AtomicFile::finish() {
+    flush();
+    const int unsynced = sync_failure(descriptor_);
+    const int unclosed = ::close(descriptor_) != 0 ? errno : 0;
+    descriptor_ = -1;
+    if (unsynced != 0 || unclosed != 0) {
+        refuse(target_, unsynced != 0 ? unsynced : unclosed);
+    }
+    if (wrote_) {
+        check_bytes();
+    }
+}
+
+void AtomicFile::take_name() {
+    // The name lives in the folder. Opened first: once the file has its name it is late to find out.
+    const Descriptor folder(folder_of(target_), O_RDONLY | O_DIRECTORY);
+    if (folder.get() < 0) {
         refuse(target_, errno);
     }
-    committed_ = true;
-    // The name lives in the folder.
-    const fs::path folder = target_.parent_path();
-    sync(folder.empty() ? fs::path(".") : folder, O_RDONLY | O_DIRECTORY, target_);
+    // Where the file system has no second names, a failure below cannot be undone.
+    if (!earlier_.empty() && ::link(target_.c_str(), earlier_.c_str()) != 0) {
+        earlier_.clear();
+    }
+    if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
+        const int failed = errno;
+        if (!earlier_.empty()) {
+            ::unlink(earlier_.c_str());
+        }
+        refuse(target_, failed);
+    }
+    named_ = true;
+    if (const int failed = sync_failure(folder.get()); failed != 0) {
+        undo();
+        refuse(target_, failed);
+    }
+}
+
+void AtomicFile::undo() noexcept {
+    if (!named_) {
+        return;
+    }
+    if (!replaces_) {
+        ::unlink(target_.c_str());
+        return;
+    }
+    if (earlier_.empty()) {
+        return; // the new file is whole, and better than none
+    }
+    // By another way where the usual one is barred.
+    if (::rename(earlier_.c_str(), target_.c_str()) != 0 && ::unlink(target_.c_str()) == 0 &&
+        ::link(earlier_.c_str(), target_.c_str()) == 0) {
+        ::unlink(earlier_.c_str());
+    }
+    earlier_.clear(); // whatever name it has now, it is not ours to remove
+}
+
+void AtomicFile::commit() {
+    finish();
+    take_name();
+}
+
+void commit_together(std::initializer_list<AtomicFile*> files) {
+    for (AtomicFile* file : files) {
+        file->finish();
+    }
+    auto next = files.begin();
+    try {
+        for (; next != files.end(); ++next) {
+            (*next)->take_name();
+        }
+    } catch (const SystemError&) {
+        while (next != files.begin()) {
+            (*--next)->undo();
+        }
+        throw;
+    }
+}
+
+bool is_left_behind(std::string_view candidate, std::string_view name) {
+    const auto prefix = name.size() + 2;
+    return candidate.size() > prefix + 4 && candidate.front() == '.' &&
+           candidate.substr(1, name.size()) == name && candidate[name.size() + 1] == '.' &&
+           candidate.substr(prefix, candidate.size() - prefix - 4).find_first_not_of("0123456789-") ==
+               std::string_view::npos &&
+           (candidate.ends_with(".tmp") || candidate.ends_with(".old"));
 }
 
 } // namespace pnmf::io

@@ -1,6 +1,6 @@
-#include "io/atomic_file.hpp"
 #include "io/formats.hpp"
 #include "io/h5ad_parts.hpp"
+#include "io/unnamed_anndata.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/h5ad.hpp>
@@ -130,7 +130,7 @@ void write_embeddings(Object& root, const std::string& name, const std::map<std:
     }
 }
 
-void write_parts(const fs::path& path, const Parts& parts, const AnnDataFile& rest,
+void write_parts(AtomicFile& target, const fs::path& path, const Parts& parts, const AnnDataFile& rest,
                  const AnnDataWriteOptions& options) {
     if (parts.X != nullptr) {
         check_matrix("X", *parts.X, parts);
@@ -139,30 +139,26 @@ void write_parts(const fs::path& path, const Parts& parts, const AnnDataFile& re
         check_matrix("the layer " + name, layer, parts);
     }
     const hdf5::Storage storage{.compress = options.compress};
-    AtomicFile target(path);
-    {
-        Object root = Object::create_file(target.temporary(), path);
-        mark(root, "anndata", "0.1.0");
-        if (parts.X != nullptr) {
-            write_matrix_transposed(root, "X", *parts.X, storage);
-        }
-        write_frame(root, "obs", parts.cell_names, parts.cell_table);
-        write_frame(root, "var", parts.feature_names, parts.feature_table);
-        write_embeddings(root, "obsm", rest.obsm, parts.cell_names.size(), storage);
-        write_embeddings(root, "varm", rest.varm, parts.feature_names.size(), storage);
-        write_map(root, "obsp", {});
-        write_map(root, "varp", {});
-        {
-            Object layers = root.make_group("layers");
-            mark(layers, "dict", "0.1.0");
-            for (const auto& [name, layer] : rest.layers) {
-                write_matrix_transposed(layers, name, layer, storage);
-            }
-        }
-        write_map(root, "uns", rest.uns);
-        root.close_file();
+    Object root = Object::create_file(target.temporary(), path);
+    mark(root, "anndata", "0.1.0");
+    if (parts.X != nullptr) {
+        write_matrix_transposed(root, "X", *parts.X, storage);
     }
-    target.commit();
+    write_frame(root, "obs", parts.cell_names, parts.cell_table);
+    write_frame(root, "var", parts.feature_names, parts.feature_table);
+    write_embeddings(root, "obsm", rest.obsm, parts.cell_names.size(), storage);
+    write_embeddings(root, "varm", rest.varm, parts.feature_names.size(), storage);
+    write_map(root, "obsp", {});
+    write_map(root, "varp", {});
+    {
+        Object layers = root.make_group("layers");
+        mark(layers, "dict", "0.1.0");
+        for (const auto& [name, layer] : rest.layers) {
+            write_matrix_transposed(layers, name, layer, storage);
+        }
+    }
+    write_map(root, "uns", rest.uns);
+    root.close_file();
 }
 
 std::map<std::string, Matrix> read_embeddings(const Object& root, const std::string& name, Index rows,
@@ -244,13 +240,24 @@ Dataset read_h5ad(const fs::path& path, const ReadOptions& options) {
 
 } // namespace io
 
+namespace io {
+
+void write_anndata(AtomicFile& target, const fs::path& path, const AnnDataFile& file,
+                   const AnnDataWriteOptions& options) {
+    const Parts parts{.X = file.X ? &*file.X : nullptr,
+                      .cell_names = file.cell_names,
+                      .feature_names = file.feature_names,
+                      .cell_table = file.cell_table,
+                      .feature_table = file.feature_table};
+    write_parts(target, path, parts, file, options);
+}
+
+} // namespace io
+
 void write_anndata(const fs::path& path, const AnnDataFile& file, const AnnDataWriteOptions& options) {
-    const io::Parts parts{.X = file.X ? &*file.X : nullptr,
-                          .cell_names = file.cell_names,
-                          .feature_names = file.feature_names,
-                          .cell_table = file.cell_table,
-                          .feature_table = file.feature_table};
-    io::write_parts(path, parts, file, options);
+    io::AtomicFile target(path);
+    io::write_anndata(target, path, file, options);
+    target.commit();
 }
 
 void add_cell_columns(const fs::path& path, const std::vector<TableColumn>& columns) {
@@ -279,7 +286,9 @@ void write_h5ad(const fs::path& path, const Dataset& data, const AnnDataWriteOpt
                           .feature_names = data.feature_names,
                           .cell_table = data.cell_table,
                           .feature_table = data.feature_table};
-    io::write_parts(path, parts, {}, options);
+    io::AtomicFile target(path);
+    io::write_parts(target, path, parts, {}, options);
+    target.commit();
 }
 
 AnnDataFile read_anndata(const fs::path& path, const AnnDataReadOptions& options) {
@@ -326,6 +335,12 @@ AnnDataFile read_anndata(const fs::path& path, const AnnDataReadOptions& options
     file.feature_names = std::move(var.names);
     file.feature_table = std::move(var.columns);
     return file;
+}
+
+bool has_array(const fs::path& path, const std::string& array) {
+    const hdf5::Session session;
+    const auto root = hdf5::Object::open_file(path);
+    return root.contains(array) && root.open(array).is_dataset();
 }
 
 std::vector<Index> array_shape(const fs::path& path, const std::string& array) {

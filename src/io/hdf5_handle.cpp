@@ -23,11 +23,18 @@ std::recursive_mutex& library_mutex() {
 /// How many sessions are nested just now; under the mutex.
 int sessions = 0;
 
-herr_t keep_innermost(unsigned, const H5E_error2_t* error, void* text) {
+struct Innermost {
+    std::string text;
+    bool out_of_memory = false;
+};
+
+herr_t keep_innermost(unsigned, const H5E_error2_t* error, void* found) {
     // Walked from the outermost inwards, so the last one stays.
+    auto& innermost = *static_cast<Innermost*>(found);
     if (error->desc != nullptr && *error->desc != '\0') {
-        *static_cast<std::string*>(text) = error->desc;
+        innermost.text = error->desc;
     }
+    innermost.out_of_memory = error->maj_num == H5E_RESOURCE && error->min_num == H5E_NOSPACE;
     return 0;
 }
 
@@ -95,8 +102,13 @@ bool Handle::close() {
 
 std::string last_error() {
     const Session session;
-    std::string text = "no reason given";
-    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_innermost, &text);
+    Innermost innermost{.text = "no reason given"};
+    H5Ewalk2(H5E_DEFAULT, H5E_WALK_DOWNWARD, keep_innermost, &innermost);
+    if (innermost.out_of_memory) {
+        throw SystemError(
+            "HDF5 had no memory: the machine has too little left, or a damaged file asks for too much");
+    }
+    const std::string& text = innermost.text;
     // Where the system refused, its own words stand among many numbers.
     constexpr std::string_view quoted = "error message = '";
     if (const auto at = text.find(quoted); at != std::string::npos) {
@@ -146,6 +158,8 @@ Object Object::create_file(const fs::path& path, const fs::path& shown_as) {
     const Session session;
     auto file = std::make_shared<File>();
     file->name = shown_as.string();
+    file->place = path;
+    file->written.emplace();
     file->handle = Handle(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), H5Fclose);
     if (!file->handle) {
         throw SystemError(fmt::format("{}: cannot be created: {}", file->name, last_error()));
@@ -162,6 +176,8 @@ Object Object::edit_file(const fs::path& path, const fs::path& shown_as) {
     const Session session;
     auto file = std::make_shared<File>();
     file->name = shown_as.string();
+    file->place = path;
+    file->written = manifest_of(shown_as);
     file->handle = Handle(H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), H5Fclose);
     require(bool(file->handle), "{}: must be a whole HDF5 file: {}", file->name, last_error());
     Handle root(H5Oopen(file->handle.get(), "/", H5P_DEFAULT), H5Oclose);
@@ -171,12 +187,40 @@ Object Object::edit_file(const fs::path& path, const fs::path& shown_as) {
 
 void Object::close_file() {
     const Session session;
-    const bool flushed = H5Fflush(file_->handle.get(), H5F_SCOPE_LOCAL) >= 0;
-    const std::string reason = flushed ? std::string() : last_error();
-    const bool closed = handle_.close() && file_->handle.close();
-    if (!flushed || !closed) {
-        throw SystemError(
-            fmt::format("{}: cannot be written: {}", file_->name, flushed ? last_error() : reason));
+    std::string failure = std::move(file_->failure);
+    const auto note = [&failure](bool done) {
+        if (!done && failure.empty()) {
+            failure = last_error();
+        }
+    };
+    note(H5Fflush(file_->handle.get(), H5F_SCOPE_LOCAL) >= 0);
+    note(handle_.close());
+    note(file_->handle.close());
+    if (failure.empty()) {
+        try {
+            if (const auto path = manifest_of(file_->place).first_difference(*file_->written)) {
+                failure = fmt::format("what was read back at {} is not what was written", *path);
+            }
+        } catch (const InputError& e) {
+            failure = fmt::format("it cannot be read back: {}", e.what());
+        }
+    }
+    if (!failure.empty()) {
+        throw SystemError(fmt::format("{}: cannot be written: {}", file_->name, failure));
+    }
+}
+
+Object::~Object() {
+    if (!handle_ || !file_) {
+        return;
+    }
+    const Session session;
+    if (!handle_.close() && file_->written && file_->failure.empty()) {
+        try {
+            file_->failure = last_error();
+        } catch (const std::exception&) {
+            file_->failure = "out of memory";
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "io/hdf5_manifest.hpp"
+
 #include <pnmf/types.hpp>
 
 #include <hdf5.h>
@@ -54,6 +56,7 @@ class Handle {
 };
 
 /// What HDF5 says about its last error, innermost cause only; "no reason given" when it says nothing.
+/// SystemError when it had no memory: that need not be the file's fault.
 std::string last_error();
 
 /// Whether HDF5 finds its mark in the file, at its beginning or behind a block of the user's.
@@ -83,9 +86,19 @@ class Object {
     static Object create_file(const std::filesystem::path& path, const std::filesystem::path& shown_as);
     /// The root of an existing file, to change it in place. Messages call it `shown_as`.
     static Object edit_file(const std::filesystem::path& path, const std::filesystem::path& shown_as);
-    /// Writes out what is buffered and closes the file; SystemError when the machine refuses.
-    /// No other object of the file may be open any more.
+    /// Writes out what is buffered, closes the file, and reads it back: SystemError when the machine refused
+    /// a part of it, now or earlier, or when something is not as it was written. No other object of the file
+    /// may be open any more.
     void close_file();
+    /// Of everything in a file.
+    static Manifest manifest_of(const std::filesystem::path& path);
+
+    Object(Object&&) noexcept = default;
+    Object& operator=(Object&&) noexcept = default;
+    Object(const Object&) = delete;
+    Object& operator=(const Object&) = delete;
+    /// Closes it. HDF5 may write its last values only here; that it could not is remembered for `close_file`.
+    ~Object();
 
     Kind kind() const;
     bool is_group() const { return kind() == Kind::group; }
@@ -163,6 +176,9 @@ class Object {
 
     Object(std::shared_ptr<File> file, Handle handle, std::string path);
     std::string path_of(const std::string& name) const;
+    std::string attribute_path(const std::string& name) const { return path_ + "@" + name; }
+    void add_values_to(Manifest& manifest) const;
+    void add_attributes_to(Manifest& manifest) const;
     [[noreturn]] void
     refuse(std::string_view what) const; ///< SystemError: where, then `what`, then HDF5's reason
     bool stored_as(hid_t native_type) const;

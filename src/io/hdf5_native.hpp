@@ -11,6 +11,10 @@ namespace pnmf::hdf5 {
 struct Object::File {
     Handle handle;
     std::string name;
+    // Of a file that is written:
+    std::filesystem::path place;     ///< where it is, which may have another name
+    std::optional<Manifest> written; ///< what it must hold
+    std::string failure;             ///< why a part of it could not be closed
 };
 
 /// Bytes before HDF5's address 0.

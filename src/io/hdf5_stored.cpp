@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <new>
 #include <type_traits>
 #include <unistd.h>
 #include <zlib.h>
@@ -109,8 +110,11 @@ bool fill(const Chunk& chunk, const StoredChunks& layout, const StoredFile& file
         return true;
     }
     uLongf size = bytes.size();
-    return uncompress(bytes.data(), &size, chunk.stored.data(), chunk.stored.size()) == Z_OK &&
-           size == bytes.size();
+    const int status = uncompress(bytes.data(), &size, chunk.stored.data(), chunk.stored.size());
+    if (status == Z_MEM_ERROR) {
+        throw std::bad_alloc();
+    }
+    return status == Z_OK && size == bytes.size();
 }
 
 /// Reads or decompresses a chunk and writes the part of it that lies inside the dataset; false when it is

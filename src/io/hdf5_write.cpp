@@ -83,6 +83,7 @@ Object Object::create(const std::string& name, hid_t type, hid_t space, const St
     if (!handle) {
         refuse(fmt::format("the array '{}' cannot be made", name));
     }
+    file_->written->add_bytes(path_of(name), nullptr, 0);
     return {file_, std::move(handle), path_of(name)};
 }
 
@@ -102,6 +103,7 @@ void Object::write_rows(Index first, Index count, const Value* values) {
         H5Dwrite(handle_.get(), native<Value>(), block.memory(), block.file(), H5P_DEFAULT, values) < 0) {
         refuse("cannot be written");
     }
+    file_->written->add_bytes(path_, values, static_cast<std::size_t>(block.elements()) * sizeof(Value));
 }
 
 void Object::resize(Index rows) {
@@ -131,6 +133,7 @@ Object Object::write_scalar(const std::string& name, Value value) {
     if (H5Dwrite(scalar.handle_.get(), native<Value>(), H5S_ALL, H5S_ALL, H5P_DEFAULT, &value) < 0) {
         scalar.refuse("cannot be written");
     }
+    file_->written->add_bytes(scalar.path_, &value, sizeof value);
     return scalar;
 }
 
@@ -143,6 +146,7 @@ Object Object::write_truths(const std::string& name, const std::vector<std::int8
         H5Dwrite(array.handle_.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, truths.data()) < 0) {
         array.refuse("cannot be written");
     }
+    file_->written->add_bytes(array.path_, truths.data(), truths.size());
     return array;
 }
 
@@ -154,6 +158,7 @@ Object Object::write_truth(const std::string& name, bool truth) {
     if (H5Dwrite(scalar.handle_.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, &value) < 0) {
         scalar.refuse("cannot be written");
     }
+    file_->written->add_bytes(scalar.path_, &value, sizeof value);
     return scalar;
 }
 
@@ -167,6 +172,7 @@ Object Object::write_texts(const std::string& name, const std::vector<std::strin
                                    pointers(texts).data()) < 0) {
         array.refuse("cannot be written");
     }
+    file_->written->add_texts(array.path_, texts);
     return array;
 }
 
@@ -178,6 +184,7 @@ Object Object::write_text(const std::string& name, const std::string& text) {
     if (H5Dwrite(scalar.handle_.get(), type.get(), H5S_ALL, H5S_ALL, H5P_DEFAULT, &pointer) < 0) {
         scalar.refuse("cannot be written");
     }
+    file_->written->add_texts(scalar.path_, {&text, 1});
     return scalar;
 }
 
@@ -194,6 +201,7 @@ void Object::remove(const std::string& name) {
     if (H5Ldelete(handle_.get(), name.c_str(), H5P_DEFAULT) < 0) {
         refuse(fmt::format("its member '{}' cannot be removed", name));
     }
+    file_->written->forget(path_of(name));
 }
 
 void Object::remove_attribute(const std::string& name) {
@@ -201,12 +209,14 @@ void Object::remove_attribute(const std::string& name) {
     if (H5Adelete(handle_.get(), name.c_str()) < 0) {
         refuse(fmt::format("its attribute '{}' cannot be removed", name));
     }
+    file_->written->forget(attribute_path(name));
 }
 
 void Object::set_attribute(const std::string& name, const std::string& text) {
     const Session session;
     const char* pointer = text.c_str();
     write_attribute(name, variable_text().get(), scalar_space().get(), &pointer);
+    file_->written->add_texts(attribute_path(name), {&text, 1});
 }
 
 void Object::set_attribute(const std::string& name, const std::vector<std::string>& texts) {
@@ -214,18 +224,21 @@ void Object::set_attribute(const std::string& name, const std::vector<std::strin
     const Handle space = array_space({static_cast<Index>(texts.size())}, false);
     const auto all = pointers(texts);
     write_attribute(name, variable_text().get(), space.get(), all.empty() ? nullptr : all.data());
+    file_->written->add_texts(attribute_path(name), texts);
 }
 
 void Object::set_attribute(const std::string& name, const std::vector<std::int64_t>& integers) {
     const Session session;
     const Handle space = array_space({static_cast<Index>(integers.size())}, false);
     write_attribute(name, H5T_NATIVE_INT64, space.get(), integers.data());
+    file_->written->add_bytes(attribute_path(name), integers.data(), integers.size() * sizeof(std::int64_t));
 }
 
 void Object::set_truth_attribute(const std::string& name, bool truth) {
     const Session session;
     const std::int8_t value = truth ? 1 : 0;
     write_attribute(name, truth_type().get(), scalar_space().get(), &value);
+    file_->written->add_bytes(attribute_path(name), &value, sizeof value);
 }
 
 #define PNMF_INSTANTIATE(Value)                                                                              \

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <fstream>
 #include <iterator>
 #include <string>
 #include <vector>
@@ -17,24 +16,15 @@ namespace pnmf {
 
 struct MatrixMarketWriter::State {
     State(const std::filesystem::path& target, Index rows_, bool integers_)
-        : path(target), file(target), stream(file.temporary(), std::ios::binary | std::ios::trunc),
-          rows(rows_), integers(integers_), compressed(target.extension() == ".gz") {}
+        : rows(rows_), integers(integers_), compressed(target.extension() == ".gz"),
+          file(target, header().size()) {}
 
-    std::filesystem::path path;
-    io::AtomicFile file;
-    std::ofstream stream;
     Index rows = 0;
     Index columns = 0;
     std::int64_t entries = 0;
     bool integers = false;
     bool compressed = false;
-
-    void write(const std::string& bytes) {
-        stream.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-        if (!stream) {
-            throw SystemError(fmt::format("{}: cannot be written", path.string()));
-        }
-    }
+    io::AtomicFile file; ///< its head is the header, which counts what follows
 
     /// The same number of bytes whatever the counts.
     std::string header() const {
@@ -63,9 +53,7 @@ struct MatrixMarketWriter::State {
 };
 
 MatrixMarketWriter::MatrixMarketWriter(const std::filesystem::path& path, Index rows, bool integers)
-    : state_(std::make_unique<State>(path, rows, integers)) {
-    state_->write(state_->header());
-}
+    : state_(std::make_unique<State>(path, rows, integers)) {}
 
 MatrixMarketWriter::~MatrixMarketWriter() = default;
 MatrixMarketWriter::MatrixMarketWriter(MatrixMarketWriter&&) noexcept = default;
@@ -80,19 +68,14 @@ void MatrixMarketWriter::append(const SparseMatrix<double>& columns) {
         parts[begin / chunk] = state_->text_of(columns, begin, end);
     });
     for (const std::string& part : parts) {
-        state_->write(part);
+        state_->file.write(part);
     }
     state_->columns += columns.cols;
     state_->entries += columns.nonzeros();
 }
 
 void MatrixMarketWriter::finish() {
-    state_->stream.seekp(0);
-    state_->write(state_->header());
-    state_->stream.close();
-    if (!state_->stream) {
-        throw SystemError(fmt::format("{}: cannot be written", state_->path.string()));
-    }
+    state_->file.write_head(state_->header());
     state_->file.commit();
 }
 

@@ -1,3 +1,5 @@
+#include "io/atomic_file.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/io/write_text.hpp>
 #include <pnmf/remedy.hpp>
@@ -31,6 +33,7 @@ std::string reason() {
 
 /// Finds out, without making anything, whether the folder is there to be written or can be made.
 void check_place(const fs::path& folder) {
+    require(!folder.empty(), "the output folder must have a name");
     std::error_code error;
     fs::path there = fs::absolute(folder);
     while (!fs::exists(there, error) && there.has_relative_path()) {
@@ -61,6 +64,20 @@ void check_use(const RunFolder& folder) {
         return;
     case FolderUse::overwrite:
         return;
+    }
+}
+
+/// Temporary files of a run that was killed; nobody else works here, the folder is ours.
+void remove_left_files(const RunFolder& folder) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folder.path(), error)) {
+        const std::string name = entry.path().filename().string();
+        for (const fs::path& file : {folder.checkpoint(), folder.result(), folder.summary(),
+                                     folder.path() / "report.html", folder.path() / ".writable"}) {
+            if (io::is_left_behind(name, file.filename().string())) {
+                fs::remove(entry.path(), error);
+            }
+        }
     }
 }
 
@@ -132,11 +149,8 @@ void RunFolder::make(double bytes) {
     claim();
     write_text(path_ / ".writable", "");
     fs::remove(path_ / ".writable", error);
-    for (const auto& entry : fs::directory_iterator(path_, error)) {
-        const std::string name = entry.path().filename().string();
-        if (name.starts_with(".checkpoint.bin.") && name.ends_with(".tmp")) {
-            fs::remove(entry.path(), error);
-        }
+    if (lock_) {
+        remove_left_files(*this);
     }
     const auto space = fs::space(path_, error);
     if (!error && static_cast<double>(space.available) < bytes) {

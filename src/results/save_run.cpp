@@ -1,13 +1,14 @@
+#include "io/unnamed_anndata.hpp"
+
 #include <pnmf/error.hpp>
-#include <pnmf/io/write_text.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/results/save_run.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <type_traits>
 
@@ -63,19 +64,22 @@ void add_costs(Json& json, const Run<Real>& run) {
 }
 
 /// The work is done, but the folder does not take the result: tries the folder for temporary files, and says
-/// what is left to the user.
+/// what is left to the user. The folder there is a new one with a name nobody can know before, and closed to
+/// others: whatever lies in the folder for temporary files, nothing is overwritten and no link followed.
 std::string rescue(const RunFolder& folder, const std::function<void(const fs::path&)>& write_to) {
-    const fs::path spare = fs::temp_directory_path() / fmt::format("pnmf-result-{}", getpid());
-    try {
-        fs::create_directories(spare);
-        write_to(spare);
-        return fmt::format("The result is kept in {} instead", spare.string());
-    } catch (const std::exception&) {
-        std::error_code ignored;
-        fs::remove_all(spare, ignored);
+    std::error_code ignored;
+    std::string spare = (fs::temp_directory_path(ignored) / "pnmf-result-XXXXXX").string();
+    if (::mkdtemp(spare.data()) != nullptr) { // puts letters for the Xs
+        try {
+            write_to(spare);
+            return fmt::format("The result is kept in {} instead", spare);
+        } catch (const std::exception&) {
+            fs::remove_all(spare, ignored);
+        }
     }
-    return fs::exists(folder.checkpoint()) ? "The last checkpoint stays: the run can be resumed from it"
-                                           : "No other place was found for the result";
+    return fs::exists(folder.checkpoint(), ignored)
+               ? "The last checkpoint stays: the run can be resumed from it"
+               : "No other place was found for the result";
 }
 
 } // namespace
@@ -117,16 +121,19 @@ std::string summary_json(const Run<Real>& run) {
     json["threads"] = thread_count();
     json["device"] = name_of(run.prepared.options.solver.device);
     add_costs(json, run);
-    return json.dump();
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace); // names may be any bytes
 }
 
 template <RealNumber Real>
 void save_run(const RunFolder& folder, const Dataset& data, const Run<Real>& run,
               const ResultFileOptions& options, const std::string& summary) {
     const auto write_to = [&](const fs::path& place) {
-        write_result(place / folder.result().filename(), data, run.prepared, run.result, run.assessment,
-                     options);
-        write_text(place / folder.summary().filename(), summary);
+        const fs::path path = place / folder.result().filename();
+        io::AtomicFile result(path);
+        io::AtomicFile text(place / folder.summary().filename());
+        io::write_anndata(result, path, result_file(data, run.prepared, run.result, run.assessment, options));
+        text.write(summary);
+        io::commit_together({&result, &text}); // no summary beside the result of another run
     };
     try {
         write_to(folder.path());

@@ -19,11 +19,8 @@ const Value* entry_of(const StoredResult& result, const std::string& entry) {
 }
 
 std::vector<Index> shape_or_none(const fs::path& path, const std::string& array) {
-    try {
-        return array_shape(path, array);
-    } catch (const InputError&) {
-        return {};
-    }
+    // A file that cannot be read just now is not one without the array.
+    return has_array(path, array) ? array_shape(path, array) : std::vector<Index>{};
 }
 
 /// An array of three axes, wherever it is.

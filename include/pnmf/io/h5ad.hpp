@@ -119,6 +119,9 @@ struct AnnDataReadOptions {
 /// Encodings of AnnData 0.7 and later. InputError names the place when the file is damaged.
 AnnDataFile read_anndata(const std::filesystem::path& path, const AnnDataReadOptions& options = {});
 
+/// Whether the file has an array of this name ("uns/pnmf/W"). InputError when the file cannot be read.
+bool has_array(const std::filesystem::path& path, const std::string& array);
+
 /// The shape of an array in the file, such as "uns/pnmf/W"; InputError when there is none.
 std::vector<Index> array_shape(const std::filesystem::path& path, const std::string& array);
 
