@@ -1,6 +1,8 @@
 #include "input_options.hpp"
+#include "json_text.hpp"
 #include "option_flags.hpp"
 #include "progress.hpp"
+#include "say.hpp"
 #include "verbs.hpp"
 
 #include <pnmf/baselines/fit_baseline.hpp>
@@ -113,21 +115,21 @@ void solve_and_write(const Options& options, const Dataset& data, RunFolder& fol
                   .command = options.command,
                   .method = std::string(name_of(options.baseline.graph.method)),
                   .options = options_json(options.baseline)});
-    write_text(folder.summary(), summary.dump(2) + "\n");
+    write_text(folder.summary(), json_text(summary) + "\n");
     for (const std::string& warning : result.warnings) {
-        fmt::print(stderr, "warning: {}\n", warning);
+        say("warning: {}\n", warning);
     }
     if (options.json) {
-        fmt::print("{}\n", summary.dump(2));
+        put_json(summary);
     } else {
         const Objective& last = result.trace.back();
-        fmt::print("{} cells x {} features, rank {}, graph of {} edges in {} component{}\n",
-                   prepared.X->cells(), prepared.X->features(), prepared.rank, summary["edges"].get<Index>(),
-                   result.scales.betti0.front(), result.scales.betti0.front() == 1 ? "" : "s");
-        fmt::print("objective {:.5g} -> {:.5g} = fit {:.4g} + graph {:.4g}\n", result.trace.front().total(),
-                   last.total(), last.fit, last.graph);
-        fmt::print("{} after {} steps, KKT residual {:.0e}; wrote {}\n", name_of(result.stop),
-                   result.trace.size() - 1, result.residuals.front().certificate(), folder.result().string());
+        put("{} cells x {} features, rank {}, graph of {} edges in {} component{}\n", prepared.X->cells(),
+            prepared.X->features(), prepared.rank, summary["edges"].get<Index>(),
+            result.scales.betti0.front(), result.scales.betti0.front() == 1 ? "" : "s");
+        put("objective {:.5g} -> {:.5g} = fit {:.4g} + graph {:.4g}\n", result.trace.front().total(),
+            last.total(), last.fit, last.graph);
+        put("{} after {} steps, KKT residual {:.0e}; wrote {}\n", name_of(result.stop),
+            result.trace.size() - 1, result.residuals.front().certificate(), folder.result().string());
     }
     if (options.strict && result.stop != Stop::converged) {
         throw Exit{3};

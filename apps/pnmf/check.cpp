@@ -1,6 +1,7 @@
 #include "check_report.hpp"
 #include "input_options.hpp"
 #include "option_flags.hpp"
+#include "say.hpp"
 #include "verbs.hpp"
 
 #include <pnmf/diagnostics/check.hpp>
@@ -47,7 +48,7 @@ Dataset read_data(const Options& options) {
 CheckReport check_stored(const Options& options, const fs::path& path) {
     const StoredResult result = read_stored_result(path);
     if (options.data.empty()) {
-        fmt::print(stderr, "--data INPUT, with the data of the fit, checks more\n");
+        say("--data INPUT, with the data of the fit, checks more\n");
         return check_result(result);
     }
     const Dataset data = read_data_of(result, options.data, choices_of(options.input));
@@ -76,7 +77,8 @@ void run(Options options, const CLI::App& verb) {
     if (!options.output.empty()) {
         write_text(options.output, to_json_text(report, of, data));
     }
-    fmt::print("{}", options.json ? to_json_text(report, of, data) : to_table(report));
+    put_text(options.json ? visible(to_json_text(report, of, data), Escapes::json)
+                          : visible(to_table(report)));
     const bool fails = std::any_of(report.findings.begin(), report.findings.end(),
                                    [](const Finding& f) { return f.verdict == Verdict::fails; });
     if (options.strict && fails) {
@@ -106,6 +108,7 @@ void add_check(CLI::App& app) {
     verb->add_option("--max-scales", filtration.scales.max_scales, "Keep at most this many scales [all]");
     verb->add_option("--seed", options->fit.seed,
                      "For everything random: scales, and the search for neighbours")
+        ->check(not_negative())
         ->capture_default_str();
     verb->add_flag("--points", options->points,
                    "INPUT is a point cloud: coordinates of any sign, taken as they are");

@@ -1,4 +1,5 @@
 #include "check_report.hpp"
+#include "json_text.hpp"
 
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/names.hpp>
@@ -257,7 +258,7 @@ std::string to_json_text(const CheckReport& report, const std::string& path, con
                                     {"note", finding.note}});
     }
     json["scales"] = scales_json(report);
-    return json.dump(2) + "\n";
+    return json_text(json) + "\n";
 }
 
 } // namespace pnmf::cli

@@ -2,8 +2,11 @@
 #include "fit_summary.hpp"
 #include "input_options.hpp"
 #include "interrupt.hpp"
+#include "json_text.hpp"
+#include "option_flags.hpp"
 #include "progress.hpp"
 #include "report_page.hpp"
+#include "say.hpp"
 #include "trace.hpp"
 #include "verbs.hpp"
 
@@ -105,11 +108,11 @@ RunObserver watch(const Options& options, Progress& progress, Trace& trace) {
     }
     observer.notice = [&](const std::string& text) {
         progress.end_line();
-        fmt::print(stderr, "{}\n", text);
+        say("{}\n", text);
     };
     observer.warning = [&](const std::string& text) {
         progress.end_line();
-        fmt::print(stderr, "warning: {}\n", text);
+        say("warning: {}\n", text);
     };
     return observer;
 }
@@ -123,8 +126,7 @@ Run<Real> run_watched(const Options& options, const Work& work, RunFolder& folde
                              watch(options, progress, trace));
     } catch (const Interrupted& e) {
         progress.end_line();
-        fmt::print(stderr, "pnmf: {}{}\n", e.what(),
-                   e.saved() ? "; the same command with --resume goes on from there" : "");
+        say("pnmf: {}{}\n", e.what(), e.saved() ? "; the same command with --resume goes on from there" : "");
         trace.write();
         throw Exit{128 + interrupt_signal()};
     }
@@ -180,7 +182,7 @@ std::string write_files(const Options& options, const Work& work, const Run<Real
                         const StoredResult& stored, const RunFolder& folder, const Json& summary) {
     const Dataset& data = work.data;
     save_run(folder, data, run, {.save_basis = options.save_basis, .command = options.command},
-             summary.dump(2) + "\n");
+             json_text(summary) + "\n");
     const fs::path page = folder.path() / "report.html";
     const fs::path table = folder.path() / "programs.tsv";
     std::error_code ignored;
@@ -210,10 +212,10 @@ void fit_with(const Options& options, const Work& work, RunFolder& folder) {
     const std::string files = write_files(options, work, run, stored, folder, summary);
     trace.write();
     for (const std::string& warning : run.result.warnings) {
-        fmt::print(stderr, "warning: {}\n", warning);
+        say("warning: {}\n", warning);
     }
     if (options.json) {
-        fmt::print("{}\n", summary.dump(2));
+        put_json(summary);
     } else {
         print_summary(summary, run.result, files);
     }
@@ -232,11 +234,11 @@ Index rank_by_held_out_entries(const DataValues& X, std::uint64_t seed) {
     RankOptions options;
     options.seed = seed;
     const RankCurve curve = choose_rank(X, options);
-    fmt::print(stderr, "error on held-out entries:");
+    say("error on held-out entries:");
     for (std::size_t i = 0; i < curve.ranks.size(); ++i) {
-        fmt::print(stderr, " rank {}: {:.4f}", curve.ranks[i], curve.error[i]);
+        say(" rank {}: {:.4f}", curve.ranks[i], curve.error[i]);
     }
-    fmt::print(stderr, "\nrank {}: the smallest within one standard error of the best\n", curve.chosen);
+    say("\nrank {}: the smallest within one standard error of the best\n", curve.chosen);
     return curve.chosen;
 }
 
@@ -392,7 +394,7 @@ void add_fit(CLI::App& app, const std::string& command) {
     verb->add_option("--trace", options->trace,
                      "File for the objective after every sweep, scale and inner step");
     verb->add_option("--checkpoint-every", options->checkpoint_every, "Seconds between checkpoints")
-        ->check(CLI::NonNegativeNumber)
+        ->check(not_negative())
         ->capture_default_str();
     verb->add_option(
             "--memory", options->memory,

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "say.hpp"
+
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/results/stored_programs.hpp>
@@ -28,11 +30,11 @@ inline double spread(const Matrix& H) {
 /// At most nine scales, evenly spaced, finest and coarsest among them.
 template <class Real>
 void print_scales(const FitResult<Real>& result) {
-    fmt::print("\n scale    epsilon  components  effective rank  spread\n");
+    put("\n scale    epsilon  components  effective rank  spread\n");
     for (const Index t : evenly_spaced(9, result.scales.size(), Rounding::down)) {
-        fmt::print("{:>6} {:>10.4g}  {:>10}  {:>14.2f}  {:>6.3f}\n", t + 1, result.scales.epsilon[t],
-                   result.scales.betti0[t], result.effective_rank[t],
-                   spread(result.factors.H[t].template cast<double>()));
+        put("{:>6} {:>10.4g}  {:>10}  {:>14.2f}  {:>6.3f}\n", t + 1, result.scales.epsilon[t],
+            result.scales.betti0[t], result.effective_rank[t],
+            spread(result.factors.H[t].template cast<double>()));
     }
 }
 
@@ -45,13 +47,12 @@ inline void print_resolutions(const Json& resolutions) {
         return value.is_null() ? std::string("-") : fmt::format("{:.2f}", value.get<double>());
     };
     const bool labelled = resolutions[0].contains("label_ari");
-    fmt::print("\nclusters   scale  stability{}  column of obs\n", labelled ? "  agreement with labels" : "");
+    put("\nclusters   scale  stability{}  column of obs\n", labelled ? "  agreement with labels" : "");
     for (std::size_t r = 0; r < resolutions.size(); ++r) {
         const Json& one = resolutions[r];
-        fmt::print("{:>8}  {:>6}  {:>9}{}  pnmf_clusters_{}{}\n", one["k"].get<Index>(),
-                   one["scale"].get<Index>(), number(one["stability"]),
-                   labelled ? fmt::format("  {:>21}", number(one["label_ari"])) : "", r + 1,
-                   one["recommended"].get<bool>() ? ", recommended: also pnmf_clusters" : "");
+        put("{:>8}  {:>6}  {:>9}{}  pnmf_clusters_{}{}\n", one["k"].get<Index>(), one["scale"].get<Index>(),
+            number(one["stability"]), labelled ? fmt::format("  {:>21}", number(one["label_ari"])) : "",
+            r + 1, one["recommended"].get<bool>() ? ", recommended: also pnmf_clusters" : "");
     }
 }
 
@@ -95,16 +96,16 @@ inline void print_programs(const Json& programs) {
     if (programs.empty()) {
         return;
     }
-    fmt::print("\nprogram  usage  persistence  genes that mark it\n");
+    put("\nprogram  usage  persistence  genes that mark it\n");
     for (std::size_t i = 0; i < std::min(most, programs.size()); ++i) {
         const Json& one = programs[i];
-        fmt::print("{:>7} {:>5.1f}%  {:>11.2f}  {}{}\n", one["program"].get<std::string>(),
-                   100.0 * one["mean_usage"].get<double>(), one["persistence"].get<double>(),
-                   fmt::join(one["genes"].get<std::vector<std::string>>(), " "),
-                   one.value("depth_driven", false) ? " (follows the depth of cells)" : "");
+        put("{:>7} {:>5.1f}%  {:>11.2f}  {}{}\n", one["program"].get<std::string>(),
+            100.0 * one["mean_usage"].get<double>(), one["persistence"].get<double>(),
+            fmt::join(one["genes"].get<std::vector<std::string>>(), " "),
+            one.value("depth_driven", false) ? " (follows the depth of cells)" : "");
     }
     if (programs.size() > most) {
-        fmt::print("{:>7} and {} more in programs.tsv\n", "", programs.size() - most);
+        put("{:>7} and {} more in programs.tsv\n", "", programs.size() - most);
     }
     if (!programs.front().contains("depth_driven")) {
         fmt::print("{:>7} whether they follow the depth of cells is not known: the values are no counts\n",
@@ -116,19 +117,19 @@ template <class Real>
 void print_summary(const Json& json, const FitResult<Real>& result, const std::string& files) {
     const Objective& first = result.trace.front();
     const Objective& last = result.trace.back();
-    fmt::print("{} cells x {} features, rank {}, {} scales\n", json["cells"].get<Index>(),
-               json["features"].get<Index>(), json["rank"].get<Index>(), result.scales.size());
-    fmt::print("objective {:.5g} -> {:.5g} = fit {:.4g} + graph {:.4g} + smoothness {:.4g} + anchor {:.4g}\n",
-               first.total(), last.total(), last.fit, last.graph, last.smoothness, last.anchor);
-    fmt::print("{} after {} sweeps, KKT residual {:.0e}\n", json["stop"].get<std::string>(),
-               json["sweeps"].get<Index>(), json["kkt"].get<double>());
+    put("{} cells x {} features, rank {}, {} scales\n", json["cells"].get<Index>(),
+        json["features"].get<Index>(), json["rank"].get<Index>(), result.scales.size());
+    put("objective {:.5g} -> {:.5g} = fit {:.4g} + graph {:.4g} + smoothness {:.4g} + anchor {:.4g}\n",
+        first.total(), last.total(), last.fit, last.graph, last.smoothness, last.anchor);
+    put("{} after {} sweeps, KKT residual {:.0e}\n", json["stop"].get<std::string>(),
+        json["sweeps"].get<Index>(), json["kkt"].get<double>());
     print_scales(result);
     print_resolutions(json["resolutions"]);
     if (json.contains("programs")) {
         print_programs(json["programs"]);
     }
-    fmt::print("\nrecommended scale {}, {} clusters; wrote {}\n", json["recommended_scale"].get<Index>(),
-               json["clusters"].get<Index>(), files);
+    put("\nrecommended scale {}, {} clusters; wrote {}\n", json["recommended_scale"].get<Index>(),
+        json["clusters"].get<Index>(), files);
 }
 
 } // namespace pnmf::cli

@@ -1,4 +1,5 @@
 #include "input_options.hpp"
+#include "say.hpp"
 
 #include <fmt/core.h>
 
@@ -85,7 +86,7 @@ Dataset read_input(const InputOptions& options, const std::string& space) {
 
 void print_notices(const std::vector<std::string>& notices) {
     for (const std::string& notice : notices) {
-        fmt::print(stderr, "{}\n", notice);
+        say("{}\n", notice);
     }
 }
 

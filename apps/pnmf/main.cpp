@@ -1,4 +1,6 @@
 #include "hints.hpp"
+#include "last_resort.hpp"
+#include "say.hpp"
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
@@ -8,9 +10,9 @@
 #include <fmt/core.h>
 
 #include <csignal>
-#include <cstdio>
 #include <exception>
 #include <new>
+#include <sstream>
 #include <string>
 #include <string_view>
 
@@ -46,12 +48,7 @@ std::string command_line(int argc, char** argv) {
     return line;
 }
 
-} // namespace
-
-/// Exit codes: 0 done · 1 failed · 2 usage or bad input · 3 not converged under --strict · 128 + the signal's
-/// number when one stopped a run, 130 for Ctrl-C.
-/// Results go to stdout, everything else to stderr.
-int main(int argc, char** argv) {
+void run_verb(int argc, char** argv) {
     CLI::App app{
         "Persistent nonnegative matrix factorisation: one embedding of the cells for every scale at which "
         "their connectivity changes."};
@@ -72,30 +69,71 @@ int main(int argc, char** argv) {
     pnmf::cli::add_score(app);
     pnmf::cli::add_simulate(app);
     pnmf::cli::add_transform(app);
-    // A file that may not grow further is an error that is reported, like a full disk.
-    std::signal(SIGXFSZ, SIG_IGN);
     try {
         app.parse(argc, argv);
         if (app.get_subcommands().empty()) {
             throw CLI::RequiredError("a verb");
         }
     } catch (const CLI::ParseError& e) {
-        return app.exit(e) == 0 ? 0 : 2;
+        std::ostringstream help;
+        std::ostringstream wrong;
+        const int code = app.exit(e, help, wrong);
+        pnmf::cli::put_text(help.str());
+        pnmf::cli::say("{}", wrong.str());
+        if (code != 0) {
+            throw pnmf::cli::Exit{2};
+        }
+    }
+}
+
+/// How the program ends when something was thrown.
+int code_of_exception() {
+    try {
+        throw;
     } catch (const pnmf::cli::Exit& e) {
         return e.code;
+    } catch (const pnmf::cli::PipeClosed&) {
+        return 128 + SIGPIPE; // as if the signal had come
     } catch (const pnmf::RemediableError& e) {
         const std::string_view hint = pnmf::cli::hint_for(e.remedy());
-        fmt::print(stderr, "pnmf: {}{}{}\n", e.what(), hint.empty() ? "" : "; ", hint);
+        pnmf::cli::say("pnmf: {}{}{}\n", e.what(), hint.empty() ? "" : "; ", hint);
         return 2;
     } catch (const pnmf::InputError& e) {
-        fmt::print(stderr, "pnmf: {}\n", e.what());
+        pnmf::cli::say("pnmf: {}\n", e.what());
         return 2;
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "pnmf: out of memory\n");
+        pnmf::cli::say_text("pnmf: out of memory\n");
         return 1;
     } catch (const std::exception& e) {
-        fmt::print(stderr, "pnmf: {}\n", e.what());
+        pnmf::cli::say("pnmf: {}\n", e.what());
         return 1;
     }
-    return 0;
+}
+
+} // namespace
+
+/// Exit codes: 0 done · 1 failed · 2 usage or bad input · 3 not converged under --strict · 128 + the signal's
+/// number when one stopped a run, 130 for Ctrl-C.
+/// Results go to stdout, everything else to stderr.
+int main(int argc, char** argv) {
+    pnmf::cli::open_standard_streams();
+    // A file that may not grow further, and a pipe that nobody reads, are errors that are reported, like a
+    // full disk. A run does not end because nobody reads what it says.
+    std::signal(SIGXFSZ, SIG_IGN);
+    std::signal(SIGPIPE, SIG_IGN);
+    pnmf::cli::guard_end();
+    int code = 0;
+    try {
+        run_verb(argc, argv);
+    } catch (...) {
+        code = code_of_exception();
+    }
+    try {
+        pnmf::cli::flush_output();
+    } catch (...) {
+        const int unprinted = code_of_exception();
+        code = code == 0 ? unprinted : code;
+    }
+    pnmf::cli::reach_end();
+    return code;
 }

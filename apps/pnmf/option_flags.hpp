@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cmath>
 #include <functional>
 #include <map>
 #include <optional>
@@ -22,6 +23,17 @@ template <class Value>
 struct Unwrapped<std::optional<Value>> {
     using Type = Value;
 };
+
+/// A number, at least 0. CLI11 itself takes "-1" for an unsigned number, and anything for NaN.
+inline std::string problem_of_number(const std::string& text) {
+    double number = -1.0;
+    return CLI::detail::lexical_cast(text, number) && std::isfinite(number) && number >= 0.0
+               ? std::string()
+               : "must be a number, at least 0, got " + text;
+}
+inline CLI::Validator not_negative() {
+    return {problem_of_number, ""};
+}
 
 template <class Enum>
 CLI::Option* add_choice(CLI::App& verb, const std::string& flag, const std::function<void(Enum)>& set,
@@ -55,7 +67,10 @@ void add_flag_for(CLI::App& verb, const char* name, Field& field, const char* he
             ->type_name("W1,W2,...")
             ->capture_default_str();
     } else if constexpr (std::is_same_v<Field, Value>) {
-        verb.add_option(flag, field, help)->capture_default_str();
+        CLI::Option* option = verb.add_option(flag, field, help)->capture_default_str();
+        if constexpr (std::is_unsigned_v<Value> && !std::is_same_v<Value, bool>) {
+            option->check(not_negative());
+        }
     } else {
         verb.add_option_function<Value>(
             flag, [&field](const Value& value) { field = value; }, help);

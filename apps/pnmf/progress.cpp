@@ -1,4 +1,5 @@
 #include "progress.hpp"
+#include "say.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -32,7 +33,7 @@ Progress::~Progress() {
 
 void Progress::end_line() {
     if (terminal_ && width_ > 0) {
-        std::fputs("\n", stderr);
+        say_text("\n");
         width_ = 0;
     }
 }
@@ -74,11 +75,10 @@ double Progress::seconds_left(double fraction) {
 
 void Progress::show(const std::string& line) {
     if (terminal_) {
-        fmt::print(stderr, "\r{:<{}}", line, width_);
-        std::fflush(stderr);
+        say_text(fmt::format("\r{:<{}}", line, width_));
         width_ = std::max(width_, line.size());
     } else if (seconds() - last_line_ >= between_lines) {
-        fmt::print(stderr, "{}\n", line);
+        say("{}\n", line);
         last_line_ = seconds();
     }
 }

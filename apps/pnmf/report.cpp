@@ -1,5 +1,7 @@
 #include "input_options.hpp"
+#include "json_text.hpp"
 #include "report_page.hpp"
+#include "say.hpp"
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
@@ -57,9 +59,9 @@ void run(const Options& options) {
     if (options.json) {
         const nlohmann::ordered_json json{
             {"output", options.output}, {"bytes", html.size()}, {"results", options.results}};
-        fmt::print("{}\n", json.dump(2));
+        put_json(json);
     } else {
-        fmt::print("wrote {}: {:.1f} MB\n", options.output, static_cast<double>(html.size()) / 1e6);
+        put("wrote {}: {:.1f} MB\n", options.output, static_cast<double>(html.size()) / 1e6);
     }
 }
 
@@ -70,7 +72,7 @@ bool write_page(const fs::path& page, const ReportSource& source) {
         write_text(page, report_html({source}, {.program = program_name()}));
         return true;
     } catch (const std::exception& e) {
-        fmt::print(stderr, "warning: the result is written, but not its page: {}\n", e.what());
+        say("warning: the result is written, but not its page: {}\n", e.what());
         return false;
     }
 }

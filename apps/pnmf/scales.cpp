@@ -1,5 +1,6 @@
 #include "input_options.hpp"
 #include "option_flags.hpp"
+#include "say.hpp"
 #include "scales_output.hpp"
 #include "verbs.hpp"
 
@@ -87,19 +88,18 @@ void run(const ScalesOptions& options, CLI::App& verb) {
     result.scales = std::move(filtration.scales);
     result.available = result.scales.available;
     if (result.scales.size() < result.available) {
-        fmt::print(stderr, "scales: {} of {}, evenly spaced in rank, finest and coarsest kept\n",
-                   result.scales.size(), result.available);
+        say("scales: {} of {}, evenly spaced in rank, finest and coarsest kept\n", result.scales.size(),
+            result.available);
     }
     result.edges = edge_counts(points, result.scales.epsilon);
     if (const Index copies = duplicates(result.tree); copies > 0) {
-        fmt::print(stderr,
-                   "duplicates: {} of {} cells repeat an earlier cell; they are joined at every scale\n",
-                   copies, result.tree.cells);
+        say("duplicates: {} of {} cells repeat an earlier cell; they are joined at every scale\n", copies,
+            result.tree.cells);
     }
     if (!options.output.empty()) {
         write_scales_file(result, options.output);
     }
-    fmt::print("{}", options.json ? to_json_text(result) : to_table(result));
+    put_text(options.json ? visible(to_json_text(result), Escapes::json) : visible(to_table(result)));
 }
 
 } // namespace
@@ -118,7 +118,9 @@ void add_scales(CLI::App& app) {
     verb->add_option("--max-scales", options->filtration.scales.max_scales,
                      "Keep at most T, evenly spaced in rank, with the finest and the coarsest")
         ->type_name("T");
-    verb->add_option("--seed", options->seed, "For random and sufficient scales")->capture_default_str();
+    verb->add_option("--seed", options->seed, "For random and sufficient scales")
+        ->capture_default_str()
+        ->check(not_negative());
     verb->add_option("--threads", options->threads,
                      "Threads to work with (default: all); no result depends on it");
     verb->add_flag("--json", options->json, "Print JSON instead of a table");

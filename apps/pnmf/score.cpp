@@ -1,4 +1,7 @@
 #include "input_options.hpp"
+#include "json_text.hpp"
+#include "option_flags.hpp"
+#include "say.hpp"
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
@@ -58,8 +61,8 @@ Scored of_fit(const fs::path& path) {
     StoredResult& fit = *scored.fit;
     print_notices(fit.order.notice.empty() ? std::vector<std::string>{} : std::vector{fit.order.notice});
     if (!fit.order.whole) {
-        fmt::print(stderr, "{}: {} of the {} cells of the fit are here; they alone are scored\n", fit.name,
-                   fit.cells(), fit.order.of_fit);
+        say("{}: {} of the {} cells of the fit are here; they alone are scored\n", fit.name, fit.cells(),
+            fit.order.of_fit);
     }
     scored.cells = without_values(fit.file.cell_names, fit.file.cell_table);
     return scored;
@@ -68,7 +71,7 @@ Scored of_fit(const fs::path& path) {
 Scored of_embedding(InputOptions input) {
     if (input.cells.empty()) {
         input.cells = "rows";
-        fmt::print(stderr, "{}: cells are the rows (default); --cells columns changes it\n", input.path);
+        say("{}: cells are the rows (default); --cells columns changes it\n", input.path);
     }
     Dataset data = read_only(input);
     Scored scored;
@@ -190,38 +193,37 @@ std::string cells_of_table(const EmbeddingScores& scores) {
 /// Ways to use all scales, a line each: what the paper defines, and what needs no labels.
 void print_choices(const Report& report) {
     const Index recommended = report.found.assessment.recommended;
-    fmt::print("\npNMF: finest scale                           {}\n",
-               cells_of_table(report.found.scales.front()));
-    fmt::print("recommended: scale {:<5} (without labels)      {}\n", recommended + 1,
-               cells_of_table(report.found.scales[recommended]));
+    put("\npNMF: finest scale                           {}\n", cells_of_table(report.found.scales.front()));
+    put("recommended: scale {:<5} (without labels)      {}\n", recommended + 1,
+        cells_of_table(report.found.scales[recommended]));
     if (report.labels.empty()) {
         return;
     }
     const auto one = [&](const char* name, const std::vector<Index>& clusters) {
         if (!clusters.empty()) {
             const Agreement a = agreement_of(report.labels, clusters);
-            fmt::print("{}  {:5.3f}          {:5.3f}          {:5.3f}          {:5.3f}\n", name, a.ari.mean,
-                       a.nmi.mean, a.purity.mean, a.accuracy.mean);
+            put("{}  {:5.3f}          {:5.3f}          {:5.3f}          {:5.3f}\n", name, a.ari.mean,
+                a.nmi.mean, a.purity.mean, a.accuracy.mean);
         }
     };
     one("consensus over scales (without labels)     ", report.found.consensus);
     one("hierarchy along scales (without labels)    ", report.found.hierarchy);
     const Index best = *best_scale(report.found.scales);
-    fmt::print("pNMF-best (scale {}, chosen with the labels) {}\n", best + 1,
-               cells_of_table(report.found.scales[best]));
+    put("pNMF-best (scale {}, chosen with the labels) {}\n", best + 1,
+        cells_of_table(report.found.scales[best]));
 }
 
 void print_table(const Report& report) {
     const bool labelled = report.found.scales.front().agreement.has_value();
     const bool fit = !report.scored.embeddings.epsilon.empty();
-    fmt::print("scale{}{}  silhouette  seeds  scales\n", fit ? "     epsilon" : "",
-               labelled ? "            ARI            NMI         purity       accuracy" : "");
+    put("scale{}{}  silhouette  seeds  scales\n", fit ? "     epsilon" : "",
+        labelled ? "            ARI            NMI         purity       accuracy" : "");
     for (Index t = 0; t < std::ssize(report.found.scales); ++t) {
         const double stability = report.found.assessment.scores.stability[t];
-        fmt::print("{:5}{}{}   {}\n", t + 1,
-                   fit ? fmt::format("  {:10.4g}", report.scored.embeddings.epsilon[t]) : "",
-                   cells_of_table(report.found.scales[t]),
-                   std::isnan(stability) ? "    -" : fmt::format("{:5.3f}", stability));
+        put("{:5}{}{}   {}\n", t + 1,
+            fit ? fmt::format("  {:10.4g}", report.scored.embeddings.epsilon[t]) : "",
+            cells_of_table(report.found.scales[t]),
+            std::isnan(stability) ? "    -" : fmt::format("{:5.3f}", stability));
     }
     if (report.found.scales.size() > 1) {
         print_choices(report);
@@ -263,8 +265,7 @@ void keep_clusters(const Report& report, const fs::path& file) {
                            .categories = categories});
     }
     add_cell_columns(file, columns);
-    fmt::print(stderr, "{}: clusters of {} scales in obs, pnmf_scale_1 and so on\n", file.string(),
-               columns.size());
+    say("{}: clusters of {} scales in obs, pnmf_scale_1 and so on\n", file.string(), columns.size());
 }
 
 /// With another number of clusters than the fit's, another scale may be recommended: said, not hidden.
@@ -275,9 +276,7 @@ void say_what_differs(const Report& report) {
     const StoredResult& fit = *report.scored.fit;
     const Index recommended = report.found.assessment.recommended;
     if (report.found.clusters != *fit.cluster_count) {
-        fmt::print(
-            stderr,
-            "{} clusters here, {} in the fit: the scale recommended here is {}, the fit recommended {}\n",
+        say("{} clusters here, {} in the fit: the scale recommended here is {}, the fit recommended {}\n",
             report.found.clusters, *fit.cluster_count, recommended + 1, fit.recommended + 1);
     }
 }
@@ -316,12 +315,10 @@ void run(const Options& options) {
         keep_clusters(report, *file);
     }
     if (options.json) {
-        fmt::print("{}\n", json_of(report).dump(2));
+        put_json(json_of(report));
         return;
     }
-    fmt::print(
-        stderr,
-        "k-means with {} clusters, best of {} starts, {} seeds: mean ± standard deviation of one seed\n",
+    say("k-means with {} clusters, best of {} starts, {} seeds: mean ± standard deviation of one seed\n",
         report.found.clusters, options.scoring.starts, options.scoring.seeds);
     print_table(report);
 }
@@ -347,7 +344,9 @@ void add_score(CLI::App& app) {
     verb->add_option("--starts", options->scoring.starts, "Starts of each k-means, of which the best counts")
         ->capture_default_str();
     verb->add_option("--seeds", options->scoring.seeds, "Seeds to average over")->capture_default_str();
-    verb->add_option("--seed", options->scoring.first_seed, "The first of them")->capture_default_str();
+    verb->add_option("--seed", options->scoring.first_seed, "The first of them")
+        ->capture_default_str()
+        ->check(not_negative());
     verb->add_option("--cells", options->input.cells,
                      "Axis of an embedding that holds the cells (default rows)")
         ->check(CLI::IsMember({"rows", "columns"}))

@@ -1,3 +1,5 @@
+#include "option_flags.hpp"
+#include "say.hpp"
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
@@ -55,7 +57,9 @@ Target folder_target(const fs::path& path) {
 }
 
 void add_seed(CLI::App& verb, std::uint64_t& seed) {
-    verb.add_option("--seed", seed, "Seed of the random numbers")->capture_default_str();
+    verb.add_option("--seed", seed, "Seed of the random numbers")
+        ->capture_default_str()
+        ->check(not_negative());
 }
 
 void write_cell_table(const Target& target, const std::string& label, const std::vector<Index>& labels) {
@@ -80,8 +84,7 @@ void write_annotated(const fs::path& output, X values, std::vector<std::string> 
     }
     data.cell_table.push_back({.name = "label", .values = std::move(groups), .categorical = true});
     write_h5ad(output, data);
-    fmt::print(stderr, "{}: {} features x {} cells, obs column label\n", output.string(), data.features(),
-               data.cells());
+    say("{}: {} features x {} cells, obs column label\n", output.string(), data.features(), data.cells());
 }
 
 std::vector<std::string> numbered(const std::string& name, Index count) {
@@ -119,8 +122,8 @@ void run_circles(const CirclesOptions& options, const fs::path& output) {
     }
     write_text(target.matrix, text);
     write_cell_table(target, "circle", data.labels);
-    fmt::print(stderr, "{}: {} features x {} cells; {}: label\n", target.matrix.string(), data.X.rows(),
-               data.X.cols(), target.beside("cells.tsv").string());
+    say("{}: {} features x {} cells; {}: label\n", target.matrix.string(), data.X.rows(), data.X.cols(),
+        target.beside("cells.tsv").string());
 }
 
 /// Blocks of cells, one after the other, so that all of them are never in memory; their types.
@@ -151,8 +154,8 @@ void write_cells_h5ad(const CellModel& model, const fs::path& output) {
     write_text(file_target(output).beside("tree.nwk"), newick(model.tree));
     writer.finish(numbered("cell", options.cells),
                   {{.name = "label", .values = std::move(labels), .categorical = true}});
-    fmt::print(stderr, "{}: {} genes x {} cells, {} counts above 0, obs column label\n", output.string(),
-               options.genes, options.cells, writer.entries());
+    say("{}: {} genes x {} cells, {} counts above 0, obs column label\n", output.string(), options.genes,
+        options.cells, writer.entries());
 }
 
 void run_cells(const CellsOptions& options, const fs::path& output) {
@@ -176,11 +179,10 @@ void run_cells(const CellsOptions& options, const fs::path& output) {
     write_text(target.beside("tree.nwk"), newick(model.tree));
     writer.finish();
     const double size = static_cast<double>(options.genes) * static_cast<double>(options.cells);
-    fmt::print(stderr, "{}: {} genes x {} cells, {} counts above 0 ({:.1f} %); beside it {}, {} and {}\n",
-               target.matrix.string(), options.genes, options.cells, writer.entries(),
-               100.0 * static_cast<double>(writer.entries()) / size,
-               target.beside("genes.tsv").filename().string(), target.beside("cells.tsv").filename().string(),
-               target.beside("tree.nwk").filename().string());
+    say("{}: {} genes x {} cells, {} counts above 0 ({:.1f} %); beside it {}, {} and {}\n",
+        target.matrix.string(), options.genes, options.cells, writer.entries(),
+        100.0 * static_cast<double>(writer.entries()) / size, target.beside("genes.tsv").filename().string(),
+        target.beside("cells.tsv").filename().string(), target.beside("tree.nwk").filename().string());
 }
 
 void add_circles(CLI::App& simulate) {

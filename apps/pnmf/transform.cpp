@@ -1,4 +1,6 @@
 #include "input_options.hpp"
+#include "json_text.hpp"
+#include "say.hpp"
 #include "transform_output.hpp"
 #include "verbs.hpp"
 
@@ -82,18 +84,17 @@ void print_json(const Options& options, const StoredResult& fit, const RecordedD
         }
         json["scales"].push_back(std::move(one));
     }
-    fmt::print("{}\n", json.dump(2));
+    put_json(json);
 }
 
 void print_table(const Options& options, const Dataset& data, const std::vector<TransformedScale>& scales) {
-    fmt::print("{} cells, rank {}\n\n", data.cells(), scales.front().cells.H.rows());
-    fmt::print(" scale     epsilon  relative error{}\n", options.graph.empty() ? "" : "  with neighbours");
+    put("{} cells, rank {}\n\n", data.cells(), scales.front().cells.H.rows());
+    put(" scale     epsilon  relative error{}\n", options.graph.empty() ? "" : "  with neighbours");
     for (const TransformedScale& report : scales) {
-        fmt::print("{:6}  {:10.4g}  {:14.4f}{}\n", report.scale + 1, report.epsilon,
-                   report.cells.relative_error,
-                   options.graph.empty() ? "" : fmt::format("  {:15}", report.with_neighbours));
+        put("{:6}  {:10.4g}  {:14.4f}{}\n", report.scale + 1, report.epsilon, report.cells.relative_error,
+            options.graph.empty() ? "" : fmt::format("  {:15}", report.with_neighbours));
     }
-    fmt::print("\nwrote {}\n", options.output);
+    put("\nwrote {}\n", options.output);
 }
 
 void run(const Options& options) {
@@ -125,8 +126,8 @@ void run(const Options& options) {
                        .H = {}};
     for (const TransformedScale& one : transformed) {
         if (!one.cells.converged) {
-            fmt::print(stderr, "warning: at scale {} the residual is {:.1e} after {} passes\n", one.scale + 1,
-                       one.cells.residual, one.cells.passes);
+            say("warning: at scale {} the residual is {:.1e} after {} passes\n", one.scale + 1,
+                one.cells.residual, one.cells.passes);
         }
         result.epsilon.push_back(one.epsilon);
         result.H.push_back(one.cells.H);
