@@ -53,13 +53,18 @@ struct Job {
     }
 };
 
-/// Threads that wait for jobs. The calling thread works too, so a pool of n threads starts n − 1.
+/// Threads that wait for jobs. The calling thread works too, so a pool of n threads starts n − 1; fewer where
+/// the system gives no more, for results do not depend on their number.
 class Pool {
   public:
     explicit Pool(int threads) {
         workers_.reserve(static_cast<std::size_t>(threads - 1));
-        for (int i = 1; i < threads; ++i) {
-            workers_.emplace_back([this] { serve(); });
+        try {
+            for (int i = 1; i < threads; ++i) {
+                workers_.emplace_back([this] { serve(); });
+            }
+        } catch (const std::exception&) {
+            // Those that did start serve. A thread needs a place in the process table and some memory.
         }
     }
 

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <system_error>
 
 namespace pnmf::io {
@@ -33,7 +34,11 @@ struct InputFile::Gzip {
     std::array<Bytef, input_size> input{};
     bool inside = false; ///< between the first and the last byte of a member
 
-    Gzip() { inflateInit2(&stream, 15 + 16); }
+    Gzip() {
+        if (inflateInit2(&stream, 15 + 16) != Z_OK) {
+            throw std::bad_alloc();
+        }
+    }
     ~Gzip() { inflateEnd(&stream); }
     Gzip(const Gzip&) = delete;
     Gzip& operator=(const Gzip&) = delete;
@@ -135,6 +140,8 @@ std::size_t InputFile::inflate_some(char* to, std::size_t bytes) {
         got += room - stream.avail_out;
         if (status == Z_STREAM_END) {
             gzip_->inside = false;
+        } else if (status == Z_MEM_ERROR) {
+            throw std::bad_alloc();
         } else {
             require(status == Z_OK || status == Z_BUF_ERROR, "{}: the gzip data are corrupt: {}", name(),
                     stream.msg == nullptr ? "unknown reason" : stream.msg);

@@ -3,6 +3,7 @@
 #include "io/input_file.hpp"
 
 #include <algorithm>
+#include <system_error>
 #include <utility>
 
 namespace pnmf::io {
@@ -43,12 +44,38 @@ std::string next_lines(InputFile& file, std::size_t size, Unfinished& state) {
 
 } // namespace
 
+/// The file and what has been read of it.
+struct LineBlocks::Source {
+    explicit Source(const std::filesystem::path& path) : file(path) {}
+
+    /// False at the end of the file.
+    bool next(std::size_t size, LineBlock& block) {
+        while (state.more) {
+            block.text = next_lines(file, size, state);
+            block.first_line = line;
+            line += std::count(block.text.begin(), block.text.end(), '\n');
+            if (!block.text.empty()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    InputFile file;
+    Unfinished state;
+    Index line = 1;
+};
+
 LineBlocks::LineBlocks(const std::filesystem::path& path, std::size_t block_size)
-    : block_size_(block_size), size_bound_(InputFile(path).size_bound()) {
+    : source_(std::make_unique<Source>(path)), block_size_(block_size),
+      size_bound_(source_->file.size_bound()) {
     if (size_bound_ < block_size_) {
-        produce(path); // one block: a thread would cost more than it saves
-    } else {
-        producer_ = std::thread([this, path] { produce(path); });
+        return; // one block: a thread would cost more than it saves
+    }
+    try {
+        producer_ = std::thread([this] { produce(); });
+    } catch (const std::system_error&) {
+        // The reader does it.
     }
 }
 
@@ -63,18 +90,14 @@ LineBlocks::~LineBlocks() {
     }
 }
 
-void LineBlocks::produce(const std::filesystem::path& path) {
+void LineBlocks::produce() {
     try {
-        InputFile file(path);
-        Unfinished state;
-        Index line = 1;
-        while (state.more) {
-            std::string text = next_lines(file, block_size_, state);
-            const Index first = line;
-            line += std::count(text.begin(), text.end(), '\n');
-            if (!text.empty() && !put({.text = std::move(text), .first_line = first})) {
+        LineBlock block;
+        while (source_->next(block_size_, block)) {
+            if (!put(std::move(block))) {
                 return;
             }
+            block = {};
         }
     } catch (...) {
         const std::lock_guard lock(mutex_);
@@ -101,6 +124,9 @@ bool LineBlocks::put(LineBlock block) {
 }
 
 bool LineBlocks::next(LineBlock& block) {
+    if (!producer_.joinable()) {
+        return source_->next(block_size_, block);
+    }
     {
         std::unique_lock lock(mutex_);
         changed_.wait(lock, [&] { return finished_ || !ready_.empty(); });

@@ -7,6 +7,7 @@
 #include <deque>
 #include <exception>
 #include <filesystem>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -20,7 +21,8 @@ struct LineBlock {
 };
 
 /// A text file as blocks of whole lines, read and inflated on a thread of its own, a few blocks ahead of the
-/// reader. A line longer than a block makes a longer block.
+/// reader; by the reader itself when the file is small or the system gives no thread. A line longer than a
+/// block makes a longer block.
 class LineBlocks {
   public:
     explicit LineBlocks(const std::filesystem::path& path, std::size_t block_size = std::size_t{1} << 20U);
@@ -36,9 +38,12 @@ class LineBlocks {
     std::uint64_t size_bound() const { return size_bound_; }
 
   private:
-    void produce(const std::filesystem::path& path);
+    struct Source;
+
+    void produce();
     bool put(LineBlock block);
 
+    std::unique_ptr<Source> source_; ///< used by one thread: the producer, or the reader where there is none
     std::size_t block_size_;
     std::uint64_t size_bound_ = 0;
     std::mutex mutex_;

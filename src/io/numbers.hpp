@@ -40,12 +40,12 @@ class NumberCursor {
     bool whole(std::int64_t& value) {
         const char* const begin = at_;
         std::int64_t sum = 0;
-        while (*at_ >= '0' && *at_ <= '9' && at_ - begin < 19) {
+        while (*at_ >= '0' && *at_ <= '9' && at_ - begin < 18) { // all of 18 digits fit into 64 bits
             sum = 10 * sum + (*at_ - '0');
             ++at_;
         }
         value = sum;
-        return at_ != begin && at_ - begin < 19 && at_space();
+        return at_ != begin && at_space();
     }
 
     /// A number up to a space or the end of the line.

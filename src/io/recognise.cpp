@@ -47,6 +47,10 @@ Format recognise(const fs::path& path) {
     if (fs::is_directory(path, error)) {
         return Format::tenx_folder;
     }
+    // The format is found out first, then the file is read from its beginning.
+    require(fs::is_regular_file(path, error),
+            "{}: must be a file; what comes through a pipe or from a device must be saved in one first",
+            path.string());
     std::array<char, 1024> first{};
     const std::size_t size = InputFile(path).read(first.data(), first.size());
     const std::string_view bytes(first.data(), size);

@@ -8,15 +8,34 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <optional>
+#include <string>
 
 namespace pnmf {
 namespace {
 
 constexpr const char* library_name = "libopenblas.so.0";
 constexpr const char* kernel_variable = "OPENBLAS_CORETYPE";
+constexpr const char* threads_variable = "OPENBLAS_NUM_THREADS";
+
+/// Loads the library with the one thread that is used of it. Otherwise it starts one for each core, and where
+/// the system gives it none, it sends the process an interrupt.
+void* load_with_one_thread() {
+    const char* const value = std::getenv(threads_variable);
+    const std::optional<std::string> before =
+        value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+    setenv(threads_variable, "1", 1);
+    void* const handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+    if (before) {
+        setenv(threads_variable, before->c_str(), 1);
+    } else {
+        unsetenv(threads_variable);
+    }
+    return handle;
+}
 
 void* open_library() {
-    void* handle = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
+    void* handle = load_with_one_thread();
     if (handle == nullptr) {
         throw SystemError(
             fmt::format("the matrix product needs OpenBLAS (Debian: libopenblas0): {}", dlerror()));
