@@ -15,6 +15,8 @@ constexpr double least_share = 0.03;
 constexpr Index block_bytes = Index{1} << 18U;
 
 constexpr double largest_value = 1e150; // squares and their sums stay finite
+/// Of the largest value: the squares of much smaller ones are 0, and cells that differ would seem the same.
+constexpr double smallest_largest = 1e-140;
 
 /// Sums run in eight lanes, feature f in lane f mod 8, added up in one fixed order: dense and sparse cells
 /// then give the same bits, because an entry that is not stored would have added an exact zero.
@@ -89,10 +91,19 @@ SparseMatrix<double> columns_of(const SparseView<double>& X, const std::vector<I
     return some;
 }
 
-void check_value(double value, Index row, Index col) {
+/// Its size.
+double checked_size(double value, Index row, Index col) {
     require(std::isfinite(value) && std::abs(value) <= largest_value,
             "coordinates must be finite and at most {} in size, got {} at row {}, column {}", largest_value,
             value, row + 1, col + 1);
+    return std::abs(value);
+}
+
+void check_largest(double largest) {
+    require(largest == 0.0 || largest >= smallest_largest,
+            "coordinates must not all be smaller than {}, the largest is {}: multiply them all by the same "
+            "number",
+            smallest_largest, largest);
 }
 
 } // namespace
@@ -156,24 +167,27 @@ DenseView<double> Points::dense() const {
 }
 
 void Points::check() const {
+    double largest = 0.0;
     if (is_sparse_) {
         const SparseView<double> X = columns();
         check_structure(X);
         require(count_ >= 1, "there must be at least one cell, got a matrix of {} x {}", X.rows, X.cols);
         for (Index j = 0; j < count_; ++j) {
             for (auto e = X.start[j]; e < X.start[j + 1]; ++e) {
-                check_value(X.value[e], X.row[e], j);
+                largest = std::max(largest, checked_size(X.value[e], X.row[e], j));
             }
         }
+        check_largest(largest);
         return;
     }
     const DenseView<double> X = dense();
     require(count_ >= 1, "there must be at least one cell, got a matrix of {} x {}", X.rows(), X.cols());
     for (Index j = 0; j < count_; ++j) {
         for (Index i = 0; i < X.rows(); ++i) {
-            check_value(X(i, j), i, j);
+            largest = std::max(largest, checked_size(X(i, j), i, j));
         }
     }
+    check_largest(largest);
 }
 
 /// Under the cosine metric alone; there the values are owned.
