@@ -43,7 +43,7 @@ class Program:
 
 def threads(program, _):
     # MatrixMarket of over a megabyte is read by a thread of its own, beside those of the pool.
-    program.make(20000)
+    program.make(60000)
     made = program.run(["convert", "data.csv", "data.mtx"])
     assert made.returncode == 0, made.stderr
     arguments = [word.replace(".csv", ".mtx") for word in FIT] + ["--threads", "3", "--no-report"]

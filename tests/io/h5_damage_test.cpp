@@ -8,6 +8,7 @@
 
 #include <fstream>
 #include <iterator>
+#include <string_view>
 
 namespace pnmf {
 namespace {
@@ -26,6 +27,10 @@ bool survives(const std::filesystem::path& path, const std::string& bytes, const
         read_dataset(path, options);
         return true;
     } catch (const InputError&) {
+        return false;
+    } catch (const SystemError& e) { // HDF5 found no memory for a size that was damaged
+        EXPECT_NE(std::string_view(e.what()).find("a damaged file asks for too much"),
+                  std::string_view::npos);
         return false;
     }
 }
