@@ -245,8 +245,8 @@ Index rank_by_held_out_entries(const DataValues& X, std::uint64_t seed) {
 /// Each choice on a line, with the flag that changes it.
 void print_choices(const std::vector<Choice>& choices) {
     for (const Choice& choice : choices) {
-        fmt::print(stderr, "{}{}\n", choice.text,
-                   choice.option.empty() ? "" : fmt::format(" (--{} changes it)", choice.option));
+        say("{}{}\n", choice.text,
+            choice.option.empty() ? "" : fmt::format(" (--{} changes it)", choice.option));
     }
 }
 

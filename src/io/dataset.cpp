@@ -111,6 +111,15 @@ Transform default_transform(const fs::path& path) {
 
 namespace io {
 
+void check_extent(const std::string& where, Index rows, Index cols, std::int64_t entries) {
+    constexpr Index always = Index{1} << 20;
+    constexpr Index for_each_entry = 64;
+    require(
+        std::max(rows, cols) - always <= for_each_entry * entries,
+        "{}: must not be {} x {} with {} entries only: beyond {} rows or columns, {} for each entry at most",
+        where, rows, cols, entries, always, for_each_entry);
+}
+
 void name_missing(Dataset& data) {
     const auto fill = [](std::vector<std::string>& names, Index count, const char* word) {
         if (names.empty()) {

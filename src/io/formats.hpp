@@ -36,6 +36,10 @@ Dataset read_matrix_market(const std::filesystem::path& path, const ReadOptions&
 Dataset read_delimited(const std::filesystem::path& path, const ReadOptions& options);
 Dataset read_npy(const std::filesystem::path& path, const ReadOptions& options);
 
+/// InputError when a sparse matrix is longer along an axis than its entries can be a reason for: names are
+/// made up for all of it, and a file of some hundred bytes must not take gigabytes.
+void check_extent(const std::string& where, Index rows, Index cols, std::int64_t entries);
+
 /// Names for what has none: "feature1", … and "cell1", ….
 void name_missing(Dataset& data);
 

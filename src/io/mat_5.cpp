@@ -1,3 +1,4 @@
+#include "io/formats.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/mat_variables.hpp"
 
@@ -148,6 +149,8 @@ SparseMatrix<double> to_sparse(const fs::path& path, const matvar_t& variable) {
     require(entries <= stored->nir && entries <= stored->ndata && (entries == 0 || stored->data != nullptr),
             "{}:{}: announces {} entries, but has {} rows and {} values", path.string(), variable.name,
             entries, stored->nir, stored->ndata);
+    check_extent(fmt::format("{}:{}", path.string(), variable.name), matrix.rows, matrix.cols,
+                 static_cast<std::int64_t>(entries));
     matrix.row.assign(stored->ir, stored->ir + entries);
     matrix.value.resize(entries);
     require(convert_from(variable.data_type, stored->data, matrix.value), "{}:{}: must hold real numbers",

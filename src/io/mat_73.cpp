@@ -1,3 +1,4 @@
+#include "io/formats.hpp"
 #include "io/h5ad_parts.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/mat_variables.hpp"
@@ -96,7 +97,9 @@ MatValue load_mat_73(const fs::path& path, const std::string& variable) {
         return MatArray{.shape = shape_of_array(element), .values = element.read<double>()};
     }
     const auto shape = shape_of_sparse(element);
-    if (!element.contains("data")) {
+    const bool empty_matrix = !element.contains("data");
+    check_extent(element.where(), shape[0], shape[1], empty_matrix ? 0 : element.open("data").size());
+    if (empty_matrix) {
         SparseMatrix<double> empty;
         empty.rows = shape[0];
         empty.cols = shape[1];

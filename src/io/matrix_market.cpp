@@ -100,6 +100,7 @@ void read_sizes(std::string_view line, Index number, Header& header) {
             header.cols);
     if (header.coordinate) {
         header.entries = sizes[2];
+        check_extent(fmt::format("{}:{}", header.file, number), header.rows, header.cols, header.entries);
     } else if (header.symmetry == Symmetry::general) {
         header.entries = header.rows * header.cols;
     } else {
