@@ -190,7 +190,11 @@ std::string write_files(const Options& options, const Work& work, const Run<Real
     fs::remove(table, ignored);
     std::string files = folder.result().string();
     if (const auto programs = has_programs(work) ? stored_programs(stored) : std::nullopt) {
-        write_text(table, programs_table(*programs, genes_in_table));
+        try {
+            write_text(table, programs_table(*programs, genes_in_table));
+        } catch (const SystemError& e) { // as for the page: the result is there
+            say("warning: the result is written, but not its table of programs: {}\n", e.what());
+        }
     }
     if (options.no_report) {
         return files;

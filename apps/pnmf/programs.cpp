@@ -1,3 +1,4 @@
+#include "say.hpp"
 #include "verbs.hpp"
 
 #include <pnmf/assess/enrichment.hpp>
@@ -48,8 +49,8 @@ FoundSets found_sets(const ProgramOptions& options, const StoredPrograms& progra
             "the names of one kind?",
             options.gene_sets, result.sets.size(), options.enrichment.smallest_set, programs.genes.size(),
             programs.genes.front());
-    fmt::print(stderr, "{} of {} sets have {} genes or more among the {} of the fit, and are tested\n",
-               tested, result.sets.size(), options.enrichment.smallest_set, programs.genes.size());
+    say("{} of {} sets have {} genes or more among the {} of the fit, and are tested\n", tested,
+        result.sets.size(), options.enrichment.smallest_set, programs.genes.size());
     result.found = enriched_sets(programs.scores, positions, options.enrichment);
     std::erase_if(result.found, [&](const Enrichment& one) { return one.adjusted > options.false_share; });
     return result;
@@ -102,16 +103,16 @@ nlohmann::ordered_json json_of(const StoredPrograms& programs, const FoundSets& 
 
 void print_program(const StoredPrograms& programs, Index k, const std::vector<Index>& best) {
     const auto at = static_cast<std::size_t>(k);
-    fmt::print("{}: {:.1f}% of a cell, persistence {:.2f} (scales {} to {})", program_name(k),
-               100.0 * programs.mean_usage[at], programs.persistence[at], programs.first_scale[at] + 1,
-               programs.last_scale[at] + 1);
+    put("{}: {:.1f}% of a cell, persistence {:.2f} (scales {} to {})", program_name(k),
+        100.0 * programs.mean_usage[at], programs.persistence[at], programs.first_scale[at] + 1,
+        programs.last_scale[at] + 1);
     if (programs.merges_into[at] >= 0) {
-        fmt::print(", then merges into {}", program_name(programs.merges_into[at]));
+        put(", then merges into {}", program_name(programs.merges_into[at]));
     }
     if (programs.follows_depth(k)) {
-        fmt::print("; follows the depth of cells (r = {:.2f})", programs.depth_correlation[at]);
+        put("; follows the depth of cells (r = {:.2f})", programs.depth_correlation[at]);
     }
-    fmt::print("\n  {}\n", fmt::join(names_at(programs, best), " "));
+    put("\n  {}\n", fmt::join(names_at(programs, best), " "));
 }
 
 void run_programs(const ProgramOptions& options) {
@@ -125,20 +126,20 @@ void run_programs(const ProgramOptions& options) {
     }
     const std::vector<std::vector<Index>> best = top_genes(programs->scores, options.listed);
     if (options.json) {
-        fmt::print("{}\n", json_of(*programs, sets, best).dump(2));
+        put_json(json_of(*programs, sets, best));
         return;
     }
-    fmt::print("programs of scale {}, from their {} genes\n", programs->scale + 1, programs->genes.size());
+    put("programs of scale {}, from their {} genes\n", programs->scale + 1, programs->genes.size());
     if (programs->depth_correlation.empty()) {
-        fmt::print("the counts of the cells are not known: whether a program follows them is not, either\n");
+        put("the counts of the cells are not known: whether a program follows them is not, either\n");
     }
     for (Index k = 0; k < programs->count(); ++k) {
         print_program(*programs, k, best[static_cast<std::size_t>(k)]);
         for (const Enrichment& found : sets.found) {
             if (found.program == k) {
-                fmt::print("  {}: {} of {} genes, adjusted p {:.1e}\n",
-                           sets.sets[static_cast<std::size_t>(found.set)].name, found.genes.size(),
-                           found.size, found.adjusted);
+                put("  {}: {} of {} genes, adjusted p {:.1e}\n",
+                    sets.sets[static_cast<std::size_t>(found.set)].name, found.genes.size(), found.size,
+                    found.adjusted);
             }
         }
     }

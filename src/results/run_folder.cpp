@@ -72,8 +72,9 @@ void remove_left_files(const RunFolder& folder) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder.path(), error)) {
         const std::string name = entry.path().filename().string();
-        for (const fs::path& file : {folder.checkpoint(), folder.result(), folder.summary(),
-                                     folder.path() / "report.html", folder.path() / ".writable"}) {
+        for (const fs::path& file :
+             {folder.checkpoint(), folder.result(), folder.summary(), folder.path() / "programs.tsv",
+              folder.path() / "report.html", folder.path() / ".writable"}) {
             if (io::is_left_behind(name, file.filename().string())) {
                 fs::remove(entry.path(), error);
             }

@@ -13,8 +13,8 @@ import subprocess
 import sys
 import tempfile
 
-FIT = ["fit", "data.csv", "--transform", "none", "--rank", "2", "--max-sweeps", "2", "--max-scales", "3", "--clusters", "2",
-       "--overwrite", "-o", "out"]
+FIT = ["fit", "data.csv", "--preset", "paper", "--transform", "none", "--rank", "2", "--max-sweeps", "2", "--max-scales", "3", "--clusters",
+       "2", "--overwrite", "-o", "out"]
 
 
 class Program:
