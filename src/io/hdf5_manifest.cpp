@@ -126,7 +126,8 @@ void Object::add_values_to(Manifest& manifest) const {
 void Object::add_attributes_to(Manifest& manifest) const {
     std::vector<std::string> names;
     hsize_t position = 0;
-    if (H5Aiterate2(handle_.get(), H5_INDEX_NAME, H5_ITER_INC, &position, add_attribute_name, &names) < 0) {
+    if (H5Aiterate2(handle_.get(), H5_INDEX_NAME, H5_ITER_NATIVE, &position, add_attribute_name, &names) <
+        0) {
         reject("its attributes cannot be listed: " + last_error());
     }
     for (const std::string& name : names) {
@@ -155,7 +156,8 @@ Manifest Object::manifest_of(const std::filesystem::path& path) {
     const Session session;
     const Object root = open_file(path);
     std::vector<std::string> names; // of every object, each once
-    if (H5Ovisit2(root.handle_.get(), H5_INDEX_NAME, H5_ITER_INC, add_visited, &names, H5O_INFO_BASIC) < 0) {
+    if (H5Ovisit2(root.handle_.get(), H5_INDEX_NAME, H5_ITER_NATIVE, add_visited, &names, H5O_INFO_BASIC) <
+        0) {
         root.reject("its objects cannot be listed: " + last_error());
     }
     Manifest manifest;
