@@ -6,7 +6,7 @@ PYTHON ?= ON
 JOBS ?= $(shell nproc)
 CXX_FILES = git ls-files '*.hpp' '*.cpp'
 
-.PHONY: help build demo test install wheel uninstall format format-check tidy bench quality reproduce clean packages-build packages-test packages-reproduce packages-quality
+.PHONY: help build demo test fuzz reliability install wheel uninstall format format-check tidy bench quality reproduce clean packages-build packages-test packages-reproduce packages-quality
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,14 @@ demo: build ## run the main job on simulated circles; writes into ./demo
 test: packages-test build/dev/build.ninja ## build everything and run all tests
 	@cmake --build --preset dev --parallel $(JOBS)
 	@ctest --preset dev --parallel $(JOBS)
+
+fuzz: packages-test ## look for bytes that break a reader: MINUTES of each (default 1), needs clang
+	@scripts/install-packages fuzz || true
+	@scripts/fuzz $(or $(MINUTES),1)
+
+reliability: packages-test build/dev/build.ninja ## fault walks, threads, memory and load in full; writes the figures of docs/reliability.md
+	@cmake --build --preset dev --parallel $(JOBS) --target pnmf_program pnmf_fail_call pnmf_fuzz_replay
+	@/usr/bin/python3 -B scripts/reliability build/dev
 
 install: build ## install program, library, headers and Python package under PREFIX (default /usr/local); PYTHON=OFF leaves Python out
 	@[ "$(PYTHON)" = OFF ] || scripts/install-packages python
