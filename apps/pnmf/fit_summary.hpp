@@ -108,8 +108,7 @@ inline void print_programs(const Json& programs) {
         put("{:>7} and {} more in programs.tsv\n", "", programs.size() - most);
     }
     if (!programs.front().contains("depth_driven")) {
-        fmt::print("{:>7} whether they follow the depth of cells is not known: the values are no counts\n",
-                   "");
+        put("{:>7} whether they follow the depth of cells is not known: the values are no counts\n", "");
     }
 }
 
