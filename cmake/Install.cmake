@@ -33,6 +33,10 @@ if(TARGET pnmf_program)
     file(RELATIVE_PATH pnmf_bin_to_lib "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")
     set_target_properties(pnmf_program PROPERTIES INSTALL_RPATH "$ORIGIN/${pnmf_bin_to_lib}")
     install(TARGETS pnmf_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+    # Made when the program is linked (apps/pnmf/CMakeLists.txt).
+    install(DIRECTORY "${PROJECT_BINARY_DIR}/shell/man1" DESTINATION "${CMAKE_INSTALL_MANDIR}")
+    install(FILES "${PROJECT_BINARY_DIR}/shell/pnmf" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+    install(FILES "${PROJECT_BINARY_DIR}/shell/_pnmf" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
     # For `pnmf reproduce`.
     install(DIRECTORY "${PROJECT_SOURCE_DIR}/experiments/" DESTINATION "${CMAKE_INSTALL_DATADIR}/pnmf/experiments"
             FILES_MATCHING PATTERN "*.py" PATTERN "README.md" PATTERN "out" EXCLUDE PATTERN "__pycache__" EXCLUDE)

@@ -1,6 +1,7 @@
 #include "hints.hpp"
 #include "last_resort.hpp"
 #include "say.hpp"
+#include "suggest.hpp"
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
@@ -21,11 +22,16 @@ namespace {
 /// What is wrong with the command line, and where its help is.
 std::string usage_error(const CLI::App* app, const CLI::Error& error) {
     std::string command = "pnmf";
+    // A mistyped flag may show up as something else that is missing: what was meant is the better answer.
+    std::string message = pnmf::cli::suggestion(*app);
+    if (message.empty()) {
+        message = error.what();
+    }
     while (!app->get_subcommands().empty()) {
         app = app->get_subcommands().front();
         command += " " + app->get_name();
     }
-    return fmt::format("pnmf: {}\nSee {} --help\n", error.what(), command);
+    return fmt::format("pnmf: {}\nSee {} --help\n", message, command);
 }
 
 /// The command line as a shell would take it.
@@ -69,6 +75,8 @@ void run_verb(int argc, char** argv) {
     pnmf::cli::add_score(app);
     pnmf::cli::add_simulate(app);
     pnmf::cli::add_transform(app);
+    pnmf::cli::add_completion(app);
+    pnmf::cli::add_manual(app);
     try {
         app.parse(argc, argv);
         if (app.get_subcommands().empty()) {

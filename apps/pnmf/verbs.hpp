@@ -16,10 +16,12 @@ struct Exit {
 /// `command` is the whole command line, to be kept in the result.
 void add_baseline(CLI::App& app, const std::string& command);
 void add_check(CLI::App& app);
+void add_completion(CLI::App& app);
 void add_convert(CLI::App& app);
 void add_reproduce(CLI::App& app);
 void add_scales(CLI::App& app);
 void add_fit(CLI::App& app, const std::string& command);
+void add_manual(CLI::App& app);
 void add_programs(CLI::App& app);
 void add_report(CLI::App& app);
 void add_score(CLI::App& app);
