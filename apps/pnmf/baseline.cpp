@@ -180,12 +180,13 @@ void add_method(CLI::App& baseline, Baseline method, const char* help, const std
     options->command = command;
     options->baseline.graph = published_settings(method);
     add_input_options(*verb, options->input);
-    verb->add_option("-o,--output", options->folder, "Folder for result.h5ad and summary.json")
+    verb->add_option("-o,--output", options->folder, "Folder to write result.h5ad and summary.json into")
         ->type_name("FOLDER")
         ->required();
     verb->add_option("--preset", options->preset,
-                     "The published settings and protocol; GNMF and TNMF have a second k. Other flags stand "
-                     "above it")
+                     "The published settings and protocol; published-2 has the second number of neighbours "
+                     "of GNMF and "
+                     "TNMF. Every other option you give overrides them")
         ->check(CLI::IsMember({"published", "published-2"}).description(""))
         ->type_name("published|published-2");
     verb->add_option("--space", options->space,
@@ -197,18 +198,19 @@ void add_method(CLI::App& baseline, Baseline method, const char* help, const std
         add_flag_for(*verb, name, field, text);
     });
     verb->add_option("--clusters", options->clusters,
-                     "Clusters [the number that is most stable when cells are left out]")
+                     "Number of clusters [the one that changes least when cells are left out]")
         ->check(CLI::PositiveNumber);
-    verb->add_option("--precision", options->precision, "Numbers to compute with")
+    verb->add_option("--precision", options->precision, "Precision of the computation")
         ->check(CLI::IsMember({"double", "float"}).description(""))
         ->type_name("double|float")
         ->capture_default_str();
-    verb->add_option("--threads", options->threads, "Threads; results do not depend on it [all cores]")
+    verb->add_option("--threads", options->threads,
+                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
         ->check(CLI::PositiveNumber);
     verb->add_flag("--overwrite", options->overwrite,
-                   "Replace the result in the output folder, once the new one is whole");
-    verb->add_flag("--strict", options->strict, "Exit with code 3 when the run did not converge");
-    verb->add_flag("--json", options->json, "Print the summary as JSON");
+                   "Replace the result in the output folder, but only once the new one is complete");
+    verb->add_flag("--strict", options->strict, "Exit with code 3 if the run did not converge");
+    verb->add_flag("--json", options->json, "Print the summary as JSON, for other programs");
     verb->callback([verb, options] {
         options->baseline = with_preset(*verb, *options);
         run(*options);
@@ -219,12 +221,14 @@ void add_method(CLI::App& baseline, Baseline method, const char* help, const std
 
 void add_baseline(CLI::App& app, const std::string& command) {
     CLI::App* verb = app.add_subcommand(
-        "baseline", "Factorise the data once, with one graph or none: NMF, GNMF, TNMF, k-TNMF");
+        "baseline", "Other methods to compare with, at one scale: NMF, GNMF, TNMF, k-TNMF");
     verb->require_subcommand(1);
-    add_method(*verb, Baseline::nmf, "No graph", command);
-    add_method(*verb, Baseline::gnmf, "Nearest neighbours with heat weights (Cai et al. 2011)", command);
-    add_method(*verb, Baseline::tnmf, "Heat weights at several thresholds (Hozumi and Wei 2024)", command);
-    add_method(*verb, Baseline::ktnmf, "Nearest neighbours for several k (Hozumi and Wei 2024)", command);
+    add_method(*verb, Baseline::nmf, "Nonnegative matrix factorisation, without a graph", command);
+    add_method(*verb, Baseline::gnmf, "NMF with a graph of nearest neighbours (Cai et al. 2011)", command);
+    add_method(*verb, Baseline::tnmf, "NMF with graphs at several distances, added up (Hozumi and Wei 2024)",
+               command);
+    add_method(*verb, Baseline::ktnmf,
+               "NMF with graphs of 1, 2, ... nearest neighbours, added up (Hozumi and Wei 2024)", command);
 }
 
 } // namespace pnmf::cli

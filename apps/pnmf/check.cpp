@@ -92,37 +92,40 @@ void add_check(CLI::App& app) {
     auto options = std::make_shared<Options>();
     CLI::App* verb = app.add_subcommand(
         "check",
-        "Hold the paper's theorems against data, or against a result and its data: every bound, what "
-        "was measured, and whether it holds");
+        "Test the theorems of the paper on your data or on a result: each bound, what was measured, and "
+        "whether it holds");
     add_input_options(*verb, options->input, "RESULT|INPUT");
     verb->add_option("--data", options->data,
-                     "For a result: the data it was made from; without them little can be checked")
+                     "For a result: the data it was made from. Without them little can be checked")
         ->type_name("INPUT");
     FiltrationOptions& filtration = options->fit.filtration;
-    verb->add_option("--alpha", filtration.alpha, "Edge weights are exp(-d^2/epsilon^alpha)")
+    verb->add_option("--alpha", filtration.alpha,
+                     "An edge of length d has the weight exp(-d^2/epsilon^alpha)")
         ->capture_default_str();
     add_flag_for(*verb, "metric", filtration.metric, "Distance between cells");
-    verb->add_option("--neighbors", filtration.neighbors,
-                     "Graph of k nearest neighbours and the spanning tree [all pairs]");
+    verb->add_option(
+        "--neighbors", filtration.neighbors,
+        "Join each cell to this many nearest neighbours, and along the spanning tree [all pairs]");
     add_flag_for(*verb, "scales", filtration.scales.strategy, "How the scales are chosen");
     verb->add_option("--max-scales", filtration.scales.max_scales, "Keep at most this many scales [all]");
     verb->add_option("--seed", options->fit.seed,
-                     "For everything random: scales, and the search for neighbours")
+                     "Seed of everything random: scales, and the search for neighbours")
         ->check(not_negative())
         ->capture_default_str();
     verb->add_flag("--points", options->points,
-                   "INPUT is a point cloud: coordinates of any sign, taken as they are");
+                   "INPUT is a point cloud, used as it is; values may be negative");
     verb->add_option(
             "--intervals", options->check.most_intervals,
-            "Intervals between neighbouring distances to look at, evenly spaced, at most [a second's "
-            "work]")
+            "Look at this many intervals between neighbouring distances at most [as many as a second "
+            "allows]")
         ->check(CLI::PositiveNumber);
-    verb->add_option("--threads", options->threads, "Threads; results do not depend on it [all cores]")
+    verb->add_option("--threads", options->threads,
+                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
         ->check(CLI::PositiveNumber);
-    verb->add_option("-o,--output", options->output, "Also write everything to this .json file")
+    verb->add_option("-o,--output", options->output, "Also write all findings to this .json file")
         ->type_name("FILE");
-    verb->add_flag("--json", options->json, "Print JSON");
-    verb->add_flag("--strict", options->strict, "Exit with code 3 when a statement fails");
+    verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
+    verb->add_flag("--strict", options->strict, "Exit with code 3 if a statement does not hold");
     verb->callback([options, verb] { run(*options, *verb); });
 }
 

@@ -111,8 +111,7 @@ void add_convert(CLI::App& app) {
     CLI::App* verb =
         app.add_subcommand("convert", "Write data in another format, chosen by the ending of OUTPUT");
     add_input_options(*verb, options->input);
-    verb->get_option("--transform")
-        ->description("log-unit: log10(1+x), then cells of length 1 (default none)");
+    verb->get_option("--transform")->description("log-unit: log10(1+x), then cells of length 1 [none]");
     verb->add_option("OUTPUT", options->output,
                      "File to write: .h5ad, .npy, .csv[.gz], .tsv[.gz] or .mtx[.gz]")
         ->required();

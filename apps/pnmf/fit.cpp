@@ -334,33 +334,39 @@ void add_analysis_options(CLI::App& verb, Options& options) {
     const char* group = "Input";
     verb.add_option(
             "--preset", options.preset,
-            "A set of choices; any other option stands above it. auto: cells for .h5ad, 10x, .mtx and "
-            "counts, else points; paper: all as in the paper, and as version 0.1 did")
+            "Defaults for a kind of data; every other option you give overrides them. cells: gene "
+            "expression; "
+            "points: a point cloud; paper: the model of the paper, as version 0.1 did; auto: cells for "
+            ".h5ad, 10x, .mtx and counts, else points")
         ->check(CLI::IsMember({"auto", "cells", "points", "paper"}).description(""))
         ->type_name(joined_names<Preset>("|"))
         ->capture_default_str();
-    verb.add_option("--normalize", options.normalize,
-                    "counts: scale each cell to a sum of 10,000, then log(1+x); log: log(1+x) alone "
-                    "[cells: by what the values are; else none]")
+    verb.add_option(
+            "--normalize", options.normalize,
+            "How values are normalised. counts: each cell is scaled to a sum of 10,000, then log(1+x); "
+            "log: log(1+x) alone [preset cells: chosen by looking at the values; else none]")
         ->check(CLI::IsMember({"none", "log", "counts"}).description(""))
         ->type_name(joined_names<Normalize>("|"))
         ->group(group);
-    verb.add_option("--genes", options.analysis.genes,
-                    "Genes to keep: the N that vary most, all, or those marked in a column of var "
-                    "[cells: the column highly_variable, or 2000; else all]")
+    verb.add_option(
+            "--genes", options.analysis.genes,
+            "Genes to keep: the N that vary most, all of them, or those marked in a column of var [preset "
+            "cells: the column highly_variable, or 2000; else all]")
         ->type_name("N|all|COLUMN")
         ->group(group);
-    verb.add_option("--space", options.analysis.space,
-                    "Where distances between cells come from: N principal components, X itself, or an entry "
-                    "of obsm [cells: pca:30; else none]")
+    verb.add_option(
+            "--space", options.analysis.space,
+            "What distances between cells are measured in: N principal components, the values themselves "
+            "(none), or coordinates stored in obsm [preset cells: pca:30; else none]")
         ->type_name("pca:N|none|obsm:KEY")
         ->group(group);
-    verb.add_option("--cells-min", options.analysis.cells_min, "Leave out genes seen in fewer cells")
+    verb.add_option("--cells-min", options.analysis.cells_min,
+                    "Leave out genes that are seen in fewer than N cells [0]")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->group(group);
     verb.add_option("--genes-min", options.analysis.genes_min,
-                    "Leave out cells in which fewer genes are seen")
+                    "Leave out cells in which fewer than N genes are seen [0]")
         ->check(CLI::NonNegativeNumber)
         ->type_name("N")
         ->group(group);
@@ -370,48 +376,61 @@ void add_analysis_options(CLI::App& verb, Options& options) {
 void add_fit(CLI::App& app, const std::string& command) {
     auto options = std::make_shared<Options>();
     options->command = command;
-    CLI::App* verb =
-        app.add_subcommand("fit", "Factorise the data at every scale; write embeddings, one for each scale");
+    CLI::App* verb = app.add_subcommand(
+        "fit", "Find groups of cells and gene programs at several scales; writes .h5ad and a page");
     add_input_options(*verb, options->input);
+    verb->get_option("--transform")
+        ->description(
+            "log-unit: log10(1+x), then each cell is scaled to length 1, as version 0.1 did; instead of "
+            "--normalize [preset paper: log-unit for .h5ad, 10x and .mtx; else not used]");
     verb->add_option("-o,--output", options->folder,
-                     "Folder for result.h5ad, summary.json, programs.tsv and report.html")
+                     "Folder to write result.h5ad, summary.json, programs.tsv and report.html into")
         ->type_name("FOLDER")
         ->required();
     add_analysis_options(*verb, *options);
     add_fit_options(*verb, options->analysis.fit);
     verb->add_option("--clusters", options->clusters,
-                     "Clusters at each scale [the number that is most stable when cells are left out]")
+                     "Number of clusters [found from the data, at several resolutions]")
         ->check(CLI::PositiveNumber);
-    verb->add_option("--precision", options->precision, "Numbers to compute with [cells: float; else double]")
+    verb->add_option(
+            "--precision", options->precision,
+            "Precision of the computation; float needs half the memory [preset cells: float; else double]")
         ->check(CLI::IsMember({"double", "float"}).description(""))
         ->type_name("double|float");
-    verb->add_option("--threads", options->threads, "Threads; results do not depend on it [all cores]")
+    verb->add_option("--threads", options->threads,
+                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
         ->check(CLI::PositiveNumber);
     verb->add_flag(
         "--choose-rank", options->choose_rank,
-        "Take the rank that predicts held-out entries best; prints the curve (an NMF for each rank "
-        "tried)");
-    verb->add_flag("--save-basis", options->save_basis, "Write the bases W too (needed by `pnmf transform`)");
-    verb->add_flag("--no-report", options->no_report, "Write no page to look at (report.html)");
-    verb->add_option("--start-from", options->start_from, "A result.h5ad with its bases to start from")
+        "Choose the rank that predicts left-out entries best. Costs an NMF for each rank tried; prints their "
+        "errors");
+    verb->add_flag("--save-basis", options->save_basis,
+                   "Also store the gene programs of every scale (W); `pnmf transform` needs them");
+    verb->add_flag("--no-report", options->no_report, "Do not write the page report.html");
+    verb->add_option("--start-from", options->start_from,
+                     "Start from an earlier result.h5ad, stored with --save-basis")
         ->check(CLI::ExistingFile);
     verb->add_option("--trace", options->trace,
-                     "File for the objective after every sweep, scale and inner step");
-    verb->add_option("--checkpoint-every", options->checkpoint_every, "Seconds between checkpoints")
+                     "Write the objective after every sweep and every step to this file");
+    verb->add_option("--checkpoint-every", options->checkpoint_every,
+                     "Save a checkpoint every so many seconds")
         ->check(not_negative())
         ->capture_default_str();
     verb->add_option(
             "--memory", options->memory,
-            "Most memory to use, as 16G or 800M: says what is kept, what rests in a file of the output "
-            "folder and what is not kept [no limit]")
+            "Most memory to use, such as 16G or 800M. A plan is printed first. If the run does not fit, W "
+            "goes to "
+            "temporary files in the output folder; if that is not enough, momentum is given up, which costs "
+            "extra sweeps [the memory that is free]")
         ->type_name("SIZE");
     verb->add_flag(
         "--resume", options->resume,
-        "Go on from the checkpoint in the output folder, without what that run had given up for its memory");
+        "Continue an interrupted run from the checkpoint in the output folder; the result is the same to the "
+        "last bit");
     verb->add_flag("--overwrite", options->overwrite,
-                   "Replace the result in the output folder, once the new one is whole");
-    verb->add_flag("--strict", options->strict, "Exit with code 3 when the run did not converge");
-    verb->add_flag("--json", options->json, "Print the summary as JSON");
+                   "Replace the result in the output folder, but only once the new one is complete");
+    verb->add_flag("--strict", options->strict, "Exit with code 3 if the run did not converge");
+    verb->add_flag("--json", options->json, "Print the summary as JSON, for other programs");
     verb->callback([options, verb] { run(*options, *verb); });
 }
 

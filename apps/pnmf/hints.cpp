@@ -17,13 +17,14 @@ std::string_view hint_for(Remedy remedy) {
     case Remedy::same_precision:
         return "--precision double or --precision float";
     case Remedy::need_less_memory:
-        return "--preset cells, --neighbors, --max-scales, --rank, --threads and --precision float set these";
+        return "these flags need less: --preset cells, --neighbors, --max-scales, --rank, --threads, "
+               "--precision float";
     case Remedy::keep_bases:
         return "`pnmf fit --save-basis` keeps them";
     case Remedy::overwrite:
         return "--overwrite allows that";
     case Remedy::resume_or_overwrite:
-        return "--resume goes on with it, --overwrite begins anew";
+        return "--resume continues it, --overwrite starts again";
     }
     return "";
 }

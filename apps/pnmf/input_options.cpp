@@ -9,17 +9,17 @@ namespace pnmf::cli {
 
 void add_input_options(CLI::App& verb, InputOptions& options, const std::string& name) {
     verb.add_option(name, options.path,
-                    "Data: .h5ad, 10x folder or .h5, .mtx[.gz], .csv[.gz], .tsv[.gz], .npy or .mat")
+                    "The data: .h5ad, 10x folder or .h5, .mtx[.gz], .csv[.gz], .tsv[.gz], .npy or .mat")
         ->required();
     const char* group = "Input";
     verb.add_option("--cells", options.cells,
-                    "Axis that holds the cells (default rows for .h5ad and .npy, else columns)")
+                    "Where the cells are in the file [rows for .h5ad and .npy, else columns]")
         ->check(CLI::IsMember({"rows", "columns"}).description(""))
         ->type_name("rows|columns")
         ->group(group);
-    verb.add_option(
-            "--transform", options.transform,
-            "log-unit: log10(1+x), then cells of length 1 (default for .h5ad, 10x and .mtx, else none)")
+    verb.add_option("--transform", options.transform,
+                    "log-unit: log10(1+x), then each cell is scaled to length 1 [log-unit for .h5ad, 10x and "
+                    ".mtx, else none]")
         ->check(CLI::IsMember({"none", "log-unit"}).description(""))
         ->type_name("none|log-unit")
         ->group(group);
@@ -29,10 +29,11 @@ void add_input_options(CLI::App& verb, InputOptions& options, const std::string&
     verb.add_option("--variable", options.variable, "Variable of a .mat file that holds the data")
         ->type_name("NAME")
         ->group(group);
-    verb.add_flag("--drop-empty", options.drop_empty, "Leave out cells that are zero everywhere")
+    verb.add_flag("--drop-empty", options.drop_empty,
+                  "Leave out cells without any count; otherwise they are an error")
         ->group(group);
     verb.add_option("--labels", options.labels,
-                    "Labels of the cells: a column of the data, or a table of text")
+                    "Known labels of the cells: a column of the data, or a text table")
         ->type_name("COLUMN|FILE[:COLUMN]")
         ->group(group);
 }

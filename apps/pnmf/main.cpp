@@ -56,8 +56,8 @@ std::string command_line(int argc, char** argv) {
 
 void run_verb(int argc, char** argv) {
     CLI::App app{
-        "Persistent nonnegative matrix factorisation: one embedding of the cells for every scale at which "
-        "their connectivity changes."};
+        "Finds groups of cells and gene programs at several scales at once, by persistent nonnegative matrix "
+        "factorisation.\nTo begin: pnmf fit FILE.h5ad -o FOLDER"};
     app.name("pnmf");
     app.set_version_flag("--version", [] {
         return fmt::format("pnmf {}\nmatrix products: {}", PNMF_VERSION, pnmf::blas_description());

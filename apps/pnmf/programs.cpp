@@ -151,13 +151,15 @@ void add_programs(CLI::App& app) {
     auto options = std::make_shared<ProgramOptions>();
     CLI::App* verb = app.add_subcommand(
         "programs", "Show the genes that mark each program of a fit, and the gene sets found in them");
-    verb->add_option("RESULT", options->result, "A fit's folder or .h5ad file")->required();
-    verb->add_option("--gmt", options->gene_sets,
-                     "Gene sets, a .gmt file: which are found among the best genes of a program more often "
-                     "than by chance (hypergeometric test, adjusted by Benjamini and Hochberg)")
+    verb->add_option("RESULT", options->result, "Folder or .h5ad file of a fit")->required();
+    verb->add_option(
+            "--gmt", options->gene_sets,
+            "Gene sets to look for: shows those with more of a program's best genes than chance would give "
+            "(hypergeometric test, p-values adjusted by Benjamini and Hochberg)")
         ->check(CLI::ExistingFile)
         ->type_name("FILE.gmt");
-    verb->add_option("--best", options->enrichment.best, "Genes of each program that are looked up in them")
+    verb->add_option("--best", options->enrichment.best,
+                     "How many genes of each program are looked up in the sets")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
     verb->add_option("--smallest-set", options->enrichment.smallest_set,
@@ -173,7 +175,7 @@ void add_programs(CLI::App& app) {
         ->capture_default_str();
     verb->add_option("-o,--output", options->output, "Write the scores of all genes as a table")
         ->type_name("FILE.tsv");
-    verb->add_flag("--json", options->json, "Print JSON");
+    verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
     verb->callback([options] { run_programs(*options); });
 }
 

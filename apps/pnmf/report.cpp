@@ -79,21 +79,23 @@ bool write_page(const fs::path& page, const ReportSource& source) {
 
 void add_report(CLI::App& app) {
     auto options = std::make_shared<Options>();
-    CLI::App* verb = app.add_subcommand("report", "Write a page to look at: one result, or two side by side");
-    verb->add_option("RESULT", options->results, "A fit's folder or .h5ad file; a second one to compare")
+    CLI::App* verb =
+        app.add_subcommand("report", "Write a page for the browser: one result, or two side by side");
+    verb->add_option("RESULT", options->results, "Folder or .h5ad file of a fit; give two to compare them")
         ->required();
     verb->add_option("-o,--output", options->output, "Page to write")->type_name("FILE.html")->required();
     add_input_options(*verb, options->input, "--input");
     CLI::Option* input = verb->get_option("--input");
     input->required(false)->description(
-        "The data of the fit: adds colours by gene and the graph of each scale");
+        "The data of the fit; adds colours by gene and the graph of each scale to the page");
     input->type_name("INPUT");
-    verb->get_option("--transform")->description("As in `pnmf fit` (default: as in the fit)");
+    verb->get_option("--transform")->description("As in `pnmf fit` [as in the fit]");
     verb->remove_option(verb->get_option("--labels"));
     verb->remove_option(verb->get_option("--drop-empty"));
-    verb->add_option("--threads", options->threads, "Threads; results do not depend on it [all cores]")
+    verb->add_option("--threads", options->threads,
+                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
         ->check(CLI::PositiveNumber);
-    verb->add_flag("--json", options->json, "Print JSON");
+    verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
     verb->callback([options] { run(*options); });
 }
 

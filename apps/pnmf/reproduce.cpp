@@ -83,11 +83,11 @@ void add_reproduce(CLI::App& app) {
     auto options = std::make_shared<Options>();
     CLI::App* verb = app.add_subcommand(
         "reproduce",
-        "Run the paper's experiments with this program and write one page of verdicts and figures "
-        "(needs Python with NumPy, h5py and matplotlib)");
+        "Run the experiments of the paper and write one page with their figures and outcomes (needs Python "
+        "with NumPy, h5py and matplotlib)");
     verb->add_flag("--quick", options->quick, "Fewer scales and data sets: a few minutes");
     verb->add_option("--data", options->data,
-                     "Folder of the data sets, one folder each; what is absent is not run")
+                     "Folder with the data sets, one folder each; experiments without data are left out")
         ->type_name("DIR");
     verb->add_option("-o,--output", options->output, "Folder to write to")
         ->type_name("DIR")

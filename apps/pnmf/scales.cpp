@@ -106,27 +106,27 @@ void run(const ScalesOptions& options, CLI::App& verb) {
 
 void add_scales(CLI::App& app) {
     auto options = std::make_shared<ScalesOptions>();
-    CLI::App* verb = app.add_subcommand("scales", "Scales at which the connectivity of the cells changes (H0 "
-                                                  "persistence)");
+    CLI::App* verb =
+        app.add_subcommand("scales", "List the scales at which groups of cells join (H0 persistence)");
     add_input_options(*verb, options->input);
     add_flag_for(*verb, "metric", options->filtration.metric, "Distance between cells");
-    verb->add_flag("--distances", options->distances, "INPUT is a table of distances, cells x cells");
+    verb->add_flag("--distances", options->distances, "INPUT is a table of distances between cells");
     verb->add_flag("--points", options->points,
-                   "INPUT is a point cloud: coordinates of any sign, taken as they are")
+                   "INPUT is a point cloud, used as it is; values may be negative")
         ->excludes("--distances");
     add_flag_for(*verb, "scales", options->filtration.scales.strategy, "How the scales are chosen");
     verb->add_option("--max-scales", options->filtration.scales.max_scales,
-                     "Keep at most T, evenly spaced in rank, with the finest and the coarsest")
+                     "Keep at most T scales, evenly spaced, the finest and the coarsest among them [all]")
         ->type_name("T");
-    verb->add_option("--seed", options->seed, "For random and sufficient scales")
+    verb->add_option("--seed", options->seed, "Seed, for --scales random and sufficient")
         ->capture_default_str()
         ->check(not_negative());
     verb->add_option("--threads", options->threads,
-                     "Threads to work with (default: all); no result depends on it");
-    verb->add_flag("--json", options->json, "Print JSON instead of a table");
+                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]");
+    verb->add_flag("--json", options->json, "Print JSON, for other programs, instead of a table");
     verb->add_option(
             "-o,--output", options->output,
-            "Also write the H0 diagram, merge tree and scales to FILE: .json, or .csv for the scales alone")
+            "Also write to FILE: .json with H0 diagram, merge tree and scales, or .csv with the scales alone")
         ->type_name("FILE");
     verb->callback([options, verb] { run(*options, *verb); });
 }

@@ -328,40 +328,43 @@ void run(const Options& options) {
 void add_score(CLI::App& app) {
     CLI::App* verb = app.add_subcommand(
         "score",
-        "Cluster embeddings by k-means and compare with known labels, averaged over seeds; scales are "
-        "numbered from 1, the finest (Python numbers them from 0)");
+        "Cluster embeddings by k-means and compare the clusters with known labels. Scale 1 is the finest "
+        "(Python counts from 0)");
     auto options = std::make_shared<Options>();
     verb->add_option("RESULT", options->input.path,
-                     "A fit's folder or .h5ad file, or an embedding: .npy, .mat or .csv, cells as rows")
+                     "Folder or .h5ad file of a fit, or an embedding as .npy, .mat or .csv, cells as rows")
         ->required();
-    verb->add_option("--labels", options->input.labels, "Labels of the cells: a column of obs, or a table")
+    verb->add_option("--labels", options->input.labels,
+                     "Known labels of the cells: a column of obs, or a table")
         ->type_name("COLUMN|FILE[:COLUMN]");
-    verb->add_option("--merge", options->merge, "Labels to treat as one, e.g. \"72h+96h,12h+24h\"");
+    verb->add_option("--merge", options->merge, "Labels to treat as one, such as \"72h+96h,12h+24h\"");
     verb->add_option(
             "--clusters", options->clusters,
-            "Clusters to look for (default: as many as labels, or as the fit chose, or by stability)")
+            "Number of clusters [as many as labels; without labels as in the fit, or the most stable number]")
         ->check(CLI::PositiveNumber);
-    verb->add_option("--starts", options->scoring.starts, "Starts of each k-means, of which the best counts")
+    verb->add_option("--starts", options->scoring.starts, "Starts of each k-means; the best one counts")
         ->capture_default_str();
-    verb->add_option("--seeds", options->scoring.seeds, "Seeds to average over")->capture_default_str();
-    verb->add_option("--seed", options->scoring.first_seed, "The first of them")
+    verb->add_option("--seeds", options->scoring.seeds, "Number of seeds to average over")
+        ->capture_default_str();
+    verb->add_option("--seed", options->scoring.first_seed, "The first seed")
         ->capture_default_str()
         ->check(not_negative());
-    verb->add_option("--cells", options->input.cells,
-                     "Axis of an embedding that holds the cells (default rows)")
-        ->check(CLI::IsMember({"rows", "columns"}))
+    verb->add_option("--cells", options->input.cells, "Where the cells of an embedding are [rows]")
+        ->check(CLI::IsMember({"rows", "columns"}).description(""))
         ->type_name("rows|columns");
     verb->add_option("--variable", options->input.variable,
                      "Variable of a .mat file that holds the embedding")
         ->type_name("NAME");
     verb->add_option("--write-clusters", options->clusters_file,
-                     "Table to write: the cluster of each cell at each scale")
+                     "Write a table with the cluster of each cell at each scale")
         ->type_name("FILE");
-    verb->add_flag("--keep-clusters", options->keep_clusters,
-                   "Add the clusters of each scale to obs of the result: pnmf_scale_1, pnmf_scale_2, ...");
-    verb->add_option("--threads", options->threads, "Threads; results do not depend on it [all cores]")
+    verb->add_flag(
+        "--keep-clusters", options->keep_clusters,
+        "Store the clusters of each scale in obs of the result, as pnmf_scale_1, pnmf_scale_2, ...");
+    verb->add_option("--threads", options->threads,
+                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
         ->check(CLI::PositiveNumber);
-    verb->add_flag("--json", options->json, "Print JSON");
+    verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
     verb->callback([options] { run(*options); });
 }
 

@@ -207,8 +207,9 @@ void add_circles(CLI::App& simulate) {
     verb->add_option("--noise-mean", options->noise_mean, "Mean of those features")->capture_default_str();
     verb->add_option("--noise-deviation", options->noise_deviation, "Standard deviation of those features")
         ->capture_default_str();
-    verb->add_flag("--meet-ends", options->meet_ends,
-                   "Put the first and the last point of a circle at one angle, as the published input does");
+    verb->add_flag(
+        "--meet-ends", options->meet_ends,
+        "Put the first and the last point of a circle at the same place, as the published data do");
     add_seed(*verb, options->seed);
     verb->callback([options, output] { run_circles(*options, *output); });
 }
@@ -218,7 +219,7 @@ void add_cells(CLI::App& simulate) {
     auto options = std::make_shared<CellsOptions>();
     auto output = std::make_shared<std::string>();
     verb->add_option("-o,--output", *output,
-                     "Folder, .mtx[.gz] or .h5ad file, streamed; labels and tree beside it")
+                     "Folder, .mtx[.gz] or .h5ad file to write; labels and the tree of types go beside it")
         ->required();
     const auto add = [&](const char* flag, auto& value, const char* help) {
         verb->add_option(flag, value, help)->capture_default_str();
@@ -226,14 +227,16 @@ void add_cells(CLI::App& simulate) {
     add("--cells", options->cells, "Number of cells");
     add("--genes", options->genes, "Number of genes");
     add("--types", options->types, "Number of cell types, the leaves of the tree");
-    add("--imbalance", options->imbalance, "Log-normal deviation of the sizes of the types");
-    add("--gene-spread", options->gene_spread, "Log-normal deviation of the genes' mean expression");
+    add("--imbalance", options->imbalance, "How unequal the types are in size (log-normal deviation)");
+    add("--gene-spread", options->gene_spread,
+        "How unequal genes are in mean expression (log-normal deviation)");
     add("--changed", options->changed, "Share of genes that change along a branch");
-    add("--fold", options->fold, "Deviation of their log-fold changes");
-    add("--depth", options->depth, "Median counts of a cell, before dropout");
-    add("--depth-spread", options->depth_spread, "Log-normal deviation of the library sizes");
-    add("--dispersion", options->dispersion, "phi: a count of mean m has the variance m + phi m^2");
-    add("--dropout", options->dropout, "Mean at which half of a gene's cells lose it; 0: none");
+    add("--fold", options->fold, "How much they change (deviation of the log-fold change)");
+    add("--depth", options->depth, "Median sum of counts of a cell, before dropout");
+    add("--depth-spread", options->depth_spread,
+        "How unequal cells are in their sum of counts (log-normal deviation)");
+    add("--dispersion", options->dispersion, "phi: a count with mean m has the variance m + phi m^2");
+    add("--dropout", options->dropout, "A gene with this mean is lost in half of the cells; 0: no dropout");
     add_seed(*verb, options->seed);
     verb->callback([options, output] { run_cells(*options, *output); });
 }
@@ -241,7 +244,7 @@ void add_cells(CLI::App& simulate) {
 } // namespace
 
 void add_simulate(CLI::App& app) {
-    CLI::App* verb = app.add_subcommand("simulate", "Make up data whose groups are known");
+    CLI::App* verb = app.add_subcommand("simulate", "Make artificial data whose groups are known");
     verb->require_subcommand(1);
     add_circles(*verb);
     add_cells(*verb);

@@ -144,28 +144,29 @@ void run(const Options& options) {
 
 void add_transform(CLI::App& app) {
     auto options = std::make_shared<Options>();
-    CLI::App* verb =
-        app.add_subcommand("transform", "Embed new cells with the bases of a fit, at one scale or several");
-    verb->add_option("RESULT", options->result, "A fit's folder or .h5ad file, made with --save-basis")
+    CLI::App* verb = app.add_subcommand(
+        "transform", "Embed new cells with the gene programs of a fit, at one scale or several");
+    verb->add_option("RESULT", options->result,
+                     "Folder or .h5ad file of a fit that was made with --save-basis")
         ->required();
     add_input_options(*verb, options->input, "NEW");
     verb->get_option("--transform")
-        ->description("log-unit: log10(1+x), then cells of length 1 (default: as in the fit)");
-    verb->get_option("--layer")->description(
-        "Layer of NEW, X for the matrix itself (default: as in the fit)");
+        ->description("log-unit: log10(1+x), then cells of length 1 [as in the fit]");
+    verb->get_option("--layer")->description("Layer of NEW to read; X is the matrix itself [as in the fit]");
     verb->add_option("-o,--output", options->output,
                      "File to write: .h5ad, .npy (cells as rows; several scales first), .csv or .tsv")
         ->required()
         ->type_name("FILE");
-    verb->add_option("--scales", options->scales, "Scales to embed at, numbered from 1, the finest")
+    verb->add_option("--scales", options->scales, "Scales to embed at; 1 is the finest")
         ->type_name("recommended|all|1,5,80")
         ->capture_default_str();
     verb->add_option("--graph", options->graph,
-                     "The data of the fit: adds its graph term, between new cells and those of the fit")
+                     "The data of the fit; each new cell is then also drawn to its neighbours among them")
         ->type_name("INPUT");
-    verb->add_option("--threads", options->threads, "Threads; results do not depend on it [all cores]")
+    verb->add_option("--threads", options->threads,
+                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
         ->check(CLI::PositiveNumber);
-    verb->add_flag("--json", options->json, "Print JSON");
+    verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
     verb->callback([options] { run(*options); });
 }
 

@@ -22,13 +22,13 @@ const char* hint_for(pnmf::Remedy remedy) {
     case pnmf::Remedy::same_precision:
         return "precision=\"double\" or precision=\"float\"";
     case pnmf::Remedy::need_less_memory:
-        return "neighbors, max_scales, rank, threads and precision=\"float\" set these";
+        return "these need less: neighbors, max_scales, rank, threads, precision=\"float\"";
     case pnmf::Remedy::keep_bases:
         return "save_basis=True keeps them";
     case pnmf::Remedy::overwrite:
         return "take another folder";
     case pnmf::Remedy::resume_or_overwrite:
-        return "resume=True goes on with it; remove the file to begin anew";
+        return "resume=True continues it; remove the file to start again";
     case pnmf::Remedy::none:
     case pnmf::Remedy::choose_layer:
         return "layer=NAME takes another matrix of the AnnData";

@@ -267,7 +267,7 @@ TEST_F(FitInterrupt, IsNotBegunAnewUnlessToldTo) {
                                               " -o '" + out().string() + "'");
     EXPECT_EQ(refused.exit_code, 2);
     EXPECT_THAT(refused.err, AllOf(HasSubstr("checkpoint.bin: left by an interrupted run"),
-                                   HasSubstr("--resume goes on with it, --overwrite begins anew")));
+                                   HasSubstr("--resume continues it, --overwrite starts again")));
     EXPECT_EQ(read_file(out() / "checkpoint.bin"), "of another run");
     EXPECT_THAT(names_in(out()), ElementsAre("checkpoint.bin"));
     expect_done(arguments, out());

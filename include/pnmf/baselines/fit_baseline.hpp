@@ -76,19 +76,21 @@ FitResult<Real> fit_baseline(const DataValues& X, const BaselineFitOptions& opti
 /// flags and the options recorded in results.
 template <class Options, class Visitor>
 void visit_baseline_options(Options& o, const Visitor& visit) {
-    visit("rank", o.rank, "d, rows of the embedding [ceil(sqrt(cells)), at most min(features, cells)]");
-    visit("neighbors", o.graph.neighbors, "gnmf, tnmf: nearest neighbours k of a cell");
-    visit("lambda", o.graph.lambda, "weight of the graph term");
-    visit("weights", o.graph.weights, "tnmf: weights of the thresholds; ktnmf: of k = 1, 2, ...");
-    visit("alpha", o.graph.alpha, "gnmf, tnmf: heat weights are exp(-d^2/s^alpha), s the largest distance");
+    visit("rank", o.rank, "rows of the embedding [the square root of the number of cells, rounded up]");
+    visit("neighbors", o.graph.neighbors, "gnmf, tnmf: nearest neighbours of a cell");
+    visit("lambda", o.graph.lambda, "graph term: larger values pull neighbouring cells together");
+    visit("weights", o.graph.weights, "tnmf: weights of the thresholds; ktnmf: weights of k = 1, 2, ...");
+    visit("alpha", o.graph.alpha,
+          "gnmf, tnmf: an edge of length d has the weight exp(-d^2/s^alpha), s the largest distance");
     visit("metric", o.metric, "distance between cells");
     visit("algorithm", o.algorithm,
-          "stationary: descent to a certificate; multiplicative: the published protocol");
+          "stationary: descent until the KKT residual is small; multiplicative: the published protocol");
     visit("tolerance", o.tolerance,
-          "when to stop: KKT residual, or relative change of the loss for multiplicative [3e-4; 1e-3]");
+          "when to stop. stationary: KKT residual below this [3e-4]; multiplicative: relative change of the "
+          "loss below this [1e-3]");
     visit("max-steps", o.max_steps, "most sweeps or multiplicative steps [1000]");
     visit("seeding", o.seeding, "how the first pair W, H is made");
-    visit("seed", o.seed, "for everything random");
+    visit("seed", o.seed, "seed of everything random");
 }
 
 } // namespace pnmf

@@ -9,48 +9,55 @@ namespace pnmf {
 /// It drives the program's flags, the options recorded in results, and Python's keyword arguments.
 template <class Options, class Visitor>
 void visit_options(Options& o, const Visitor& visit) {
-    visit("rank", o.rank, "d, rows of every embedding [ceil(sqrt(cells)), at most min(features, cells)]");
-    visit("lambda1", o.penalty.graph, "weight of the graph term: pulls neighbours at one scale together");
-    visit("lambda2", o.penalty.smoothness, "weight of the smoothness term: makes neighbouring scales alike");
+    visit("rank", o.rank,
+          "rows of every embedding: how many programs the cells are described by [the square root of the "
+          "number of cells, rounded up]");
+    visit("lambda1", o.penalty.graph, "graph term: larger values pull neighbouring cells together");
+    visit("lambda2", o.penalty.smoothness, "smoothness term: larger values make neighbouring scales alike");
     visit("lambda3", o.penalty.anchor,
-          "weight of the anchor term: shrinks embeddings; too large collapses them");
+          "anchor term: larger values make embeddings smaller; a value too large makes all cells the same");
     visit("alpha", o.filtration.alpha,
-          "edge weights are exp(-d^2/epsilon^alpha); unless 2, depends on the unit of the data");
+          "an edge of length d has the weight exp(-d^2/epsilon^alpha); only with 2 the unit of the data does "
+          "not matter");
     visit("metric", o.filtration.metric, "distance between cells");
     visit("scales", o.filtration.scales.strategy, "how scales are chosen");
-    visit("max-scales", o.filtration.scales.max_scales,
-          "keep at most this many scales, finest and coarsest among them; stationary divides lambda2 by the "
-          "square of the step between them [all]");
+    visit(
+        "max-scales", o.filtration.scales.max_scales,
+        "keep at most this many scales, the finest and the coarsest among them; with stationary, lambda2 is "
+        "divided by the square of the step between them [all]");
     visit("scale-error", o.scale_error,
-          "keep only as many scales as stand for all: the largest KKT residual allowed at a scale that is "
-          "left out [all scales are kept]");
+          "keep only as many scales as are needed to stand for all: a scale may be left out when the KKT "
+          "residual of its interpolated factors is at most this [all scales are kept]");
     visit("neighbors", o.filtration.neighbors,
-          "graph of k nearest neighbours and the spanning tree [all pairs]");
+          "join each cell to this many nearest neighbours, and along the spanning tree [all pairs]");
     visit(
         "search", o.filtration.search,
-        "how neighbours are found: exact, screened in few coordinates, or clustered, with a spanning tree of "
-        "what is found; automatic: by the number of cells, up to 20,000, up to 50,000, above");
+        "how neighbours are found. exact: all pairs; screened: first in few coordinates; clustered: within "
+        "clusters, approximate; automatic: exact up to 20,000 cells, screened up to 50,000, clustered above");
     visit("algorithm", o.solver.algorithm,
-          "stationary: descent to a certificate; reference: the published protocol; "
-          "paper: Algorithm 1");
+          "stationary: descent until the KKT residual is small; reference: the published protocol; "
+          "paper: Algorithm 1 of the paper");
     visit("start", o.start, "where the iteration begins [nested for stationary, chained otherwise]");
     visit("seeding", o.seeding, "how the first pair W, H is made");
-    visit("tolerance", o.solver.tolerance,
-          "when to stop: KKT residual (and a third of it: relative decrease), or relative decrease "
-          "[3e-4; 1e-4 for relative decrease]");
+    visit(
+        "tolerance", o.solver.tolerance,
+        "when to stop. With stop-rule certificate: the KKT residual is below this and the relative decrease "
+        "below a third of it [3e-4]; with relative-decrease: that alone is below this [1e-4]");
     visit("stop-rule", o.solver.stop, "what the tolerance is compared with");
     visit("max-sweeps", o.solver.max_sweeps, "most sweeps over all scales [1000; 10 for reference]");
     visit("inner-tolerance", o.solver.inner_tolerance,
-          "reference, paper: relative change that ends a scale's steps");
+          "reference, paper: the steps on a scale end when the relative change is below this");
     visit("inner-limit", o.solver.inner_limit, "reference, paper: most steps on a scale in a sweep");
     visit("basis-passes", o.solver.basis_passes,
           "stationary: passes over the columns of W in a sweep [4 to 16, by their cost]");
     visit("embedding-passes", o.solver.embedding_passes, "stationary: passes over the rows of H in a sweep");
-    visit("extrapolate", o.solver.extrapolate, "stationary: momentum between sweeps");
-    visit("shift-components", o.solver.shift_components, "stationary: exact steps along the merge tree");
-    visit("device", o.solver.device,
-          "stationary: where sweeps are made; auto: a GPU where there is one and the data gain by it");
-    visit("seed", o.seed, "for everything random");
+    visit("extrapolate", o.solver.extrapolate, "stationary: use momentum between sweeps");
+    visit("shift-components", o.solver.shift_components,
+          "stationary: also move whole components of the graph at once, exactly");
+    visit(
+        "device", o.solver.device,
+        "stationary: where sweeps are made; auto: a GPU where there is one and it is worth it for the data");
+    visit("seed", o.seed, "seed of everything random");
 }
 
 } // namespace pnmf
