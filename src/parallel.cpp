@@ -1,3 +1,5 @@
+#include "usual_threads.hpp"
+
 #include <pnmf/cancel.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
@@ -131,7 +133,7 @@ class Pool {
 /// The pool and its size. One region at a time: a second caller waits for the first.
 struct Team {
     std::mutex mutex;
-    std::atomic<int> threads{std::max(1, static_cast<int>(std::thread::hardware_concurrency()))};
+    std::atomic<int> threads{usual_threads(thread_facts())};
     std::unique_ptr<Pool> pool;
 };
 

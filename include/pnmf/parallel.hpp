@@ -6,7 +6,7 @@
 
 namespace pnmf {
 
-/// Threads the library works with, at first the number of hardware threads.
+/// Threads to work with; at first OMP_NUM_THREADS, else the processors that this process may use.
 int thread_count();
 
 /// Sets it; at least 1. Not while the library is computing. No result depends on it.
