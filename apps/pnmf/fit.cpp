@@ -89,16 +89,16 @@ RunOptions run_options(const Options& options, const Work& work, RunFolder& fold
 RunObserver watch(const Options& options, Progress& progress, Trace& trace) {
     RunObserver observer;
     observer.progress = [&, begun = false](const RunProgress& report) mutable {
-        if (report.stage == Stage::starting) {
-            if (!begun) {
-                trace.begin(options.resume); // the folder is there now
-                catch_interrupts();
-                begun = true;
-            }
-            progress.starting();
-        } else if (report.sweep != nullptr) {
+        if (report.stage == Stage::starting && !begun) {
+            trace.begin(options.resume); // the folder is there now
+            catch_interrupts();
+            begun = true;
+        }
+        if (report.sweep != nullptr) {
             progress.sweep(report);
             trace.sweep(report.sweep->sweep, report.sweep->objective.total());
+        } else {
+            progress.stage(report.stage);
         }
         return interrupt_signal() == 0;
     };

@@ -3,12 +3,27 @@
 #include <pnmf/results/run.hpp>
 
 #include <chrono>
+#include <cstddef>
+#include <optional>
 #include <string>
 
 namespace pnmf::cli {
 
-/// A line on stderr that is rewritten after each sweep; where stderr is not a terminal, a new one each
-/// minute.
+/// What is known about a run, for one line of at most `columns`: stage, bar, sweep, residual, time left.
+struct ProgressLine {
+    const char* stage = "";
+    std::optional<double> fraction{}; ///< of the stage; nothing: not known, no bar
+    std::optional<Index> sweep{};
+    std::optional<double> residual{}; ///< KKT; nothing: not shown
+    double seconds = 0.0;             ///< since the run began
+    std::optional<double> left{};     ///< seconds
+};
+/// What does not fit is left out, the least important first. ASCII alone: a letter is a column.
+std::string text_of(const ProgressLine& line, std::size_t columns);
+
+/// A line on stderr that is rewritten as the run goes on, and removed when something else is printed. Where
+/// stderr is not a terminal, a new line each minute. The bar is coloured on a terminal that can, unless
+/// NO_COLOR is set.
 class Progress {
   public:
     /// `certificate`: with the KKT residual, which the run is to bring down.
@@ -17,23 +32,25 @@ class Progress {
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    void starting();
+    /// As a stage begins, and while it lasts.
+    void stage(Stage stage);
     void sweep(const RunProgress& report);
-    /// Ends the line, so that something else can be printed.
+    /// Removes the line, so that something else can be printed.
     void end_line();
     double seconds() const;
 
   private:
-    void show(const std::string& line);
+    void show(const ProgressLine& line);
     double seconds_left(double fraction);
 
     std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
     std::chrono::steady_clock::time_point first_sweep_;
     bool certificate_;
     bool terminal_;
+    bool coloured_;
     bool swept_ = false;
-    std::size_t width_ = 0;
-    double last_line_ = 0; ///< when it was written to a log, in seconds
+    std::size_t width_ = 0; ///< of the line that is shown
+    double last_line_ = 0;  ///< when it was written to a log, in seconds
 };
 
 } // namespace pnmf::cli
