@@ -67,9 +67,9 @@ bool may_colour() {
 
 /// The same text with a green bar; colours take no column.
 std::string coloured(const std::string& text) {
-    const std::size_t begin = text.find('#');
-    const std::size_t end = text.find_last_of('#');
-    if (begin == std::string::npos) {
+    const std::size_t begin = text.find('[');
+    const std::size_t end = text.find(']');
+    if (begin == std::string::npos || end == std::string::npos) {
         return text;
     }
     return fmt::format("{}\033[32m{}\033[0m{}", text.substr(0, begin), text.substr(begin, end + 1 - begin),

@@ -95,7 +95,7 @@ test('names that are markup stay text everywhere', async () => {
     await page.click('.program .gene >> nth=0');
     await openTab(page, 'Scales');
     await page.selectOption('#colour', { label: 'label' });
-    await page.waitForSelector('.legend .entry');
+    await page.waitForFunction(() => /^label/.test(document.querySelector('.legend h3').textContent));
     const legend = await page.locator('.legend .name').allTextContents();
     assert.ok(legend.some((name) => name.startsWith('<img src=x')), legend.join(' '));
     await page.click('text=Select shown');
