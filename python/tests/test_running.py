@@ -117,7 +117,7 @@ class Running(unittest.TestCase):
         X = np.random.default_rng(0).random((60, 30))
         free = PersistentNMF(rank=3, max_scales=5).fit(X)
         self.assertTrue(np.array_equal(PersistentNMF(rank=3, max_scales=5, memory="64G").fit(X).embeddings_, free.embeddings_))
-        with self.assertRaisesRegex(ValueError, "memory: this run needs .* max_scales, rank, threads and precision"):
+        with self.assertRaisesRegex(ValueError, "memory: this run needs .* max_scales, rank, threads, precision"):
             PersistentNMF(rank=3, max_scales=5, memory=1e6).fit(X)
         with self.assertRaisesRegex(ValueError, "memory must be a size such as 16G or 800M, got much"):
             PersistentNMF(rank=3, memory="much").fit(X)

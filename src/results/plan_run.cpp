@@ -55,6 +55,10 @@ Index scales_that_fit(const PreparedFit<Real>& prepared, FitSize size, double ro
 
 } // namespace
 
+std::string size_words(double bytes) {
+    return bytes < 1e9 ? fmt::format("{:.0f} MB", bytes / 1e6) : fmt::format("{:.1f} GB", bytes / 1e9);
+}
+
 Room room_for(const RunOptions& options) {
     if (options.memory) {
         return {.limit = *options.memory, .given = true};
@@ -80,11 +84,11 @@ void check_room(const DataView& X, const RunOptions& options, const Room& room, 
     const double needed = resident_bytes() + pairs + solver;
     require(
         needed <= room.limit, Remedy::need_less_memory,
-        "memory: this run needs at least {:.1f} GB ({:.1f} GB for the distances of all pairs of {} cells, "
-        "{:.1f} GB for {} scales of rank {}), and {} {:.1f} GB. A graph of nearest neighbours, fewer scales "
-        "or a lower rank needs less",
-        needed / 1e9, pairs / 1e9, size.cells, solver / 1e9, size.scales, size.rank,
-        room.given ? "the limit is" : "this process can have", room.limit / 1e9);
+        "memory: this run needs at least {} ({} for the distances of all pairs of {} cells, {} for {} "
+        "scales of rank {}), and {} {}. A graph of nearest neighbours, fewer scales or a lower rank needs "
+        "less",
+        size_words(needed), size_words(pairs), size.cells, size_words(solver), size.scales, size.rank,
+        room.given ? "the limit is" : "this process can have", size_words(room.limit));
 }
 
 template <RealNumber Real>

@@ -5,6 +5,9 @@
 /// What a run will need, before it begins: memory and time.
 namespace pnmf {
 
+/// "120 MB", "3.4 GB".
+std::string size_words(double bytes);
+
 /// The memory a run may use.
 struct Room {
     double limit = 0.0; ///< bytes; 0: not known

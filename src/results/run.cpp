@@ -357,9 +357,9 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     }
     run.plan = keep_to_memory(room, options, prepared, stages);
     if (!resumes(options)) {
-        stages.notice(fmt::format("time: {} on {} thread{}, in memory of about {:.1f} GB",
+        stages.notice(fmt::format("time: {} on {} thread{}, in memory of about {}",
                                   rough_time(estimated_seconds(prepared)), thread_count(),
-                                  thread_count() == 1 ? "" : "s", run.plan.bytes / 1e9));
+                                  thread_count() == 1 ? "" : "s", size_words(run.plan.bytes)));
     }
     if (options.folder != nullptr) {
         options.folder->make(run.plan.file_bytes + bytes_on_disk(prepared, options.save_basis));
