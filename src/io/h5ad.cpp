@@ -222,6 +222,9 @@ Dataset read_h5ad(const fs::path& path, const ReadOptions& options) {
     check_shape(element, data.X, obs, var);
     data.facts = facts_of(root);
     if (options.space) {
+        if (options.cells.value_or(CellAxis::rows) == CellAxis::columns) {
+            root.reject("has its cells as columns: an entry of obsm belongs to the rows");
+        }
         data.space = read_space(root, *options.space, static_cast<Index>(obs.names.size()));
     }
     if (!raw && root.contains("raw")) {

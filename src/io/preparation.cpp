@@ -307,6 +307,12 @@ Transform transform_of(const InputRecord& record) {
 }
 
 void set_transform(InputRecord& record, Transform transform) {
+    // Beside a normalisation of its own, another logarithm would be the second one.
+    for (const char* name : {step::counts_per, step::logarithm, step::unit}) {
+        require(record.step(name) == nullptr,
+                "the fit prepared its cells in this way: {}; a transform cannot take its place",
+                words_of(record.steps));
+    }
     std::erase_if(record.steps, [](const PreparationStep& one) { return one.name == step::log_unit; });
     if (transform == Transform::log_unit) {
         record.steps.push_back({.name = step::log_unit});

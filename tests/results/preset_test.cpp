@@ -192,6 +192,17 @@ TEST(Preset, NewCellsGetWhatTheCellsOfTheFitGot) {
     EXPECT_LT((again.space->coordinates - data.space->coordinates).cwiseAbs().maxCoeff(), 1e-10);
 }
 
+TEST(Preset, NoTransformIsAddedToWhatAFitDidAlready) {
+    Dataset data = counts_of(30, 60);
+    const AnalysisOptions asked{.preset = Preset::cells};
+    Analysis analysis = plan_analysis(data, asked);
+    prepare(data, analysis, asked);
+    EXPECT_THROW(set_transform(data.input, Transform::log_unit), InputError) << "a second logarithm";
+    Dataset of_paper = counts_of(30, 60);
+    prepare(of_paper, {.transform = Transform::log_unit});
+    EXPECT_NO_THROW(set_transform(of_paper.input, Transform::none));
+}
+
 TEST(Preset, TinyAndDegenerateDataHaveADefinedEnd) {
     const auto run = [](Matrix X) {
         Dataset data = named_data(std::move(X));
