@@ -6,7 +6,7 @@ PYTHON ?= ON
 JOBS ?= $(shell nproc)
 CXX_FILES = git ls-files '*.hpp' '*.cpp'
 
-.PHONY: help build demo test fuzz reliability install wheel uninstall format format-check tidy bench quality reproduce clean packages-build packages-test packages-reproduce packages-quality
+.PHONY: help build demo test docs fuzz reliability install wheel uninstall format format-check tidy bench quality reproduce clean packages-build packages-test packages-reproduce packages-quality
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,13 @@ demo: build ## run the main job on simulated circles; writes into ./demo
 test: packages-test build/dev/build.ninja ## build everything and run all tests
 	@cmake --build --preset dev --parallel $(JOBS)
 	@ctest --preset dev --parallel $(JOBS)
+
+# The site shows the program's own help and the Python package's docstrings, so both are built first.
+docs: packages-build ## make the documentation site, offline: build/docs/html/index.html
+	@scripts/install-packages python docs
+	@cmake --preset release -DPNMF_BUILD_PYTHON=ON >/dev/null
+	@cmake --build --preset release --parallel $(JOBS) --target pnmf_program pnmf_python
+	@/usr/bin/python3 -B scripts/docs build/release/pnmf build/release/python
 
 fuzz: packages-test ## look for bytes that break a reader: MINUTES of each (default 1), needs clang
 	@scripts/install-packages fuzz || true

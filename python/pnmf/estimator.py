@@ -109,7 +109,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     threads : int, optional
         Results do not depend on it. All cores by default.
     verbose : bool
-        A bar of tqdm when it is installed, else lines on stderr.
+        Say what is going on, on stderr: in notebooks and terminals a bar of tqdm when that is installed, else a line every few sweeps.
     callback : callable, optional
         Called with a dictionary (phase, fraction, sweep, max_sweeps, objective, kkt) after each sweep. An exception
         it raises ends the fit.
@@ -130,7 +130,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         The basis at the recommended scale; ``basis_(t)`` is that of scale t.
     scales_, betti0_ : ndarray of shape (T,)
         The scales and the components of the graph at each.
-    objective_ : ndarray of shape (n_sweeps_ + 1,)
+    objective_ : ndarray, one number more than ``n_sweeps_``
     kkt_, effective_rank_ : ndarray of shape (T,)
         The certificate and the effective rank of each embedding.
     n_sweeps_ : int

@@ -187,7 +187,7 @@ class Result:
             Indexed by program ("P1", ...): mean_usage, the mean share of a cell; persistence, the share of the scales at
             which it is found (its column of W keeps a cosine of 0.9 or more from scale to scale), with first_scale and
             last_scale, from 0; merges_into, the program it is most like where it ends towards coarser scales, or "";
-            depth_correlation, Pearson's r of its usage with the counts of the cells, and depth_driven, whether |r| is
+            depth_correlation, Pearson's r of its usage with the counts of the cells, and depth_driven, whether its absolute value is
             above 0.5. The last two are missing where the counts are not known: the values were no counts.
         """
         import pandas as pd

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that links from page to page lead to files, and to headings that exist.
+"""Checks that links lead to files, and to headings that exist; without building anything.
 
     check_links.py ROOT
 
-Looks at all Markdown pages of the project. Addresses on the net are not followed.
+Looks at links of all Markdown pages, at the table of contents of the site (docs/site), and at pages of docs/ that
+comments in the sources name. Addresses on the net are not followed.
 """
 
 import pathlib
@@ -46,11 +47,55 @@ def broken_links(root):
                 yield f"{page.relative_to(root)}: {path or page.name} has no heading #{anchor}"
 
 
+def contents_of(page):
+    """The entries of the tables of contents in a page of reStructuredText: (entry, whether it is a pattern)."""
+    for block in re.findall(r"^\.\. toctree::\n((?:(?: +.*)?\n)+)", page.read_text(), re.MULTILINE):
+        lines = [line.strip() for line in block.splitlines() if line.strip()]
+        for line in lines:
+            if not line.startswith(":"):
+                yield line, ":glob:" in lines
+
+
+def broken_contents(root):
+    """Entries of the site without a page, and pages of docs/ that the site does not have. What is below `generated`
+    is made with the site; a notebook becomes a page."""
+    site = root / "docs" / "site"
+    found = set()
+    for page in sorted(site.glob("*.rst")):
+        for entry, pattern in contents_of(page):
+            if entry.startswith("generated/"):
+                continue
+            endings = [".md", ".ipynb"]
+            pages = [file for ending in endings for file in site.glob(entry + ending)] if pattern else [site / (entry + ending) for ending in endings if (site / (entry + ending)).exists()]
+            if not pages:
+                yield f"{page.relative_to(root)}: {entry} does not exist"
+            found |= {file.resolve() for file in pages}
+    for page in sorted((root / "docs").rglob("*.md")):
+        if site.exists() and page.resolve() not in found:
+            yield f"{page.relative_to(root)} is in no table of contents of docs/site"
+
+
+def broken_comments(root):
+    """Pages that comments name as docs/…, with or without the words after a decision's number."""
+    sources = [file for folder in ["include", "src", "apps", "python", "tests", "benchmarks", "cmake", "web/src"] for file in (root / folder).rglob("*")]
+    for source in sorted(sources):
+        if source.parent == root / "tests" / "docs":
+            continue  # these make up pages
+        if source.suffix not in {".hpp", ".cpp", ".cu", ".cuh", ".py", ".cmake", ".ts", ".md", ".txt"} or NOT_OURS & set(source.parts):
+            continue
+        for name in re.findall(r"docs/(?:decisions/\d{4}[\w-]*|[\w/-]+)(?:\.md)?", source.read_text(errors="replace")):
+            if not (name.endswith(".md") or re.match(r"docs/decisions/\d", name)):
+                continue
+            if not list(root.glob(name if name.endswith(".md") else name + "*.md")):
+                yield f"{source.relative_to(root)}: {name} does not exist"
+
+
 def main():
-    broken = list(broken_links(pathlib.Path(sys.argv[1])))
+    root = pathlib.Path(sys.argv[1]).resolve()
+    broken = [*broken_links(root), *broken_contents(root), *broken_comments(root)]
     if broken:
         sys.exit("\n".join(broken))
-    print("all links between pages lead somewhere")
+    print("all links between pages, and those of the site and of comments, lead somewhere")
 
 
 if __name__ == "__main__":

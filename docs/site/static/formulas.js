@@ -1,0 +1,3 @@
+document.addEventListener('DOMContentLoaded', () => {
+    for (const one of document.querySelectorAll('.math')) window.renderMathInElement(one);
+});
