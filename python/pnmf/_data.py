@@ -31,6 +31,20 @@ def checked(X: Any) -> Any:
     return check_array(X, accept_sparse="csr", dtype=np.float64, order="C")
 
 
+def looks_like_counts(X: Any) -> bool:
+    """Whether the first thousand cells look like counts of genes: many features, whole numbers, many of them 0."""
+    part = X[:1000]
+    values = part.data if scipy.sparse.issparse(part) else part[part != 0]
+    cells, features = part.shape
+    return bool(
+        features >= 100
+        and 0 < values.size <= cells * features // 2
+        and values.min() >= 0
+        and values.max() > 1
+        and np.array_equal(values, np.floor(values))
+    )
+
+
 def sparse_matrix(parts: tuple[Any, ...]) -> scipy.sparse.csr_matrix:
     """A CSR matrix from what ``_core`` gives."""
     data, indices, indptr, shape = parts

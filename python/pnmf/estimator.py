@@ -13,12 +13,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._data import clusters_of, core_matrix, seed_of, threads_of
+from ._data import clusters_of, core_matrix, looks_like_counts, seed_of, threads_of
 from ._progress import Callback, Progress
 from .result import Result
 
 # Parameters that are no options of the compiled library.
 _OWN_PARAMETERS = {"n_components", "clusters", "random_state", "precision", "threads", "verbose", "callback", "checkpoint", "resume", "memory"}
+
+COUNTS_AS_THEY_ARE = (
+    "X looks like counts of genes. PersistentNMF uses values as they are, with the defaults of the paper. "
+    "pnmf.tl.pnmf(anndata.AnnData(X)) normalises counts first and has defaults for cells."
+)
 
 
 def fit_parts(
@@ -65,6 +70,10 @@ def rank_of(rank: int | None, n_components: int | None) -> int | None:
 
 class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Nonnegative factorisations X ~ H_t W_t, one for each scale at which the connectivity of the cells changes.
+
+    The values of X are used as they are, and the defaults are those of the paper (``--preset paper`` of the program, without
+    its logarithm): all pairs of cells, all scales. `pnmf.tl.pnmf` prepares counts and has defaults for cells. A warning
+    points to it when X looks like counts.
 
     Parameters
     ----------
@@ -249,6 +258,8 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         self
         """
         X = self._validate_data(X, accept_sparse="csr", dtype=np.float64, order="C")
+        if looks_like_counts(X):
+            warnings.warn(COUNTS_AS_THEY_ARE, UserWarning, stacklevel=2)
         parts = fit_parts(
             X,
             self._options(),

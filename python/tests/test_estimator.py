@@ -192,6 +192,17 @@ class Warnings(unittest.TestCase):
         with self.assertWarnsRegex(UserWarning, "lambda3 = 1000"):
             PersistentNMF(rank=3, max_scales=3, lambda3=1000, lambda2=1000, lambda1=1000).fit(some_data())
 
+    def test_counts_are_named_as_such_and_other_values_are_not(self):
+        counts = np.random.default_rng(0).poisson(0.3, (12, 120)).astype(float)
+        few_sweeps = {"rank": 2, "max_scales": 2, "tolerance": 0.5}
+        for X in (counts, scipy.sparse.csr_matrix(counts)):
+            with self.assertWarnsRegex(UserWarning, "looks like counts of genes.*pnmf.tl.pnmf"):
+                PersistentNMF(**few_sweeps).fit(X)
+        for X in (np.log1p(counts), counts > 0, counts + 1, counts[:, :50]):
+            with warnings.catch_warnings():
+                warnings.filterwarnings("error", "X looks like")
+                PersistentNMF(**few_sweeps).fit(X)
+
 
 if __name__ == "__main__":
     unittest.main()
