@@ -13,7 +13,7 @@
 namespace pnmf {
 namespace {
 
-constexpr Index programs_at_once = 8; ///< columns of X Uᵀ that one thread makes
+constexpr Index sparse_genes_at_once = 16;
 constexpr Index genes_at_once = 256;
 constexpr Index cells_at_once = 512;
 
@@ -24,30 +24,23 @@ struct GeneSums {
     Vector squares;
 };
 
+/// `genes` holds the transpose of X: a column of it is a gene.
 template <class Real>
-GeneSums sums_of(const SparseView<Real>& X, const Matrix& usages) {
+GeneSums sums_of(const SparseView<Real>& genes, const Matrix& usages) {
     const Index d = usages.rows();
-    GeneSums sums{Matrix::Zero(X.rows, d), Vector::Zero(X.rows), Vector::Zero(X.rows)};
-    const Index blocks = (d + programs_at_once - 1) / programs_at_once;
-    parallel_for(blocks + 1, [&](Index block) {
-        if (block == blocks) {
-            for (std::size_t e = 0; e < X.value.size(); ++e) {
-                const double x = X.value[e];
-                sums.sum[X.row[e]] += x;
-                sums.squares[X.row[e]] += x * x;
+    GeneSums sums{Matrix(genes.cols, d), Vector::Zero(genes.cols), Vector::Zero(genes.cols)};
+    parallel_blocks(genes.cols, sparse_genes_at_once, [&](Index begin, Index end) {
+        Vector products(d);
+        for (Index g = begin; g < end; ++g) {
+            products.setZero();
+            for (auto e = genes.start[g]; e < genes.start[g + 1]; ++e) {
+                const double x = genes.value[e];
+                products += x * usages.col(genes.row[e]);
+                sums.sum[g] += x;
+                sums.squares[g] += x * x;
             }
-            return;
+            sums.with_usages.row(g) = products.transpose();
         }
-        const Index first = block * programs_at_once;
-        const Index count = std::min(programs_at_once, d - first);
-        Matrix products = Matrix::Zero(count, X.rows); // a gene's numbers lie together
-        for (Index j = 0; j < X.cols; ++j) {
-            const auto usage = usages.col(j).segment(first, count);
-            for (auto e = X.start[j]; e < X.start[j + 1]; ++e) {
-                products.col(X.row[e]) += static_cast<double>(X.value[e]) * usage;
-            }
-        }
-        sums.with_usages.middleCols(first, count) = products.transpose();
     });
     return sums;
 }
@@ -139,7 +132,9 @@ class Follower {
 } // namespace
 
 Matrix program_usages(const Matrix& W, const Matrix& H) {
-    Matrix usages = W.colwise().sum().transpose().asDiagonal() * H;
+    const Vector size =
+        W.colwise().sum(); // named: within the product it would be summed again for every cell
+    Matrix usages = size.asDiagonal() * H;
     for (Index j = 0; j < usages.cols(); ++j) {
         const double sum = usages.col(j).sum();
         usages.col(j) /= sum > 0.0 ? sum : 1.0;
@@ -150,7 +145,7 @@ Matrix program_usages(const Matrix& W, const Matrix& H) {
 template <class Real>
 Matrix program_scores(const DataMatrix<Real>& X, const Matrix& usages) {
     require(usages.cols() == X.cells(), "usages have {} cells and the data {}", usages.cols(), X.cells());
-    const GeneSums sums = X.is_sparse() ? sums_of(X.columns(), usages) : sums_of(X.dense(), usages);
+    const GeneSums sums = X.is_sparse() ? sums_of(X.rows(), usages) : sums_of(X.dense(), usages);
     const auto n = static_cast<double>(X.cells());
     const Vector mean = sums.sum / n;
     const Matrix centred = sums.with_usages - mean * usages.rowwise().sum().transpose();
