@@ -28,7 +28,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct BaselineRequest {
     InputOptions input;
     BaselineFitOptions baseline;
     std::string preset;
@@ -44,8 +44,8 @@ struct Options {
 };
 
 template <class Real>
-Json summary_json(const Options& options, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
-                  const Assessment& assessment, double seconds) {
+Json summary_json(const BaselineRequest& options, const PreparedFit<Real>& prepared,
+                  const FitResult<Real>& result, const Assessment& assessment, double seconds) {
     const Objective& last = result.trace.back();
     Json json;
     json["program"] = std::string("pnmf ") + PNMF_VERSION;
@@ -74,7 +74,7 @@ Json summary_json(const Options& options, const PreparedFit<Real>& prepared, con
 }
 
 template <class Real>
-void solve_and_write(const Options& options, const Dataset& data, RunFolder& folder) {
+void solve_and_write(const BaselineRequest& options, const Dataset& data, RunFolder& folder) {
     require(options.clusters <= data.cells(), "--clusters must be at most the number of cells, {}, got {}",
             data.cells(), options.clusters);
     const PreparedFit<Real> prepared =
@@ -137,7 +137,7 @@ void solve_and_write(const Options& options, const Dataset& data, RunFolder& fol
 }
 
 /// The preset's options, with those that were given on the command line in their place.
-BaselineFitOptions with_preset(const CLI::App& verb, const Options& options) {
+BaselineFitOptions with_preset(const CLI::App& verb, const BaselineRequest& options) {
     if (options.preset.empty()) {
         return options.baseline;
     }
@@ -158,7 +158,7 @@ BaselineFitOptions with_preset(const CLI::App& verb, const Options& options) {
     return chosen;
 }
 
-void run(const Options& options) {
+void run(const BaselineRequest& options) {
     if (options.threads > 0) {
         set_thread_count(options.threads);
     }
@@ -176,7 +176,7 @@ void run(const Options& options) {
 
 void add_method(CLI::App& baseline, Baseline method, const char* help, const std::string& command) {
     CLI::App* verb = baseline.add_subcommand(std::string(name_of(method)), help);
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<BaselineRequest>();
     options->command = command;
     options->baseline.graph = published_settings(method);
     add_input_options(*verb, options->input);

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct CheckRequest {
     InputOptions input;
     std::string data;
     FitOptions fit; ///< how graphs and scales are made of data; a result has its own
@@ -34,7 +34,7 @@ struct Options {
     bool strict = false;
 };
 
-Dataset read_data(const Options& options) {
+Dataset read_data(const CheckRequest& options) {
     if (options.points) {
         require(options.input.transform.empty() && !options.input.drop_empty,
                 "--transform and --drop-empty cannot be used with --points");
@@ -45,7 +45,7 @@ Dataset read_data(const Options& options) {
     return read_input(options.input);
 }
 
-CheckReport check_stored(const Options& options, const fs::path& path) {
+CheckReport check_stored(const CheckRequest& options, const fs::path& path) {
     const StoredResult result = read_stored_result(path);
     if (options.data.empty()) {
         say("--data INPUT, with the data of the fit, checks more\n");
@@ -56,7 +56,7 @@ CheckReport check_stored(const Options& options, const fs::path& path) {
     return check_result(result, view_of(data.X), options.check);
 }
 
-void run(Options options, const CLI::App& verb) {
+void run(CheckRequest options, const CLI::App& verb) {
     if (options.threads > 0) {
         set_thread_count(options.threads);
     }
@@ -89,7 +89,7 @@ void run(Options options, const CLI::App& verb) {
 } // namespace
 
 void add_check(CLI::App& app) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<CheckRequest>();
     CLI::App* verb = app.add_subcommand(
         "check",
         "Test the theorems of the paper on your data or on a result: each bound, what was measured, and "

@@ -39,7 +39,7 @@ namespace fs = std::filesystem;
 
 constexpr Index genes_in_table = 100; ///< of each program in programs.tsv; the result has the scores of all
 
-struct Options {
+struct FitRequest {
     InputOptions input;
     AnalysisOptions analysis; ///< what is asked for
     std::string preset = "auto";
@@ -69,7 +69,7 @@ struct Work {
     double reading = 0.0; ///< seconds
 };
 
-RunOptions run_options(const Options& options, const Work& work, RunFolder& folder) {
+RunOptions run_options(const FitRequest& options, const Work& work, RunFolder& folder) {
     RunOptions result{.fit = work.analysis.fit,
                       .space = work.data.space ? &work.data.space->coordinates : nullptr,
                       .folder = &folder,
@@ -86,7 +86,7 @@ RunOptions run_options(const Options& options, const Work& work, RunFolder& fold
 }
 
 /// What the run says goes to stderr and to the trace; a signal stops it.
-RunObserver watch(const Options& options, Progress& progress, Trace& trace) {
+RunObserver watch(const FitRequest& options, Progress& progress, Trace& trace) {
     RunObserver observer;
     observer.progress = [&, begun = false](const RunProgress& report) mutable {
         if (report.stage == Stage::starting && !begun) {
@@ -118,7 +118,7 @@ RunObserver watch(const Options& options, Progress& progress, Trace& trace) {
 }
 
 template <class Real>
-Run<Real> run_watched(const Options& options, const Work& work, RunFolder& folder, Trace& trace) {
+Run<Real> run_watched(const FitRequest& options, const Work& work, RunFolder& folder, Trace& trace) {
     const SolverOptions& solver = work.analysis.fit.solver;
     Progress progress(solver.algorithm == Algorithm::stationary && solver.stop == StopRule::certificate);
     try {
@@ -156,7 +156,8 @@ bool has_programs(const Work& work) {
 }
 
 template <class Real>
-Json summary_of(const Options& options, const Work& work, const Run<Real>& run, const StoredResult& stored) {
+Json summary_of(const FitRequest& options, const Work& work, const Run<Real>& run,
+                const StoredResult& stored) {
     Json json;
     json["program"] = std::string("pnmf ") + PNMF_VERSION;
     json["input"] = options.input.path;
@@ -178,7 +179,7 @@ Json summary_of(const Options& options, const Work& work, const Run<Real>& run, 
 
 /// The files that were written, in words. What an older run left is not kept beside a new result.
 template <class Real>
-std::string write_files(const Options& options, const Work& work, const Run<Real>& run,
+std::string write_files(const FitRequest& options, const Work& work, const Run<Real>& run,
                         const StoredResult& stored, const RunFolder& folder, const Json& summary) {
     const Dataset& data = work.data;
     save_run(folder, data, run, {.save_basis = options.save_basis, .command = options.command},
@@ -206,7 +207,7 @@ std::string write_files(const Options& options, const Work& work, const Run<Real
 }
 
 template <class Real>
-void fit_with(const Options& options, const Work& work, RunFolder& folder) {
+void fit_with(const FitRequest& options, const Work& work, RunFolder& folder) {
     Trace trace(options.trace);
     const Run<Real> run = run_watched<Real>(options, work, folder, trace);
     const StoredResult stored = stored_result(result_file(work.data, run.prepared, run.result, run.assessment,
@@ -229,7 +230,7 @@ void fit_with(const Options& options, const Work& work, RunFolder& folder) {
     }
 }
 
-FolderUse use_of(const Options& options) {
+FolderUse use_of(const FitRequest& options) {
     return options.resume ? FolderUse::resume : options.overwrite ? FolderUse::overwrite : FolderUse::fresh;
 }
 
@@ -255,7 +256,7 @@ void print_choices(const std::vector<Choice>& choices) {
 }
 
 /// Reads the data, decides what is done with them, prepares them, and says so.
-Work read_work(const Options& options) {
+Work read_work(const FitRequest& options) {
     const auto began = std::chrono::steady_clock::now();
     Work work;
     std::vector<Choice> choices;
@@ -286,7 +287,7 @@ void check_start_names(const std::string& path, const Dataset& data) {
 }
 
 /// What the flags say, and which options of the fit they set.
-AnalysisOptions analysis_options(const Options& options, const CLI::App& verb) {
+AnalysisOptions analysis_options(const FitRequest& options, const CLI::App& verb) {
     AnalysisOptions analysis = options.analysis;
     analysis.preset = *value_named<Preset>(options.preset);
     analysis.precision = value_named<Precision>(options.precision);
@@ -303,7 +304,7 @@ AnalysisOptions analysis_options(const Options& options, const CLI::App& verb) {
     return analysis;
 }
 
-void run(Options options, const CLI::App& verb) {
+void run(FitRequest options, const CLI::App& verb) {
     options.analysis = analysis_options(options, verb);
     require(!options.choose_rank || !options.analysis.fit.rank,
             "--rank and --choose-rank exclude each other");
@@ -330,7 +331,7 @@ void run(Options options, const CLI::App& verb) {
 }
 
 /// What is done with the data before they are factorised.
-void add_analysis_options(CLI::App& verb, Options& options) {
+void add_analysis_options(CLI::App& verb, FitRequest& options) {
     const char* group = "Input";
     verb.add_option(
             "--preset", options.preset,
@@ -374,7 +375,7 @@ void add_analysis_options(CLI::App& verb, Options& options) {
 
 } // namespace
 void add_fit(CLI::App& app, const std::string& command) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<FitRequest>();
     options->command = command;
     CLI::App* verb = app.add_subcommand(
         "fit", "Find groups of cells and gene programs at several scales; writes .h5ad and a page");

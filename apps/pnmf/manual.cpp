@@ -154,12 +154,12 @@ std::string page_of(const Command& command, const std::vector<Command>& all) {
     return page + others + "\n";
 }
 
-struct Options {
+struct ManualRequest {
     std::vector<std::string> verbs;
     std::string folder;
 };
 
-void run(const CLI::App& program, const Options& options) {
+void run(const CLI::App& program, const ManualRequest& options) {
     const std::vector<Command> all = commands_of(program);
     if (!options.folder.empty()) {
         fs::create_directories(options.folder);
@@ -181,7 +181,7 @@ void run(const CLI::App& program, const Options& options) {
 void add_manual(CLI::App& app) {
     CLI::App* verb = app.add_subcommand("manual", "Print the manual page of the program or of a verb");
     verb->group(""); // for packages, not for everyday use
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ManualRequest>();
     verb->add_option("VERB", options->verbs, "The verb, as it is typed");
     verb->add_option("--all", options->folder, "Write all pages into this folder")->type_name("FOLDER");
     verb->callback([&app, options] { run(app, *options); });

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ReportRequest {
     std::vector<std::string> results;
     std::string output;
     InputOptions input; ///< its path is empty without --input
@@ -34,7 +34,7 @@ std::string program_name() {
     return std::string("pnmf ") + PNMF_VERSION;
 }
 
-void run(const Options& options) {
+void run(const ReportRequest& options) {
     require(options.results.size() <= 2, "a page compares two results at most, got {}",
             options.results.size());
     if (options.threads > 0) {
@@ -78,7 +78,7 @@ bool write_page(const fs::path& page, const ReportSource& source) {
 }
 
 void add_report(CLI::App& app) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ReportRequest>();
     CLI::App* verb =
         app.add_subcommand("report", "Write a page for the browser: one result, or two side by side");
     verb->add_option("RESULT", options->results, "Folder or .h5ad file of a fit; give two to compare them")

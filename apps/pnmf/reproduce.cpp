@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ReproduceRequest {
     std::string experiments;
     std::string data;
     std::string output = "reproduction";
@@ -33,7 +33,7 @@ fs::path this_program() {
 }
 
 /// The driver of the experiments: in the folder given, below the current folder, or where it is installed.
-fs::path find_driver(const Options& options) {
+fs::path find_driver(const ReproduceRequest& options) {
     std::vector<fs::path> folders{options.experiments};
     if (options.experiments.empty()) {
         folders = {"experiments",
@@ -50,7 +50,7 @@ fs::path find_driver(const Options& options) {
 }
 
 /// Becomes Debian's Python, which has Debian's NumPy and matplotlib, with the driver.
-void run(const Options& options) {
+void run(const ReproduceRequest& options) {
     std::vector<std::string> words{"/usr/bin/python3",
                                    "-B",
                                    find_driver(options).string(),
@@ -80,7 +80,7 @@ void run(const Options& options) {
 } // namespace
 
 void add_reproduce(CLI::App& app) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ReproduceRequest>();
     CLI::App* verb = app.add_subcommand(
         "reproduce",
         "Run the experiments of the paper and write one page with their figures and outcomes (needs Python "

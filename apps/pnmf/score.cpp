@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct ScoreRequest {
     InputOptions input;
     std::string merge;
     std::string clusters_file;
@@ -106,7 +106,7 @@ void add_agreement(Json& json, const Agreement& agreement) {
 
 /// Scores of all scales with what they were computed from.
 struct Report {
-    const Options& options;
+    const ScoreRequest& options;
     const Scored& scored;
     std::vector<Index> labels; ///< empty for none
     ResultScores found;
@@ -281,7 +281,7 @@ void say_what_differs(const Report& report) {
     }
 }
 
-void run(const Options& options) {
+void run(const ScoreRequest& options) {
     if (options.threads > 0) {
         set_thread_count(options.threads);
     }
@@ -330,7 +330,7 @@ void add_score(CLI::App& app) {
         "score",
         "Cluster embeddings by k-means and compare the clusters with known labels. Scale 1 is the finest "
         "(Python counts from 0)");
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<ScoreRequest>();
     verb->add_option("RESULT", options->input.path,
                      "Folder or .h5ad file of a fit, or an embedding as .npy, .mat or .csv, cells as rows")
         ->required();

@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct TransformRequest {
     std::string result;
     InputOptions input;
     std::string output;
@@ -58,7 +58,7 @@ std::vector<Index> chosen_scales(const std::string& text, const StoredResult& fi
     return chosen;
 }
 
-void print_json(const Options& options, const StoredResult& fit, const RecordedData& fresh,
+void print_json(const TransformRequest& options, const StoredResult& fit, const RecordedData& fresh,
                 const std::vector<TransformedScale>& scales) {
     Json json;
     json["result"] = fit.name;
@@ -87,7 +87,8 @@ void print_json(const Options& options, const StoredResult& fit, const RecordedD
     put_json(json);
 }
 
-void print_table(const Options& options, const Dataset& data, const std::vector<TransformedScale>& scales) {
+void print_table(const TransformRequest& options, const Dataset& data,
+                 const std::vector<TransformedScale>& scales) {
     put("{} cells, rank {}\n\n", data.cells(), scales.front().cells.H.rows());
     put(" scale     epsilon  relative error{}\n", options.graph.empty() ? "" : "  with neighbours");
     for (const TransformedScale& report : scales) {
@@ -97,7 +98,7 @@ void print_table(const Options& options, const Dataset& data, const std::vector<
     put("\nwrote {}\n", options.output);
 }
 
-void run(const Options& options) {
+void run(const TransformRequest& options) {
     if (options.threads > 0) {
         set_thread_count(options.threads);
     }
@@ -143,7 +144,7 @@ void run(const Options& options) {
 } // namespace
 
 void add_transform(CLI::App& app) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<TransformRequest>();
     CLI::App* verb = app.add_subcommand(
         "transform", "Embed new cells with the gene programs of a fit, at one scale or several");
     verb->add_option("RESULT", options->result,
