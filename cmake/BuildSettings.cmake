@@ -32,6 +32,7 @@ function(pnmf_build_settings target)
     if(PNMF_SANITIZE)
         target_compile_options(${target} PRIVATE -fsanitize=${PNMF_SANITIZE} -fno-omit-frame-pointer)
         target_link_options(${target} PUBLIC -fsanitize=${PNMF_SANITIZE})
+        target_compile_definitions(${target} PRIVATE PNMF_SANITIZED) # src/io/rehearsal.cpp
     endif()
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${pnmf_cache_flags}>)
     # a·b + c is one rounding or two depending on the compiler's mood otherwise: results must not depend on it.

@@ -1,3 +1,4 @@
+#include "parallel_region.hpp"
 #include "usual_threads.hpp"
 
 #include <pnmf/cancel.hpp>
@@ -142,7 +143,8 @@ Team& team() {
     return instance;
 }
 
-/// A forked child has none of its parent's threads: it must not wait for them, nor join them at its end.
+/// A forked child has none of its parent's threads: it must not wait for them, nor join them at its end. A
+/// fork waits until no region is at work.
 void survive_forks() {
     static const int done = pthread_atfork([] { team().mutex.lock(); }, [] { team().mutex.unlock(); },
                                            [] {
@@ -153,6 +155,10 @@ void survive_forks() {
 }
 
 } // namespace
+
+bool inside_parallel_body() {
+    return inside_parallel_region;
+}
 
 CancelScope::CancelScope(const std::atomic<bool>& stop) : CancelScope(&stop) {}
 
@@ -188,6 +194,8 @@ void parallel_for(Index count, const std::function<void(Index)>& body) {
         }
         return;
     }
+    survive_forks(); // also without a pool: a child must not find the mutex locked by a thread it does not
+                     // have
     const std::lock_guard lock(team().mutex);
     Job job;
     job.count = count;
@@ -196,7 +204,6 @@ void parallel_for(Index count, const std::function<void(Index)>& body) {
         job.work();
     } else {
         if (!team().pool) {
-            survive_forks();
             team().pool = std::make_unique<Pool>(team().threads);
         }
         team().pool->run(job);

@@ -1,5 +1,6 @@
 #include "io/formats.hpp"
 #include "io/h5ad_parts.hpp"
+#include "io/rehearsal.hpp"
 #include "io/unnamed_anndata.hpp"
 
 #include <pnmf/error.hpp>
@@ -205,11 +206,15 @@ void swap_axes(Dataset& data) {
 }
 
 FileFacts facts_of_h5ad(const fs::path& path) {
-    const hdf5::Session session;
-    return facts_of(Object::open_file(path));
+    return read_after_rehearsal(path, [&] {
+        const hdf5::Session session;
+        return facts_of(Object::open_file(path));
+    });
 }
 
-Dataset read_h5ad(const fs::path& path, const ReadOptions& options) {
+namespace {
+
+Dataset read_parts(const fs::path& path, const ReadOptions& options) {
     const hdf5::Session session;
     const Object root = Object::open_file(path);
     check_h5ad(root);
@@ -241,9 +246,11 @@ Dataset read_h5ad(const fs::path& path, const ReadOptions& options) {
     return data;
 }
 
-} // namespace io
+} // namespace
 
-namespace io {
+Dataset read_h5ad(const fs::path& path, const ReadOptions& options) {
+    return read_after_rehearsal(path, [&] { return read_parts(path, options); });
+}
 
 void write_anndata(AtomicFile& target, const fs::path& path, const AnnDataFile& file,
                    const AnnDataWriteOptions& options) {
@@ -266,6 +273,8 @@ void write_anndata(const fs::path& path, const AnnDataFile& file, const AnnDataW
 void add_cell_columns(const fs::path& path, const std::vector<TableColumn>& columns) {
     require(columns.size() <= most_new_columns, "{}: at most {} columns can be added to obs at once, got {}",
             path.string(), most_new_columns, columns.size());
+    // The copy is compared with all of the file.
+    const io::Rehearsal rehearsal(path, [&path] { hdf5::Object::manifest_of(path); });
     const hdf5::Session session;
     io::check_h5ad(hdf5::Object::open_file(path));
     io::AtomicFile copy(path);
@@ -294,7 +303,9 @@ void write_h5ad(const fs::path& path, const Dataset& data, const AnnDataWriteOpt
     target.commit();
 }
 
-AnnDataFile read_anndata(const fs::path& path, const AnnDataReadOptions& options) {
+namespace {
+
+AnnDataFile read_all_parts(const fs::path& path, const AnnDataReadOptions& options) {
     const hdf5::Session session;
     const auto root = hdf5::Object::open_file(path);
     io::check_h5ad(root);
@@ -340,37 +351,37 @@ AnnDataFile read_anndata(const fs::path& path, const AnnDataReadOptions& options
     return file;
 }
 
+} // namespace
+
+AnnDataFile read_anndata(const fs::path& path, const AnnDataReadOptions& options) {
+    return io::read_after_rehearsal(path, [&] { return read_all_parts(path, options); });
+}
+
 bool has_array(const fs::path& path, const std::string& array) {
-    const hdf5::Session session;
-    const auto root = hdf5::Object::open_file(path);
-    return root.contains(array) && root.open(array).is_dataset();
+    return io::read_after_rehearsal(path, [&] {
+        const hdf5::Session session;
+        const auto root = hdf5::Object::open_file(path);
+        return root.contains(array) && root.open(array).is_dataset();
+    });
 }
 
-std::vector<Index> array_shape(const fs::path& path, const std::string& array) {
-    const hdf5::Session session;
-    const auto element = hdf5::Object::open_file(path).open(array);
+namespace {
+
+hdf5::Object open_array(const fs::path& path, const std::string& array) {
+    auto element = hdf5::Object::open_file(path).open(array);
     if (!element.is_dataset()) {
         element.reject("must be an array");
     }
-    return element.shape();
+    return element;
 }
 
-Index array_element_bytes(const fs::path& path, const std::string& array) {
+Matrix read_slab_of(const fs::path& path, const std::string& array, Index t) {
     const hdf5::Session session;
-    const auto element = hdf5::Object::open_file(path).open(array);
-    if (!element.is_dataset()) {
-        element.reject("must be an array");
-    }
-    return static_cast<Index>(element.element_bytes());
-}
-
-Matrix read_slab(const fs::path& path, const std::string& array, Index t) {
-    const hdf5::Session session;
-    const auto element = hdf5::Object::open_file(path).open(array);
-    if (!element.is_dataset() || element.shape().size() != 3) {
+    const auto element = open_array(path, array);
+    const auto shape = element.shape();
+    if (shape.size() != 3) {
         element.reject("must be an array of three axes");
     }
-    const auto shape = element.shape();
     if (t < 0 || t >= shape[0]) {
         element.reject(fmt::format("has slabs 1 to {}, asked for {}", shape[0], t + 1));
     }
@@ -378,6 +389,26 @@ Matrix read_slab(const fs::path& path, const std::string& array, Index t) {
     Matrix by_rows(shape[2], shape[1]);
     element.read_rows(t, 1, by_rows.data());
     return by_rows.transpose();
+}
+
+} // namespace
+
+std::vector<Index> array_shape(const fs::path& path, const std::string& array) {
+    return io::read_after_rehearsal(path, [&] {
+        const hdf5::Session session;
+        return open_array(path, array).shape();
+    });
+}
+
+Index array_element_bytes(const fs::path& path, const std::string& array) {
+    return io::read_after_rehearsal(path, [&] {
+        const hdf5::Session session;
+        return static_cast<Index>(open_array(path, array).element_bytes());
+    });
+}
+
+Matrix read_slab(const fs::path& path, const std::string& array, Index t) {
+    return io::read_after_rehearsal(path, [&] { return read_slab_of(path, array, t); });
 }
 
 } // namespace pnmf

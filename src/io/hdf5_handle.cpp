@@ -5,8 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace pnmf::hdf5 {
@@ -78,6 +81,19 @@ Session::~Session() {
         H5Eset_auto2(H5E_DEFAULT, function_, data_);
     }
     library_mutex().unlock();
+}
+
+pid_t fork_between_sessions() {
+    std::recursive_mutex& mutex = library_mutex();
+    mutex.lock();
+    const pid_t child = ::fork();
+    if (child == 0) {
+        // The child's only thread has another number than the one that locked it, and could not unlock it.
+        new (&mutex) std::recursive_mutex;
+    } else {
+        mutex.unlock();
+    }
+    return child;
 }
 
 Handle::Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}

@@ -5,6 +5,7 @@
 #include <pnmf/types.hpp>
 
 #include <hdf5.h>
+#include <sys/types.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -33,6 +34,9 @@ class Session {
     H5E_auto2_t function_ = nullptr;
     void* data_ = nullptr;
 };
+
+/// fork(2) while no thread uses HDF5, so that the child can. Not from inside a session.
+pid_t fork_between_sessions();
 
 /// An HDF5 identifier and the function that closes it.
 class Handle {

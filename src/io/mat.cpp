@@ -1,5 +1,6 @@
 #include "io/formats.hpp"
 #include "io/mat_variables.hpp"
+#include "io/rehearsal.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/mat.hpp>
@@ -63,7 +64,7 @@ std::string choose_variable(const fs::path& path, std::vector<std::string>& noti
 } // namespace
 
 MatArray read_mat_array(const fs::path& path, const std::string& variable) {
-    io::MatValue value = load(path, variable);
+    io::MatValue value = io::read_after_rehearsal(path, [&] { return load(path, variable); });
     auto* array = std::get_if<MatArray>(&value);
     require(array != nullptr, "{}:{}: must not be sparse", path.string(), variable);
     return std::move(*array);
@@ -71,7 +72,9 @@ MatArray read_mat_array(const fs::path& path, const std::string& variable) {
 
 namespace io {
 
-Dataset read_mat(const fs::path& path, const ReadOptions& options) {
+namespace {
+
+Dataset read_one_variable(const fs::path& path, const ReadOptions& options) {
     Dataset data;
     const std::string name = options.variable ? *options.variable : choose_variable(path, data.notices);
     MatValue value = load(path, name);
@@ -87,6 +90,12 @@ Dataset read_mat(const fs::path& path, const ReadOptions& options) {
     }
     name_missing(data);
     return data;
+}
+
+} // namespace
+
+Dataset read_mat(const fs::path& path, const ReadOptions& options) {
+    return read_after_rehearsal(path, [&] { return read_one_variable(path, options); });
 }
 
 } // namespace io

@@ -1,6 +1,7 @@
 #include "io/formats.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/input_file.hpp"
+#include "io/rehearsal.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -35,8 +36,10 @@ Format recognise_hdf5(const fs::path& path) {
     if (ending(path) == ".h5ad") {
         return Format::h5ad;
     }
-    const auto root = hdf5::Object::open_file(path);
-    return root.contains("obs") && root.contains("var") ? Format::h5ad : Format::tenx_h5;
+    return read_after_rehearsal(path, [&] {
+        const auto root = hdf5::Object::open_file(path);
+        return root.contains("obs") && root.contains("var") ? Format::h5ad : Format::tenx_h5;
+    });
 }
 
 } // namespace

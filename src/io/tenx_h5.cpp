@@ -1,6 +1,7 @@
 #include "io/formats.hpp"
 #include "io/h5ad_parts.hpp"
 #include "io/hdf5_handle.hpp"
+#include "io/rehearsal.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -91,9 +92,7 @@ void keep_genes(const fs::path& path, Dataset& data) {
     keep_features(data, keep);
 }
 
-} // namespace
-
-Dataset read_tenx_h5(const fs::path& path, const ReadOptions& options) {
+Dataset read_matrix_and_names(const fs::path& path, const ReadOptions& options) {
     const hdf5::Session session;
     const Object root = Object::open_file(path);
     const Object group = open_matrix(root);
@@ -116,6 +115,12 @@ Dataset read_tenx_h5(const fs::path& path, const ReadOptions& options) {
         swap_axes(data);
     }
     return data;
+}
+
+} // namespace
+
+Dataset read_tenx_h5(const fs::path& path, const ReadOptions& options) {
+    return read_after_rehearsal(path, [&] { return read_matrix_and_names(path, options); });
 }
 
 } // namespace pnmf::io

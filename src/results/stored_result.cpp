@@ -1,3 +1,5 @@
+#include "io/rehearsal.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/remedy.hpp>
 #include <pnmf/results/options_json.hpp>
@@ -303,13 +305,15 @@ StoredResult read_stored_result(const fs::path& given, const std::string& key) {
     const fs::path path = fs::is_directory(given) ? given / "result.h5ad" : given;
     require(fs::exists(path), "{}: there is no such result of a fit", path.string());
     const std::string uns = "uns/" + key + "/";
-    StoredResult result;
-    result.name = path.string();
-    result.key = key;
-    result.file = read_anndata(path, {.skip = {"X", "layers", uns + "H", uns + "W"},
-                                      .matrices = std::vector<std::string>{"X_" + key, key + "_W"}});
-    complete(result, slabs_in_file(path, uns + "H"), slabs_in_file(path, uns + "W"));
-    return result;
+    return io::read_after_rehearsal(path, [&] {
+        StoredResult result;
+        result.name = path.string();
+        result.key = key;
+        result.file = read_anndata(path, {.skip = {"X", "layers", uns + "H", uns + "W"},
+                                          .matrices = std::vector<std::string>{"X_" + key, key + "_W"}});
+        complete(result, slabs_in_file(path, uns + "H"), slabs_in_file(path, uns + "W"));
+        return result;
+    });
 }
 
 StoredResult stored_result(AnnDataFile file, const std::string& name, const std::string& key) {

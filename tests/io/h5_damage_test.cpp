@@ -64,7 +64,7 @@ TEST_F(Damage, AFileCutAnywhereIsReadOrRejected) {
         const std::string whole = bytes_of(h5_file(name));
         const auto target = folder / name;
         ASSERT_TRUE(survives(target, whole, options)) << name;
-        const std::size_t step = std::max<std::size_t>(whole.size() / 150, 1);
+        const std::size_t step = std::max<std::size_t>(whole.size() / 50, 1);
         for (std::size_t size = 0; size < whole.size(); size += step) {
             const bool read = survives(target, whole.substr(0, size), options);
             // HDF5 knows its size. Version 5 of MATLAB does not: later variables may be gone.
@@ -79,7 +79,7 @@ TEST_F(Damage, AFileWithWrongBytesIsReadOrRejected) {
     for (const auto& [name, options] : files()) {
         const std::string whole = bytes_of(h5_file(name));
         int rejected = 0;
-        for (int trial = 0; trial < 150; ++trial) {
+        for (int trial = 0; trial < 50; ++trial) {
             std::string wrong = whole;
             for (int flips = 1 + trial % 3; flips > 0; --flips) {
                 wrong[static_cast<std::size_t>(random.below(static_cast<Index>(whole.size())))] ^=
@@ -100,7 +100,7 @@ TEST_F(Damage, AnyWrongByteInTheDescriptionOfTruthValuesIsReadOrRejected) {
     for (std::size_t at = whole.find("FALSE"); at != std::string::npos; at = whole.find("FALSE", at + 1)) {
         ++found;
         for (std::size_t place = at - 28; place < at + 20; ++place) {
-            for (const int flip : {0x01, 0x08, 0x10, 0x80, 0xFF}) {
+            for (const int flip : {0x01, 0x10, 0xFF}) {
                 std::string wrong = whole;
                 wrong[place] = static_cast<char>(wrong[place] ^ flip);
                 rejected += survives(folder / "wrong.h5ad", wrong, {}) ? 0 : 1;
@@ -108,7 +108,7 @@ TEST_F(Damage, AnyWrongByteInTheDescriptionOfTruthValuesIsReadOrRejected) {
         }
     }
     EXPECT_GT(found, 0);
-    EXPECT_GT(rejected, 20 * found);
+    EXPECT_GT(rejected, 12 * found);
 }
 
 } // namespace

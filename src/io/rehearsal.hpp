@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+
+namespace pnmf::io {
+
+/// What a child process may take while it reads a file.
+struct RehearsalLimits {
+    std::uint64_t memory = 0;  ///< bytes beside those that this process has
+    std::uint64_t seconds = 0; ///< of the processor; ten times as many by the clock
+};
+
+/// Limits that no undamaged file of this size can need.
+///
+/// gzip makes nothing smaller than 1/1032, and a byte becomes a double of eight: 10,000 bytes for each of the
+/// file, and 256 MiB for everything else; no more than the machine has. A second for each megabyte, and 30.
+RehearsalLimits usual_limits(std::uintmax_t file_bytes);
+
+/// A file is read by a child process before this process reads it.
+///
+/// The libraries that decode HDF5 and MATLAB files crash on some damaged files, hang or ask for all memory
+/// (docs/decisions/0140-hdf5-in-a-child.md). The constructor forks: the child does the very same read, on a
+/// copy of the same memory, with limits on memory and time. Only if it comes to an end, with values or with
+/// an error, may this process do it too; else the constructor throws. InputError: the child crashed or ran
+/// out of time. SystemError: it ran out of memory, or the system stopped it.
+///
+///     const Rehearsal rehearsal(path, [&] { read(path); });
+///     return read(path);
+///
+/// While one lives, others of the same thread do nothing: they are parts of what was rehearsed. Nothing is
+/// done either where a child cannot be started, inside a body of `parallel_for` (a child made there would
+/// wait for threads it does not have), and in builds with sanitisers, which shall see every fault themselves.
+class Rehearsal {
+  public:
+    Rehearsal(const std::filesystem::path& file, const std::function<void()>& read);
+    Rehearsal(const std::filesystem::path& file, const std::function<void()>& read,
+              const RehearsalLimits& limits);
+    ~Rehearsal();
+    Rehearsal(const Rehearsal&) = delete;
+    Rehearsal& operator=(const Rehearsal&) = delete;
+
+  private:
+    bool outermost_;
+};
+
+/// `read()`, after a child has done it.
+template <class Read>
+auto read_after_rehearsal(const std::filesystem::path& file, const Read& read) {
+    const Rehearsal rehearsal(file, [&read] { static_cast<void>(read()); });
+    return read();
+}
+
+} // namespace pnmf::io

@@ -1,0 +1,177 @@
+#include "io/rehearsal.hpp"
+#include "support/paths.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/io/h5ad.hpp>
+#include <pnmf/parallel.hpp>
+
+#include <gmock/gmock.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+namespace pnmf::io {
+namespace {
+
+using test::TemporaryFolder;
+using ::testing::HasSubstr;
+
+#if defined(PNMF_SANITIZED)
+constexpr bool in_a_child = false;
+#else
+constexpr bool in_a_child = true;
+#endif
+
+class RehearsalTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        if (!in_a_child) {
+            GTEST_SKIP() << "a sanitiser shall see every fault itself: nothing is rehearsed";
+        }
+    }
+    /// The message when `read` is refused; "" when it is not.
+    template <class Error>
+    static std::string refused(const std::function<void()>& read,
+                               const RehearsalLimits& limits = usual_limits(1000)) {
+        try {
+            const Rehearsal rehearsal("some.h5ad", read, limits);
+        } catch (const Error& e) {
+            return e.what();
+        }
+        return "";
+    }
+    static AnnDataFile small() {
+        AnnDataFile file;
+        file.cell_names = {"a", "b"};
+        file.feature_names = {"x", "y", "z"};
+        file.X = Matrix(Matrix::Constant(3, 2, 1.5));
+        return file;
+    }
+};
+
+TEST_F(RehearsalTest, ACrashOfTheChildIsADamagedFileAndEndsNothingElse) {
+    const std::vector<std::function<void()>> faults{
+        [] { std::raise(SIGSEGV); },
+        [] { std::raise(SIGBUS); },
+        [] { std::raise(SIGFPE); },
+        [] { std::abort(); },
+        [] { std::_Exit(0); }, // as HDF5 does where it finds no memory
+        [] { std::terminate(); },
+        [] {
+            auto* const nowhere = static_cast<volatile char*>(
+                ::mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+            *nowhere = 1;
+        }};
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+        EXPECT_THAT(refused<InputError>(faults[i]), HasSubstr("some.h5ad: is damaged")) << i;
+    }
+}
+
+TEST_F(RehearsalTest, NothingOfACrashIsPrinted) {
+    ::testing::internal::CaptureStderr();
+    refused<InputError>([] {
+        constexpr char text[] = "said by the child\n";
+        [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text, sizeof text);
+        std::abort();
+    });
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
+}
+
+TEST_F(RehearsalTest, AFileThatAsksForMoreMemoryThanItsSizeExplainsIsRefused) {
+    const auto takes = [](std::size_t bytes) {
+        return [bytes] {
+            std::vector<char> all(bytes, 'x');
+            volatile char last = all.back();
+            static_cast<void>(last);
+        };
+    };
+    EXPECT_THAT(refused<SystemError>(takes(std::size_t{1} << 29U)), HasSubstr("too little memory"));
+    EXPECT_EQ(refused<SystemError>(takes(std::size_t{1} << 20U)), "");
+    // What is there already does not count.
+    const std::vector<char> held(std::size_t{1} << 29U, 'x');
+    EXPECT_EQ(refused<SystemError>(takes(std::size_t{1} << 20U)), "");
+}
+
+TEST_F(RehearsalTest, AReadThatDoesNotEndIsStopped) {
+    const auto endless = [] {
+        for (std::atomic<int> turns{0};;) {
+            ++turns;
+        }
+    };
+    EXPECT_THAT(refused<InputError>(endless, {.memory = 1U << 28U, .seconds = 1}),
+                HasSubstr("longer than a file of its size can"));
+}
+
+TEST_F(RehearsalTest, LimitsGrowWithTheFileAndStopAtTheMachine) {
+    EXPECT_EQ(usual_limits(0).memory, std::uint64_t{256} << 20U);
+    EXPECT_EQ(usual_limits(288).memory, (std::uint64_t{256} << 20U) + 2'880'000U);
+    EXPECT_LE(usual_limits(~std::uintmax_t{0}).memory, std::uint64_t{1} << 50U);
+    EXPECT_GT(usual_limits(~std::uintmax_t{0}).memory, std::uint64_t{256} << 20U);
+    EXPECT_EQ(usual_limits(std::uintmax_t{100} << 20U).seconds, 130U);
+}
+
+TEST_F(RehearsalTest, SignalsThatStopARunAreTheParentsAffair) {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
+        EXPECT_EQ(refused<InputError>([number] { std::raise(number); }), "") << number;
+    }
+}
+
+TEST_F(RehearsalTest, WhatIsReadAndWhatIsThrownAreThisProcessesOwn) {
+    int reads = 0;
+    EXPECT_EQ(read_after_rehearsal("some.h5ad", [&] { return ++reads; }), 1);
+    EXPECT_EQ(reads, 1); // the child counted for itself
+    EXPECT_THROW(read_after_rehearsal("some.h5ad", [&]() -> int { throw std::out_of_range("here"); }),
+                 std::out_of_range);
+}
+
+TEST_F(RehearsalTest, ARehearsalInsideAnotherIsPartOfIt) {
+    const pid_t self = ::getpid();
+    bool once = true;
+    const Rehearsal outer("some.h5ad", [] {});
+    const Rehearsal inner("some.h5ad", [&] { once = false; });
+    EXPECT_TRUE(once);
+    EXPECT_EQ(::getpid(), self);
+}
+
+TEST_F(RehearsalTest, ManyThreadsMayReadAtOnce) {
+    const TemporaryFolder folder;
+    write_anndata(folder / "a.h5ad", small());
+    parallel_for(64, [](Index) {}); // threads that a child will not have
+    std::atomic<int> read{0};
+    std::vector<std::thread> readers;
+    for (int i = 0; i < 4; ++i) {
+        readers.emplace_back([&] {
+            for (int repeat = 0; repeat < 10; ++repeat) {
+                read += read_anndata(folder / "a.h5ad").X ? 1 : 0;
+            }
+        });
+    }
+    for (std::thread& reader : readers) {
+        reader.join();
+    }
+    EXPECT_EQ(read.load(), 40);
+}
+
+TEST_F(RehearsalTest, ABodyOfAParallelLoopMayRead) {
+    const TemporaryFolder folder;
+    write_anndata(folder / "a.h5ad", small());
+    std::atomic<int> read{0};
+    parallel_for(8, [&](Index) { read += read_anndata(folder / "a.h5ad").X ? 1 : 0; });
+    EXPECT_EQ(read.load(), 8);
+}
+
+/// As where another part of a program wants to know nothing of its children.
+TEST_F(RehearsalTest, AChildThatTheSystemReapsIsJudgedAllTheSame) {
+    const auto before = std::signal(SIGCHLD, SIG_IGN);
+    EXPECT_EQ(refused<InputError>([] {}), "");
+    EXPECT_THAT(refused<InputError>([] { std::abort(); }), HasSubstr("is damaged"));
+    std::signal(SIGCHLD, before);
+}
+
+} // namespace
+} // namespace pnmf::io
