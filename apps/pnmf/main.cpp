@@ -9,6 +9,7 @@
 #include <pnmf/version.hpp>
 
 #include <fmt/core.h>
+#include <sys/stat.h>
 
 #include <csignal>
 #include <exception>
@@ -130,6 +131,7 @@ int main(int argc, char** argv) {
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
     pnmf::cli::guard_end();
+    ::umask(::umask(0) | S_IWOTH); // no file of ours can be written by everybody
     int code = 0;
     try {
         run_verb(argc, argv);

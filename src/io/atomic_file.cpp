@@ -86,7 +86,7 @@ AtomicFile::AtomicFile(const fs::path& target, std::size_t head)
             fmt::format(".{}.{}-{}.", target_.filename().string(), ::getpid(), counter++);
         temporary_ = target_.parent_path() / (name + "tmp");
         earlier_ = replaces_ ? target_.parent_path() / (name + "old") : fs::path();
-        descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0664);
     } while (descriptor_ < 0 && errno == EEXIST);
     if (descriptor_ < 0) {
         refuse(target_, errno);

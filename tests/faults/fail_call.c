@@ -84,6 +84,7 @@ static int fails(enum call call) {
 
 static int is_under(const char* path) {
     char here[4096];
+    char whole[8192];
     if (path == NULL) {
         return 0;
     }
@@ -91,7 +92,8 @@ static int is_under(const char* path) {
         if (getcwd(here, sizeof here) == NULL) {
             return 0;
         }
-        path = here;
+        snprintf(whole, sizeof whole, "%s/%s", here, path);
+        path = whole;
     }
     return under[0] != '\0' && strncmp(path, under, strlen(under)) == 0;
 }
