@@ -1,7 +1,9 @@
 #include "results/process_memory.hpp"
 
 #include <malloc.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -51,6 +53,12 @@ double available_bytes() {
         if (left > 0.0 && (free <= 0.0 || left < free)) {
             free = left;
         }
+    }
+    // `ulimit -v`, as batch systems set it.
+    rlimit space{};
+    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
+        const double left = static_cast<double>(space.rlim_cur) - status_bytes("VmSize");
+        free = free <= 0.0 ? std::max(left, 1.0) : std::clamp(left, 1.0, free);
     }
     return free;
 }

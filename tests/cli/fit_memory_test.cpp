@@ -58,6 +58,19 @@ TEST_F(Fit, KeepsToThePlannedMemory) {
     EXPECT_FALSE(tighter["options"]["shift-components"].get<bool>());
 }
 
+TEST_F(Fit, ThatTheProcessHasNoMemoryForIsRefusedBeforeTheWork) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "a sanitiser takes memory of its own";
+#endif
+    // 6,000 cells have 36 million pairs, 288 MB; nothing is said about memory but by the system.
+    const CommandResult refused =
+        run_command("ulimit -v 400000; " + command(circles(1500, 0) + " --threads 1" + few_sweeps, out()));
+    EXPECT_EQ(refused.exit_code, 2) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("memory: this run needs at least"));
+    EXPECT_THAT(refused.err, HasSubstr("this process can have"));
+    EXPECT_FALSE(fs::exists(out() / "result.h5ad"));
+}
+
 TEST_F(Fit, RefusesWhatDoesNotFitAndSizesThatAreNone) {
     const auto small = fit(circles() + few_sweeps + " --memory 1M", out());
     EXPECT_EQ(small.exit_code, 2);
