@@ -76,39 +76,42 @@ class FitInterrupt : public Fit {
         const fs::path checkpoint = out() / "checkpoint.bin";
         return fs::exists(checkpoint) && !saved_in_start(checkpoint);
     }
-    /// A run that does not end by itself, begun and seen to have saved a checkpoint.
-    std::unique_ptr<Process> begun(const std::vector<std::string>& more = {}) const {
+    /// The fit of these tests, by the shell.
+    std::string fit_of_input() const { return "'" + input_ + "' --transform none --rank " + rank_; }
+    /// The same as words, with a checkpoint after each sweep.
+    std::unique_ptr<Process> process(const std::vector<std::string>& more) const {
         std::vector<std::string> words{program().string(),
                                        "fit",
                                        "--preset",
                                        "paper",
                                        input_,
-                                       "--transform",
-                                       "none",
                                        "--rank",
                                        rank_,
-                                       "--tolerance",
-                                       "0",
-                                       "--max-sweeps",
-                                       "100000000",
-                                       "--checkpoint-every",
-                                       "0",
+                                       "--transform",
+                                       "none",
                                        "-o",
-                                       out().string()};
+                                       out().string(),
+                                       "--checkpoint-every",
+                                       "0"};
         words.insert(words.end(), more.begin(), more.end());
-        auto process = std::make_unique<Process>(words, folder_ / "err");
+        return std::make_unique<Process>(words, folder_ / "err");
+    }
+    /// A run that does not end by itself, begun and seen to have saved a checkpoint.
+    std::unique_ptr<Process> begun(std::vector<std::string> more = {}) const {
+        more.insert(more.end(), {"--tolerance", "0", "--max-sweeps", "100000000"});
+        auto run = process(more);
         const auto bound = std::chrono::steady_clock::now() + std::chrono::minutes(2);
-        while (!saved_a_sweep() && process->running() && std::chrono::steady_clock::now() < bound) {
+        while (!saved_a_sweep() && run->running() && std::chrono::steady_clock::now() < bound) {
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }
-        EXPECT_TRUE(saved_a_sweep()) << process->err();
-        return process;
+        EXPECT_TRUE(saved_a_sweep()) << run->err();
+        return run;
     }
     /// Ends the interrupted run where it is, and goes on with a copy of it for five sweeps; compares both
     /// with runs of as many sweeps that were left alone. `resumed`: said only when it is resumed.
     void expect_resumes_to_the_same_bits(const std::string& more = "",
                                          std::optional<std::string> resumed = std::nullopt) const {
-        const std::string data = "'" + input_ + "' --transform none --rank 3 --tolerance 0";
+        const std::string data = fit_of_input() + " --tolerance 0";
         const std::string arguments = data + more;
         const std::string again = data + resumed.value_or(more) + " --resume";
         fs::copy_file(out() / "checkpoint.bin", folder_ / "copy.bin");
@@ -174,10 +177,8 @@ TEST_F(FitInterrupt, ByAKillLeavesAWholeCheckpoint) {
         std::this_thread::sleep_for(std::chrono::microseconds(1700 * repeat));
         process->signal(SIGKILL);
         EXPECT_EQ(process->wait(), 128 + SIGKILL);
-        const CommandResult resumed = fit("'" + input_ +
-                                              "' --transform none --rank 3 --tolerance 0 --resume "
-                                              "--max-sweeps 0 --json",
-                                          out());
+        const CommandResult resumed =
+            fit(fit_of_input() + " --tolerance 0 --resume --max-sweeps 0 --json", out());
         ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
         fs::remove_all(out());
     }
@@ -244,25 +245,20 @@ TEST_F(FitInterrupt, AndResumedTracesAsIfLeftAlone) {
     const auto process = begun({"--trace", trace});
     process->signal(SIGINT);
     ASSERT_EQ(process->wait(), 130);
-    const CommandResult resumed = fit("'" + input_ +
-                                          "' --transform none --rank 3 --tolerance 0 --resume --max-sweeps 0 "
-                                          "--trace '" +
-                                          trace + "'",
-                                      out());
+    const std::string traced = fit_of_input() + " --tolerance 0 --trace '" + trace + "' --max-sweeps ";
+    const CommandResult resumed = fit(traced + "0 --resume", out());
     ASSERT_EQ(resumed.exit_code, 0) << resumed.err;
     const std::string whole = read_file(trace);
     EXPECT_THAT(whole, HasSubstr("\nstep\t1\t"));
     const int sweeps = Json::parse(read_file(out() / "summary.json"))["sweeps"];
-    expect_done("'" + input_ + "' --transform none --rank 3 --tolerance 0 --max-sweeps " +
-                    std::to_string(sweeps) + " --trace '" + trace + "'",
-                out("alone"));
+    expect_done(traced + std::to_string(sweeps), out("alone"));
     EXPECT_TRUE(read_file(trace) == whole);
 }
 
 TEST_F(FitInterrupt, IsNotBegunAnewUnlessToldTo) {
     fs::create_directories(out());
     std::ofstream(out() / "checkpoint.bin") << "of another run";
-    const std::string arguments = "'" + input_ + "' --transform none --rank 3 --max-sweeps 1";
+    const std::string arguments = fit_of_input() + " --max-sweeps 1";
     const CommandResult refused = run_command("'" + program().string() + "' fit --preset paper " + arguments +
                                               " -o '" + out().string() + "'");
     EXPECT_EQ(refused.exit_code, 2);
@@ -281,30 +277,15 @@ TEST_F(FitInterrupt, IsNotBegunAnewUnlessToldTo) {
 TEST_F(FitInterrupt, InItsStartContinuesToTheSameBits) {
     circles(20, 100);
     input_ = (folder_ / "circles20.h5ad").string();
-    const std::string arguments = "'" + input_ + "' --transform none --rank 3 --max-sweeps 3";
-    std::vector<std::string> words{program().string(),
-                                   "fit",
-                                   "--preset",
-                                   "paper",
-                                   input_,
-                                   "--transform",
-                                   "none",
-                                   "--rank",
-                                   "3",
-                                   "--max-sweeps",
-                                   "3",
-                                   "--checkpoint-every",
-                                   "0",
-                                   "-o",
-                                   out().string()};
-    Process process(words, folder_ / "err");
-    while (!fs::exists(out() / "checkpoint.bin") && process.running()) {
+    const std::string arguments = fit_of_input() + " --max-sweeps 3";
+    const auto run = process({"--max-sweeps", "3"});
+    while (!fs::exists(out() / "checkpoint.bin") && run->running()) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    process.signal(SIGINT);
-    ASSERT_EQ(process.wait(), 130) << process.err();
-    EXPECT_THAT(process.err(), AllOf(HasSubstr("interrupted while the start was made, and saved"),
-                                     HasSubstr("--resume goes on from there")));
+    run->signal(SIGINT);
+    ASSERT_EQ(run->wait(), 130) << run->err();
+    EXPECT_THAT(run->err(), AllOf(HasSubstr("interrupted while the start was made, and saved"),
+                                  HasSubstr("--resume goes on from there")));
     expect_done(arguments + " --resume", out());
     expect_done(arguments, out("alone"));
     expect_same_numbers(result(out()), result(out("alone")), "resumed in the start");
