@@ -1,4 +1,5 @@
 """Makes the files that fuzzing begins from: make_corpus.py PROGRAM. They are in the tree; this says where they came from."""
+import gzip
 import pathlib
 import subprocess
 import sys
@@ -27,6 +28,16 @@ def texts():
     put("matrix_market", "good-pattern.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n3 1\n")
     put("labels", "good-table.csv", "cell,label\na,T\nb,B\n")
     put("labels", "good-plain.txt", "T\nB\n")
+    put("labels", "good-header.tsv", 'cell\tkind\tlabel\n"b"\tx\t"B, cell"\na\ty\tT\nc\tz\t\n')
+    put("delimited", "good-semicolons.csv", "gene;a;b\r\nx;1;2\r\ny;3;-4e2\r\n")
+    put("delimited", "good-packed.csv.gz", gzip.compress(b"gene,a,b\nx,1,2\ny,3,4\n", mtime=0))
+    put("matrix_market", "good-packed.mtx.gz",
+        gzip.compress(b"%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 0.5\n2 2 1e-3\n2 3 7\n", mtime=0))
+    put("matrix_market", "good-skew.mtx", "%%MatrixMarket matrix coordinate real skew-symmetric\n3 3 2\n2 1 1.5\n3 2 -2\n")
+    put("gene_sets", "good-two.gmt", "one\tfirst\tA\tB\tC\r\n\ntwo\t\tB\tB\tD\n")
+    put("gene_sets", "good-packed.gmt.gz", gzip.compress(b"one\tx\tA\tB\n", mtime=0))
+    put("tenx_folder", "good-v3", "%%MatrixMarket matrix coordinate integer general\n3 2 3\n1 1 5\n3 1 2\n2 2 7\n\n==\n"
+        "E1\tA\tGene Expression\nE2\tB\tGene Expression\nE3\tC\tAntibody Capture\n\n==\nAA-1\nCC-1\n")
     put("options", "good-empty.json", "{}")
     put("size", "good-unit", "16.5GiB")
     put("size", "good-plain", "800M")
@@ -56,6 +67,24 @@ def annotated(folder, program):
     put("h5ad", "good-csr.h5ad", (folder / "a.h5ad").read_bytes())
     anndata.AnnData(counts).write_h5ad(folder / "a.h5ad", compression="gzip")
     put("h5ad", "good-dense-gzip.h5ad", (folder / "a.h5ad").read_bytes())
+    csc = anndata.AnnData(scipy.sparse.csc_matrix(counts), layers={"more": counts})
+    csc.obsm["X_pca"] = counts[:, :2]
+    csc.uns["log1p"] = {"base": 2.0}
+    csc.write_h5ad(folder / "a.h5ad", compression="gzip")
+    put("h5ad", "good-csc-gzip.h5ad", (folder / "a.h5ad").read_bytes())
+    with h5py.File(folder / "t.h5", "w") as file:
+        genome = file.create_group("hg19")
+        genome["shape"] = np.array([3, 2], dtype="i4")
+        genome["data"], genome["indices"], genome["indptr"] = [1, 2, 3], [0, 2, 1], [0, 2, 3]
+        genome["barcodes"] = np.array([b"AA-1", b"CC-1"])
+        genome["genes"], genome["gene_names"] = np.array([b"E1", b"E2", b"E3"]), np.array([b"A", b"B", b"C"])
+    put("tenx_h5", "good-v2.h5", (folder / "t.h5").read_bytes())
+    with h5py.File(folder / "t.mat", "w", userblock_size=512) as file:
+        file["X"] = np.arange(6.0).reshape(2, 3)
+        file["X"].attrs["MATLAB_class"] = np.bytes_("double")
+    whole = bytearray((folder / "t.mat").read_bytes())
+    whole[:128] = b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM"
+    put("mat", "good-v73.mat", bytes(whole))
     with h5py.File(folder / "t.h5", "w") as file:
         matrix = file.create_group("matrix")
         matrix["shape"] = np.array([3, 2], dtype="i4")

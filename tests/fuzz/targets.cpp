@@ -5,6 +5,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/dataset.hpp>
+#include <pnmf/io/gene_sets.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/options_json.hpp>
@@ -18,6 +19,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
+#include <map>
 #include <string>
 
 namespace pnmf::fuzz {
@@ -25,15 +28,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
+fs::path memory_folder() {
+    std::error_code missing;
+    return fs::is_directory("/dev/shm", missing) ? fs::path("/dev/shm") : fs::temp_directory_path();
+}
+
 /// A file that holds the bytes while this lives, in memory where the system has a place for such files: HDF5
 /// wants one with a path.
 class ScratchFile {
   public:
     explicit ScratchFile(std::string_view bytes) {
-        std::error_code missing;
-        const fs::path folder =
-            fs::is_directory("/dev/shm", missing) ? fs::path("/dev/shm") : fs::temp_directory_path();
-        path_ = (folder / "pnmf-fuzz-XXXXXX").string();
+        path_ = (memory_folder() / "pnmf-fuzz-XXXXXX").string();
         const int descriptor = ::mkostemp(path_.data(), O_CLOEXEC);
         while (!bytes.empty()) {
             const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
@@ -53,6 +58,28 @@ class ScratchFile {
     std::string path_;
 };
 
+/// A folder of its own, the same way.
+class ScratchFolder {
+  public:
+    ScratchFolder() {
+        std::string name = (memory_folder() / "pnmf-fuzz-XXXXXX").string();
+        if (::mkdtemp(name.data()) == nullptr) {
+            std::abort();
+        }
+        path_ = name;
+    }
+    ~ScratchFolder() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+    const fs::path& path() const { return path_; }
+
+  private:
+    fs::path path_;
+};
+
 /// What every reader promises about what it returns.
 void expect_sound(const Dataset& data) {
     const bool named =
@@ -69,30 +96,43 @@ void expect_sound(const Dataset& data) {
     }
 }
 
-void read_as(io::Format format, std::string_view bytes) {
-    const ScratchFile file(bytes);
+Dataset read_file(io::Format format, const fs::path& file) {
     const ReadOptions options{};
     switch (format) {
     case io::Format::delimited:
-        return expect_sound(io::read_delimited(file.path(), options));
+        return io::read_delimited(file, options);
     case io::Format::matrix_market:
-        return expect_sound(io::read_matrix_market(file.path(), options));
+        return io::read_matrix_market(file, options);
     case io::Format::npy:
-        return expect_sound(io::read_npy(file.path(), options));
+        return io::read_npy(file, options);
     case io::Format::mat:
-        return expect_sound(io::read_mat(file.path(), options));
+        return io::read_mat(file, options);
     case io::Format::h5ad:
-        return expect_sound(io::read_h5ad(file.path(), options));
+        return io::read_h5ad(file, options);
     case io::Format::tenx_h5:
-        return expect_sound(io::read_tenx_h5(file.path(), options));
+        return io::read_tenx_h5(file, options);
     case io::Format::tenx_folder:
-        return;
+        break;
     }
+    return io::read_tenx_folder(file, options);
 }
 
 template <io::Format format>
 void read_format(std::string_view bytes) {
-    read_as(format, bytes);
+    const ScratchFile file(bytes);
+    expect_sound(read_file(format, file.path()));
+}
+
+/// Three files in a folder, one after the other in the bytes, with a line "==" between them.
+void read_tenx_folder(std::string_view bytes) {
+    const ScratchFolder folder;
+    for (const char* const name : {"matrix.mtx", "features.tsv", "barcodes.tsv"}) {
+        constexpr std::string_view between = "\n==\n";
+        const auto end = bytes.find(between);
+        std::ofstream(folder.path() / name, std::ios::binary) << bytes.substr(0, end);
+        bytes.remove_prefix(end == std::string_view::npos ? bytes.size() : end + between.size());
+    }
+    expect_sound(io::read_tenx_folder(folder.path(), {}));
 }
 
 void read_checkpoint(std::string_view bytes) {
@@ -124,7 +164,12 @@ void read_size(std::string_view bytes) {
     parse_size(std::string(bytes));
 }
 
-constexpr std::array<Target, 11> all{{{"delimited", read_format<io::Format::delimited>},
+void read_gene_sets_of(std::string_view bytes) {
+    const ScratchFile file(bytes);
+    read_gene_sets(file.path());
+}
+
+constexpr std::array<Target, 13> all{{{"delimited", read_format<io::Format::delimited>},
                                       {"matrix_market", read_format<io::Format::matrix_market>},
                                       {"npy", read_format<io::Format::npy>},
                                       {"mat", read_format<io::Format::mat>},
@@ -134,7 +179,9 @@ constexpr std::array<Target, 11> all{{{"delimited", read_format<io::Format::deli
                                       {"result", read_result},
                                       {"labels", read_labels_of},
                                       {"options", read_options},
-                                      {"size", read_size}}};
+                                      {"size", read_size},
+                                      {"tenx_folder", read_tenx_folder},
+                                      {"gene_sets", read_gene_sets_of}}};
 
 } // namespace
 
@@ -153,6 +200,26 @@ bool accepts(const Target& target, std::string_view bytes) {
         return false;
     } catch (const SystemError&) { // HDF5 found no memory for a size that makes no sense
         return false;
+    }
+}
+
+std::optional<Dataset> values_in(const Target& target, const fs::path& file) {
+    static const std::map<std::string_view, io::Format> formats{{"delimited", io::Format::delimited},
+                                                                {"npy", io::Format::npy},
+                                                                {"matrix_market", io::Format::matrix_market},
+                                                                {"mat", io::Format::mat},
+                                                                {"h5ad", io::Format::h5ad},
+                                                                {"tenx_h5", io::Format::tenx_h5}};
+    const auto format = formats.find(target.name);
+    if (format == formats.end()) {
+        return std::nullopt;
+    }
+    try {
+        return read_file(format->second, file);
+    } catch (const InputError&) {
+        return std::nullopt;
+    } catch (const SystemError&) {
+        return std::nullopt;
     }
 }
 

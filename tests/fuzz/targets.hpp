@@ -1,5 +1,9 @@
 #pragma once
 
+#include <pnmf/io/dataset.hpp>
+
+#include <filesystem>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -17,5 +21,9 @@ std::span<const Target> targets();
 
 /// Reads, and takes the errors that are right. True when the bytes were accepted.
 bool accepts(const Target& target, std::string_view bytes);
+
+/// What the reader of a target finds in a file; nothing when it refuses it or when the target reads no
+/// values.
+std::optional<Dataset> values_in(const Target& target, const std::filesystem::path& file);
 
 } // namespace pnmf::fuzz
