@@ -18,6 +18,11 @@ namespace pnmf::cuda {
 /// SystemError with the size that was asked for and what is free.
 [[noreturn]] void fail_memory(std::size_t bytes);
 
+/// Copies from and to memory of the host; large ones go through memory that the device reaches at full speed.
+/// From one thread at a time.
+void copy_to_device(void* to, const void* from, std::size_t bytes);
+void copy_from_device(void* to, const void* from, std::size_t bytes);
+
 inline void check(cudaError_t code, const char* what) {
     if (code != cudaSuccess) {
         fail_call(what, cudaGetErrorString(code));
@@ -85,16 +90,12 @@ class DeviceArray {
     }
     void upload_part(const Value* from, std::int64_t first, std::int64_t count) {
         if (count > 0) {
-            check(cudaMemcpy(data_ + first, from, static_cast<std::size_t>(count) * sizeof(Value),
-                             cudaMemcpyHostToDevice),
-                  "copying to the device");
+            copy_to_device(data_ + first, from, static_cast<std::size_t>(count) * sizeof(Value));
         }
     }
     void download_part(Value* to, std::int64_t first, std::int64_t count) const {
         if (count > 0) {
-            check(cudaMemcpy(to, data_ + first, static_cast<std::size_t>(count) * sizeof(Value),
-                             cudaMemcpyDeviceToHost),
-                  "copying from the device");
+            copy_from_device(to, data_ + first, static_cast<std::size_t>(count) * sizeof(Value));
         }
     }
     std::vector<Value> download() const {
@@ -113,6 +114,25 @@ class DeviceArray {
   private:
     Value* data_ = nullptr;
     std::int64_t size_ = 0;
+};
+
+/// Memory of the host that the device reaches at full speed. Uninitialised.
+template <class Value>
+class PinnedArray {
+  public:
+    explicit PinnedArray(std::int64_t size) {
+        check(
+            cudaMallocHost(reinterpret_cast<void**>(&data_), static_cast<std::size_t>(size) * sizeof(Value)),
+            "memory of the host for copies");
+    }
+    PinnedArray(const PinnedArray&) = delete;
+    PinnedArray& operator=(const PinnedArray&) = delete;
+    ~PinnedArray() { cudaFreeHost(data_); }
+
+    Value* get() { return data_; }
+
+  private:
+    Value* data_ = nullptr;
 };
 
 /// The matrix products of the device, on its one stream: then they are the same bits from run to run.

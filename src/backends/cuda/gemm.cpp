@@ -1,21 +1,6 @@
 #include "backends/cuda/gemm.hpp"
 
-#include <pnmf/error.hpp>
-
 namespace pnmf::cuda {
-
-void fail_call(const char* what, const char* answer) {
-    throw SystemError(fmt::format("the CUDA device failed ({}): {}", what, answer));
-}
-
-void fail_memory(std::size_t bytes) {
-    std::size_t free = 0;
-    std::size_t total = 0;
-    cudaMemGetInfo(&free, &total);
-    throw SystemError(fmt::format(
-        "the CUDA device has no room for {:.2f} GB more: {:.2f} of {:.2f} GB are free",
-        static_cast<double>(bytes) / 1e9, static_cast<double>(free) / 1e9, static_cast<double>(total) / 1e9));
-}
 
 namespace {
 
@@ -23,44 +8,61 @@ cublasOperation_t operation(bool transposed) {
     return transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
+/// Every product of matrices goes through this one call, every batch of them through the next.
+template <class Real>
+void multiply(const Products& products, bool transpose_A, bool transpose_B, std::int64_t m, std::int64_t n,
+              std::int64_t k, const Real* A, std::int64_t lda, const Real* B, std::int64_t ldb, Real* C,
+              std::int64_t ldc, cublasComputeType_t precision) {
+    constexpr cudaDataType_t type = sizeof(Real) == sizeof(float) ? CUDA_R_32F : CUDA_R_64F;
+    const Real one = 1;
+    const Real zero = 0;
+    check(cublasGemmEx_64(products.handle(), operation(transpose_A), operation(transpose_B), m, n, k, &one, A,
+                          type, lda, B, type, ldb, &zero, C, type, ldc, precision, CUBLAS_GEMM_DEFAULT),
+          "a product of matrices");
+}
+
+template <class Real>
+void multiply_batch(const Products& products, bool of_rows, std::int64_t m, std::int64_t k, const Real* M,
+                    std::int64_t ld, std::int64_t step, Real* C, std::int64_t count,
+                    cublasComputeType_t precision) {
+    constexpr cudaDataType_t type = sizeof(Real) == sizeof(float) ? CUDA_R_32F : CUDA_R_64F;
+    const Real one = 1;
+    const Real zero = 0;
+    check(cublasGemmStridedBatchedEx_64(products.handle(), operation(!of_rows), operation(of_rows), m, m, k,
+                                        &one, M, type, ld, step, M, type, ld, step, &zero, C, type, m, m * m,
+                                        count, precision, CUBLAS_GEMM_DEFAULT),
+          "products of a matrix with itself");
+}
+
 } // namespace
 
 void gemm(const Products& products, bool transpose_A, bool transpose_B, std::int64_t m, std::int64_t n,
           std::int64_t k, const float* A, std::int64_t lda, const float* B, std::int64_t ldb, float* C,
           std::int64_t ldc) {
-    const float one = 1.0F;
-    const float zero = 0.0F;
-    check(cublasSgemm_64(products.handle(), operation(transpose_A), operation(transpose_B), m, n, k, &one, A,
-                         lda, B, ldb, &zero, C, ldc),
-          "a product of matrices");
+    multiply(products, transpose_A, transpose_B, m, n, k, A, lda, B, ldb, C, ldc, CUBLAS_COMPUTE_32F);
 }
 
 void gemm(const Products& products, bool transpose_A, bool transpose_B, std::int64_t m, std::int64_t n,
           std::int64_t k, const double* A, std::int64_t lda, const double* B, std::int64_t ldb, double* C,
           std::int64_t ldc) {
-    const double one = 1.0;
-    const double zero = 0.0;
-    check(cublasDgemm_64(products.handle(), operation(transpose_A), operation(transpose_B), m, n, k, &one, A,
-                         lda, B, ldb, &zero, C, ldc),
-          "a product of matrices");
+    multiply(products, transpose_A, transpose_B, m, n, k, A, lda, B, ldb, C, ldc, CUBLAS_COMPUTE_64F);
+}
+
+void gemm_tf32(const Products& products, bool transpose_A, bool transpose_B, std::int64_t m, std::int64_t n,
+               std::int64_t k, const float* A, std::int64_t lda, const float* B, std::int64_t ldb, float* C,
+               std::int64_t ldc) {
+    multiply(products, transpose_A, transpose_B, m, n, k, A, lda, B, ldb, C, ldc,
+             CUBLAS_COMPUTE_32F_FAST_TF32);
 }
 
 void grams(const Products& products, bool of_rows, std::int64_t m, std::int64_t k, const float* M,
            std::int64_t ld, std::int64_t step, float* C, std::int64_t count) {
-    const float one = 1.0F;
-    const float zero = 0.0F;
-    check(cublasSgemmStridedBatched_64(products.handle(), operation(!of_rows), operation(of_rows), m, m, k,
-                                       &one, M, ld, step, M, ld, step, &zero, C, m, m * m, count),
-          "products of a matrix with itself");
+    multiply_batch(products, of_rows, m, k, M, ld, step, C, count, CUBLAS_COMPUTE_32F);
 }
 
 void grams(const Products& products, bool of_rows, std::int64_t m, std::int64_t k, const double* M,
            std::int64_t ld, std::int64_t step, double* C, std::int64_t count) {
-    const double one = 1.0;
-    const double zero = 0.0;
-    check(cublasDgemmStridedBatched_64(products.handle(), operation(!of_rows), operation(of_rows), m, m, k,
-                                       &one, M, ld, step, M, ld, step, &zero, C, m, m * m, count),
-          "products of a matrix with itself");
+    multiply_batch(products, of_rows, m, k, M, ld, step, C, count, CUBLAS_COMPUTE_64F);
 }
 
 } // namespace pnmf::cuda
