@@ -56,7 +56,9 @@ std::vector<LargerCase> larger_cases() {
     return {{{.features = 150, .cells = 2600, .scales = 64, .sparse = true}, 32, true},
             {{.features = 250, .cells = 1100, .scales = 3, .sparse = true}, 45, true},
             {{.features = 250, .cells = 1100, .scales = 3}, 45, false},
-            {{.features = 60, .cells = 300, .scales = 250, .sparse = true}, 9, true}};
+            {{.features = 60, .cells = 300, .scales = 250, .sparse = true}, 9, true},
+            {{.features = 200, .cells = 1300, .scales = 32, .sparse = true}, 30, true},
+            {{.features = 90, .cells = 701, .scales = 11}, 17, true}};
 }
 
 template <class Real>

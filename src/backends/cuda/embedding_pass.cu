@@ -307,7 +307,7 @@ int lanes_that_fit(const Shape& shape, std::int64_t shared_bytes) {
 
 template <class Real>
 double EmbeddingPass<Real>::bytes_of_work(const Shape& shape, int processors, std::int64_t shared_bytes) {
-    return lanes_that_fit<Real>(shape, shared_bytes) > 0
+    return LanePass<Real>::fits(shape, shared_bytes) || lanes_that_fit<Real>(shape, shared_bytes) > 0
                ? 0.0
                : static_cast<double>(Tile<Real>::bytes(shape.scales, shape.rank, 32)) *
                      std::min(2.0 * processors, static_cast<double>(blocks_of(shape.cells, 32)));
@@ -323,6 +323,12 @@ void EmbeddingPass<Real>::prepare(const Shape& shape) {
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking for its size");
     check(cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
           "asking for its memory of a block");
+    by_lanes_ = LanePass<Real>::fits(shape, shared_bytes);
+    if (by_lanes_) {
+        room_.allocate(0);
+        lane_pass_.prepare(shape, processors, shared_bytes);
+        return;
+    }
     const int fitting = lanes_that_fit<Real>(shape, shared_bytes);
     shared_ = fitting > 0;
     lanes_ = shared_ ? fitting : 32;
@@ -345,6 +351,10 @@ void EmbeddingPass<Real>::prepare(const Shape& shape) {
 
 template <class Real>
 void EmbeddingPass<Real>::run(const Penalties<Real>& penalties, const ProductsView<Real>& products, Real* H) {
+    if (by_lanes_) {
+        lane_pass_.run(penalties, products, H);
+        return;
+    }
     const PassArguments<Real> of{shape_.scales,
                                  shape_.rank,
                                  lanes_,

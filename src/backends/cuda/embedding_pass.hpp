@@ -1,6 +1,7 @@
 #pragma once
 
 #include "backends/cuda/device_memory.hpp"
+#include "backends/cuda/lane_pass.hpp"
 #include "backends/cuda/shape.hpp"
 
 namespace pnmf::cuda {
@@ -27,6 +28,8 @@ class EmbeddingPass {
 
   private:
     Shape shape_;
+    bool by_lanes_ = false; ///< the quicker pass, where its sizes allow it
+    LanePass<Real> lane_pass_;
     int lanes_ = 32;         ///< cells of a tile
     bool shared_ = true;     ///< tiles stand in the memory of a block, else in `room_`
     std::int64_t bytes_ = 0; ///< of a tile
