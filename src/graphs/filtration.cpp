@@ -34,9 +34,10 @@ void check_options(const FiltrationOptions& options) {
             "alpha must be a finite number above 0, got {}", options.alpha);
 }
 
-Filtration tree_and_scales(const Points& points, const FiltrationOptions& options, std::uint64_t seed) {
+Filtration tree_and_scales(const Points& points, const FiltrationOptions& options, std::uint64_t seed,
+                           PairSearcher* searcher) {
     check_options(options);
-    TreeAndNeighbors found = tree_and_neighbors(points, options.neighbors, options.search, seed);
+    TreeAndNeighbors found = tree_and_neighbors(points, options.neighbors, options.search, seed, searcher);
     Filtration filtration;
     filtration.tree_is_exact = found.tree_is_exact();
     filtration.tree = std::move(found.tree);
@@ -48,8 +49,9 @@ Filtration tree_and_scales(const Points& points, const FiltrationOptions& option
     return filtration;
 }
 
-Filtration make_filtration(const Points& points, const FiltrationOptions& options, std::uint64_t seed) {
-    Filtration filtration = tree_and_scales(points, options, seed);
+Filtration make_filtration(const Points& points, const FiltrationOptions& options, std::uint64_t seed,
+                           PairSearcher* searcher) {
+    Filtration filtration = tree_and_scales(points, options, seed, searcher);
     if (filtration.neighbors) {
         filtration.graph = std::make_unique<SparseMultiscaleGraph>(
             filtration.tree, filtration.neighbors->edges, options.alpha);

@@ -4,6 +4,7 @@
 #include <pnmf/persistence/neighbors.hpp>
 
 #include "persistence/neighbor_candidates.hpp"
+#include "persistence/neighbors_of.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -145,8 +146,21 @@ double measured_recall(const Points& points, const std::vector<std::vector<Candi
     return static_cast<double>(total) / static_cast<double>(k * static_cast<Index>(sample.size()));
 }
 
+/// Blocks of fixed size are sorted beside each other, then merged two by two.
+void sort_edges(std::vector<Edge>& edges) {
+    constexpr Index block = Index{1} << 18U;
+    const auto size = std::ssize(edges);
+    const auto at = [&](Index place) { return edges.begin() + std::min(place, size); };
+    parallel_blocks(size, block, [&](Index begin, Index end) { std::sort(at(begin), at(end)); });
+    for (Index width = block; width < size; width *= 2) {
+        parallel_blocks(size, 2 * width, [&](Index begin, Index end) {
+            std::inplace_merge(at(begin), at(begin + width), at(end));
+        });
+    }
+}
+
 std::vector<Edge> distinct_edges(std::vector<Edge> edges) {
-    std::sort(edges.begin(), edges.end());
+    sort_edges(edges);
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
     return edges;
 }
@@ -156,16 +170,8 @@ Edge edge_between(Index i, Index j, double length) {
 }
 
 NeighborEdges exact_edges(const Points& points, Index k) {
-    const Neighbors neighbors = exact_neighbors(points, k);
-    std::vector<Edge> edges;
-    edges.reserve(static_cast<std::size_t>(k * points.count()));
-    for (Index j = 0; j < points.count(); ++j) {
-        for (Index r = 0; r < k; ++r) {
-            edges.push_back(edge_between(j, neighbors.index(r, j), neighbors.distance(r, j)));
-        }
-    }
     NeighborEdges result;
-    result.edges = distinct_edges(std::move(edges));
+    result.edges = edges_of_neighbors(exact_neighbors(points, k));
     return result;
 }
 
@@ -189,6 +195,17 @@ NeighborEdges approximate_edges(const Points& points, NeighborSearch search, Ind
 }
 
 } // namespace
+
+std::vector<Edge> edges_of_neighbors(const Neighbors& neighbors) {
+    std::vector<Edge> edges;
+    edges.reserve(static_cast<std::size_t>(neighbors.index.size()));
+    for (Index j = 0; j < neighbors.index.cols(); ++j) {
+        for (Index r = 0; r < neighbors.index.rows(); ++r) {
+            edges.push_back(edge_between(j, neighbors.index(r, j), neighbors.distance(r, j)));
+        }
+    }
+    return distinct_edges(std::move(edges));
+}
 
 NeighborEdges neighbor_edges(const Points& points, const NeighborOptions& options) {
     const Index n = points.count();

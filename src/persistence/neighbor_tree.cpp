@@ -1,5 +1,6 @@
 #include "persistence/kruskal.hpp"
 #include "persistence/search_space.hpp"
+#include "persistence/searched_pairs.hpp"
 
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/neighbor_tree.hpp>
@@ -127,7 +128,11 @@ SpanningTree neighbor_tree(const Points& points, const std::vector<Edge>& edges)
 }
 
 TreeAndNeighbors tree_and_neighbors(const Points& points, std::optional<Index> neighbors,
-                                    NeighborSearch search, std::uint64_t seed) {
+                                    NeighborSearch search, std::uint64_t seed, PairSearcher* searcher) {
+    const bool all_pairs = search == NeighborSearch::automatic || search == NeighborSearch::exact;
+    if (searcher != nullptr && neighbors && all_pairs) {
+        return searched_tree_and_neighbors(points, *neighbors, *searcher);
+    }
     TreeAndNeighbors found;
     if (neighbors) {
         found.neighbors = neighbor_edges(points, {.neighbors = *neighbors, .search = search, .seed = seed});

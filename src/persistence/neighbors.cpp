@@ -2,7 +2,7 @@
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/neighbors.hpp>
 
-#include "persistence/pair_bounds.hpp"
+#include "persistence/neighbors_of.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -82,37 +82,45 @@ void offer(const PairBounds::Panel& others, const PairBounds::Panel& mine, const
 
 } // namespace
 
-Neighbors exact_neighbors(const Points& points, Index k) {
-    const Index n = points.count();
-    require(k >= 1 && k <= n - 1, "the number of neighbours must be from 1 to {} for {} cells, got {}", n - 1,
-            n, k);
-    const PairBounds bounds(points);
-    std::vector<Index> cells(static_cast<std::size_t>(n));
-    std::iota(cells.begin(), cells.end(), Index{0});
-    const std::span<const Index> all(cells);
-
-    Neighbors result;
-    result.index.resize(k, n);
-    result.distance.resize(k, n);
-    parallel_blocks(n, panel_cells, [&](Index begin, Index end) {
+void exact_neighbors_of(const PairBounds& bounds, std::span<const Index> cells, Neighbors& result) {
+    const Index n = bounds.points().count();
+    const Index k = result.index.rows();
+    std::vector<Index> numbers(static_cast<std::size_t>(n));
+    std::iota(numbers.begin(), numbers.end(), Index{0});
+    const std::span<const Index> all(numbers);
+    const auto count = std::ssize(cells);
+    constexpr Index items = 16; // few cells are spread over the threads too
+    parallel_blocks(count, std::clamp<Index>(count / items, 8, panel_cells), [&](Index begin, Index end) {
         PairBounds::Panel mine;
         PairBounds::Panel others;
         Matrix lower;
-        bounds.gather(all.subspan(begin, end - begin), mine);
+        bounds.gather(cells.subspan(begin, end - begin), mine);
         std::vector<Candidates> lists(static_cast<std::size_t>(end - begin), Candidates(k));
         for (Index first = 0; first < n; first += panel_cells) {
             bounds.gather(all.subspan(first, std::min(panel_cells, n - first)), others);
             bounds.lower_bounds(others, mine, lower);
             offer(others, mine, lower, bounds, lists);
         }
-        for (Index cell = begin; cell < end; ++cell) {
-            const auto nearest = lists[cell - begin].nearest(cell, bounds);
+        for (Index i = begin; i < end; ++i) {
+            const auto nearest = lists[i - begin].nearest(cells[i], bounds);
             for (Index r = 0; r < k; ++r) {
-                result.distance(r, cell) = nearest[r].first;
-                result.index(r, cell) = nearest[r].second;
+                result.distance(r, cells[i]) = nearest[r].first;
+                result.index(r, cells[i]) = nearest[r].second;
             }
         }
     });
+}
+
+Neighbors exact_neighbors(const Points& points, Index k) {
+    const Index n = points.count();
+    require(k >= 1 && k <= n - 1, "the number of neighbours must be from 1 to {} for {} cells, got {}", n - 1,
+            n, k);
+    std::vector<Index> cells(static_cast<std::size_t>(n));
+    std::iota(cells.begin(), cells.end(), Index{0});
+    Neighbors result;
+    result.index.resize(k, n);
+    result.distance.resize(k, n);
+    exact_neighbors_of(PairBounds(points), cells, result);
     return result;
 }
 

@@ -17,6 +17,8 @@
 
 namespace pnmf {
 
+class PairSearcher;
+
 /// How the tree, the scales and the graphs of a data set are made.
 struct FiltrationOptions {
     double alpha = 1.5; ///< α of the weights exp(−d²/ε^α); α ≠ 2 depends on the unit of the points
@@ -43,9 +45,10 @@ struct Filtration {
 /// Points → tree → scales → graph: the one place where these are put together.
 ///
 /// The points have their metric already, and `options.metric` is not looked at. The seed is that of the
-/// approximate search and of the strategies `random` and `sufficient`.
+/// approximate search and of the strategies `random` and `sufficient`. A device that looks through all pairs
+/// of the points makes the automatic search of neighbours exact.
 Filtration make_filtration(const Points& points, const FiltrationOptions& options = {},
-                           std::uint64_t seed = 0);
+                           std::uint64_t seed = 0, PairSearcher* searcher = nullptr);
 
 /// The same from a neighbour graph of one's own, in place of points. The graph at ε has its edges shorter
 /// than ε; the tree is theirs, and so is Δ*. `options.neighbors` must not be set. InputError unless the edges
@@ -56,7 +59,7 @@ Filtration make_filtration(const SortedEdges& edges, const FiltrationOptions& op
 /// What `make_filtration` makes before the graph: for those who need no weights. A graph of all pairs takes
 /// n² numbers, the rest O(n).
 Filtration tree_and_scales(const Points& points, const FiltrationOptions& options = {},
-                           std::uint64_t seed = 0);
+                           std::uint64_t seed = 0, PairSearcher* searcher = nullptr);
 
 /// Every edge of these graphs: tree and neighbours, or all pairs of the points (at most
 /// `largest_set_of_pairs` cells).

@@ -27,7 +27,11 @@ struct TreeAndNeighbors {
     bool tree_is_exact() const { return !neighbors || neighbors->search != NeighborSearch::clustered; }
 };
 
+class PairSearcher;
+
+/// With a device that looks through all pairs, the automatic search is exact, for any number of cells.
 TreeAndNeighbors tree_and_neighbors(const Points& points, std::optional<Index> neighbors,
-                                    NeighborSearch search, std::uint64_t seed);
+                                    NeighborSearch search, std::uint64_t seed,
+                                    PairSearcher* searcher = nullptr);
 
 } // namespace pnmf

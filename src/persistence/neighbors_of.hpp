@@ -1,0 +1,19 @@
+#pragma once
+
+#include "persistence/pair_bounds.hpp"
+
+#include <pnmf/persistence/neighbors.hpp>
+#include <pnmf/persistence/spanning_tree.hpp>
+
+#include <span>
+#include <vector>
+
+namespace pnmf {
+
+/// The k nearest of some cells, into their columns of `result` (k × all cells).
+void exact_neighbors_of(const PairBounds& bounds, std::span<const Index> cells, Neighbors& result);
+
+/// The edges between each cell and its nearest, ascending, each once.
+std::vector<Edge> edges_of_neighbors(const Neighbors& neighbors);
+
+} // namespace pnmf
