@@ -3,6 +3,7 @@
 #include "solvers/device_facts.hpp"
 #ifdef PNMF_HAS_CUDA
 #include "backends/cuda/cuda_backend.hpp"
+#include "backends/cuda/cuda_pairs.hpp"
 #endif
 
 #include <pnmf/error.hpp>
@@ -30,6 +31,15 @@ constexpr std::array table{
 #endif
 };
 
+template <class Real>
+const Row<Real>& row_of(const std::string& name) {
+    const auto found = std::find_if(table<Real>.begin(), table<Real>.end(),
+                                    [&](const Row<Real>& row) { return row.name == name; });
+    require(found != table<Real>.end(), "the device must be one of {}, got {}", fmt::join(devices(), ", "),
+            name);
+    return *found;
+}
+
 } // namespace
 
 std::vector<std::string> devices() {
@@ -56,16 +66,31 @@ double cuda_device_bytes([[maybe_unused]] const DeviceNeed& need) {
 #endif
 }
 
-template <class Real>
-std::unique_ptr<Backend<Real>> make_backend(const std::string& name, const Problem<Real>& problem) {
-    const auto found = std::find_if(table<Real>.begin(), table<Real>.end(),
-                                    [&](const Row<Real>& row) { return row.name == name; });
-    require(found != table<Real>.end(), "the device must be one of {}, got {}", fmt::join(devices(), ", "),
-            name);
-    return found->make(problem);
+std::unique_ptr<PairSearcher> cuda_pair_searcher([[maybe_unused]] const Points& points) {
+#ifdef PNMF_HAS_CUDA
+    return make_cuda_searcher(points);
+#else
+    return nullptr;
+#endif
 }
 
-template std::unique_ptr<Backend<float>> make_backend(const std::string&, const Problem<float>&);
-template std::unique_ptr<Backend<double>> make_backend(const std::string&, const Problem<double>&);
+double cuda_pair_bytes([[maybe_unused]] Index dimensions, [[maybe_unused]] Index cells) {
+#ifdef PNMF_HAS_CUDA
+    return cuda_search_bytes(dimensions, cells);
+#else
+    return 0.0;
+#endif
+}
+
+template <class Real>
+std::unique_ptr<Backend<Real>> make_backend(const std::string& name, const Problem<Real>& problem) {
+    return row_of<Real>(name).make(problem);
+}
+
+#define PNMF_INSTANTIATE(Real)                                                                               \
+    template std::unique_ptr<Backend<Real>> make_backend(const std::string&, const Problem<Real>&);
+PNMF_INSTANTIATE(float)
+PNMF_INSTANTIATE(double)
+#undef PNMF_INSTANTIATE
 
 } // namespace pnmf

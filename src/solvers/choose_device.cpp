@@ -14,6 +14,11 @@ namespace {
 /// (measured: docs/decisions/0130-cuda.md).
 constexpr double least_work = 1e8;
 
+/// Multiplications of a search of all pairs below which the CPU has found the neighbours before a device has
+/// started, and above which a choice that was left to the program would take an hour.
+constexpr double least_search = 1e10;
+constexpr double most_search = 5e17;
+
 /// Multiplications of a sweep: products with X and with the graphs.
 double work_of(const DeviceNeed& need) {
     const double columns = static_cast<double>(need.scales) * static_cast<double>(need.rank);
@@ -62,6 +67,35 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need) {
     return {.device = Device::cuda,
             .notice =
                 fmt::format("device: cuda, {}; {} of its memory planned", facts.name, gigabytes(bytes))};
+}
+
+SearcherChoice choose_searcher(Device asked, const Points& points, const FiltrationOptions& options) {
+    const bool all_pairs =
+        options.search == NeighborSearch::automatic || options.search == NeighborSearch::exact;
+    if (asked == Device::cpu || !options.neighbors || !all_pairs || points.dimensions() == 0) {
+        return {};
+    }
+    const DeviceFacts facts = cuda_device();
+    constexpr Index most_neighbors = 128; // lists of a device hold twice as many
+    if (!facts.found || *options.neighbors > most_neighbors) {
+        return {}; // the choice of a device for the sweeps says why
+    }
+    const auto cells = static_cast<double>(points.count());
+    const double work = cells * cells * static_cast<double>(points.dimensions());
+    if ((asked == Device::automatic && work < least_search) ||
+        (options.search == NeighborSearch::automatic && work > most_search)) {
+        return {};
+    }
+    const double bytes = cuda_pair_bytes(points.dimensions(), points.count());
+    if (bytes > facts.free_bytes) {
+        return {
+            .notice = fmt::format(
+                "neighbours are searched on the cpu: all pairs need {} on the {}, of whose {} are free {}",
+                gigabytes(bytes), facts.name, gigabytes(facts.total_bytes), gigabytes(facts.free_bytes))};
+    }
+    return {.searcher = cuda_pair_searcher(points),
+            .notice = fmt::format("neighbours and tree: all pairs on the {}, confirmed by exact distances",
+                                  facts.name)};
 }
 
 void check_device(const SolverOptions& options) {

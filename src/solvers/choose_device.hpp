@@ -20,6 +20,16 @@ struct DeviceChoice {
 /// where a run is too small to gain.
 DeviceChoice choose_device(Device asked, const DeviceNeed& need);
 
+/// A device that looks through all pairs of cells, and why it does or does not, in a sentence.
+struct SearcherChoice {
+    std::unique_ptr<PairSearcher> searcher{}; ///< null: the CPU searches
+    std::string notice{};
+};
+
+/// Where the neighbours of these points are searched: on a device that was asked for or may be chosen, where
+/// all pairs are to be looked through, its memory suffices and it gains.
+SearcherChoice choose_searcher(Device asked, const Points& points, const FiltrationOptions& options);
+
 /// InputError unless a device that is demanded is there, for an algorithm that can use it.
 void check_device(const SolverOptions& options);
 

@@ -1,8 +1,11 @@
 #pragma once
 
+#include "persistence/pair_searcher.hpp"
+
 #include <pnmf/types.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 
 namespace pnmf {
@@ -36,5 +39,10 @@ struct DeviceNeed {
 /// Of the device "cuda" (src/backends/table.cpp). Without CUDA in the build: not built, and 0 bytes.
 DeviceFacts cuda_device();
 double cuda_device_bytes(const DeviceNeed& need);
+
+/// All pairs of cells on the device "cuda", and what that needs there; not to be called where it is not
+/// found.
+std::unique_ptr<PairSearcher> cuda_pair_searcher(const Points& points);
+double cuda_pair_bytes(Index dimensions, Index cells);
 
 } // namespace pnmf

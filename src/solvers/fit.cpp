@@ -138,11 +138,21 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
     return prepared;
 }
 
+/// The filtration of points, on the device of the fit where that gains.
+Filtration filter_points(const Points& points, const FitOptions& options) {
+    const SearcherChoice choice = choose_searcher(options.solver.device, points, options.filtration);
+    Filtration filtration =
+        make_filtration(points, filtration_of(options), options.seed, choice.searcher.get());
+    if (!choice.notice.empty()) {
+        filtration.notices.push_back(choice.notice);
+    }
+    return filtration;
+}
+
 template <RealNumber Real>
 PreparedFit<Real> prepare_from_data(const DataView& X, const FitOptions& options, bool keep) {
-    return prepare<Real>(X, options, keep, [&] {
-        return make_filtration(Points(X, options.filtration.metric), filtration_of(options), options.seed);
-    });
+    return prepare<Real>(X, options, keep,
+                         [&] { return filter_points(Points(X, options.filtration.metric), options); });
 }
 
 template <RealNumber Real>
@@ -188,8 +198,7 @@ template <RealNumber Real>
 PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitOptions& options) {
     require(space.count() == cells_of(X), "there must be as many points as X has cells, {}, got {}",
             cells_of(X), space.count());
-    return prepare<Real>(X, options, false,
-                         [&] { return make_filtration(space, filtration_of(options), options.seed); });
+    return prepare<Real>(X, options, false, [&] { return filter_points(space, options); });
 }
 
 template <RealNumber Real>
