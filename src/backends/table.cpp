@@ -1,8 +1,10 @@
 #include "backends/cpu/cpu_backend.hpp"
+#include "backends/cpu/cpu_chain.hpp"
 #include "solvers/backend.hpp"
 #include "solvers/device_facts.hpp"
 #ifdef PNMF_HAS_CUDA
 #include "backends/cuda/cuda_backend.hpp"
+#include "backends/cuda/cuda_chain.hpp"
 #include "backends/cuda/cuda_pairs.hpp"
 #endif
 
@@ -20,14 +22,15 @@ template <class Real>
 struct Row {
     std::string_view name;
     std::unique_ptr<Backend<Real>> (*make)(const Problem<Real>&);
+    std::unique_ptr<Chain<Real>> (*make_chain)(const Problem<Real>&);
 };
 
 /// The backends of this build: a device adds its row here.
 template <class Real>
 constexpr std::array table{
-    Row<Real>{"cpu", make_cpu_backend<Real>},
+    Row<Real>{"cpu", make_cpu_backend<Real>, make_cpu_chain<Real>},
 #ifdef PNMF_HAS_CUDA
-    Row<Real>{"cuda", make_cuda_backend<Real>},
+    Row<Real>{"cuda", make_cuda_backend<Real>, make_cuda_chain<Real>},
 #endif
 };
 
@@ -87,8 +90,14 @@ std::unique_ptr<Backend<Real>> make_backend(const std::string& name, const Probl
     return row_of<Real>(name).make(problem);
 }
 
+template <class Real>
+std::unique_ptr<Chain<Real>> make_chain(const std::string& device, const Problem<Real>& problem) {
+    return row_of<Real>(device).make_chain(problem);
+}
+
 #define PNMF_INSTANTIATE(Real)                                                                               \
-    template std::unique_ptr<Backend<Real>> make_backend(const std::string&, const Problem<Real>&);
+    template std::unique_ptr<Backend<Real>> make_backend(const std::string&, const Problem<Real>&);          \
+    template std::unique_ptr<Chain<Real>> make_chain(const std::string&, const Problem<Real>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

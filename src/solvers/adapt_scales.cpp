@@ -133,7 +133,7 @@ AdaptedScales<Real> adapt_scales(const Problem<Real>& all, Pair<Real> pair, cons
         }
         at.kept = log.from.kept;
         at.state.current = chained_start(at_scales(all, at.kept), std::move(pair), 1e-3, observer,
-                                         options.level.bases_in, std::move(log));
+                                         options.level.bases_in, std::move(log), options.level.device);
     }
     while (true) {
         at.scales = std::ssize(at.kept);

@@ -223,7 +223,8 @@ Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& obse
         return nested_start(problem, std::move(pair), level_options(options.solver, prepared.bases_in),
                             observer, std::move(log));
     case Start::chained:
-        return chained_start(problem, std::move(pair), 1e-3, observer, prepared.bases_in, std::move(log));
+        return chained_start(problem, std::move(pair), 1e-3, observer, prepared.bases_in, std::move(log),
+                             options.solver.device);
     case Start::broadcast:
         break;
     }

@@ -1,4 +1,5 @@
-#include "solvers/multiplicative.hpp"
+#include "solvers/chain.hpp"
+#include "solvers/choose_device.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
@@ -121,7 +122,7 @@ Factors<Real> broadcast_start(const Problem<Real>& problem, Pair<Real> pair,
 template <class Real>
 Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, double tolerance,
                             const Observer& observer, const std::filesystem::path& bases_in,
-                            StartLog<Real> log) {
+                            StartLog<Real> log, Device device) {
     StartState<Real> at = std::move(log.from);
     Factors<Real>& result = at.state.current;
     if (at.scales == 0) {
@@ -131,11 +132,10 @@ Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, doubl
         pair.W = result.basis(at.unchained, pair.W);
         pair.H = result.H[at.unchained];
     }
-    const double squared_norm_X = problem.X->squared_norm();
+    const Device where = device_of(problem, pair.W.cols(), {.device = device});
+    const auto chain = at.unchained > 0 ? make_chain(std::string(name_of(where)), problem) : nullptr;
     for (Index t = at.unchained - 1; t >= 0; --t) {
-        const auto graph = problem.graph->at(problem.epsilon[t]);
-        fit_graph_regularized(*problem.X, squared_norm_X, *graph, problem.penalty.graph, pair, tolerance,
-                              1000);
+        chain->fit(t, tolerance, 1000, pair);
         result.W[t] = pair.W;
         result.H[t] = pair.H;
         result.rest(t);
@@ -152,7 +152,7 @@ Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, doubl
     template void make_columns_unit(DenseMatrix<Real>&, DenseMatrix<Real>&);                                 \
     template Factors<Real> broadcast_start(const Problem<Real>&, Pair<Real>, const std::filesystem::path&);  \
     template Factors<Real> chained_start(const Problem<Real>&, Pair<Real>, double, const Observer&,          \
-                                         const std::filesystem::path&, StartLog<Real>);
+                                         const std::filesystem::path&, StartLog<Real>, Device);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

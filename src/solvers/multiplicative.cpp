@@ -11,9 +11,6 @@ namespace {
 constexpr Index rows_at_a_time = 1024;
 constexpr Index cells_at_a_time = 256;
 
-/// The published protocol's small number, in denominators and as the least step size.
-constexpr double tiny = 1e-9;
-
 /// value − safe ⊘ (denominator(safe) + ν) ⊙ gradient, with safe = max(value, μ) where the gradient is
 /// negative and value elsewhere (Lin 2007, eq. (H_modify_rewrite)). `value_term` is denominator(value): it
 /// serves unless an entry was lifted.
@@ -170,9 +167,9 @@ Index fit_graph_regularized(const DataMatrix<Real>& X, double squared_norm_X,
     ScalePair<Real> scale(sub, pair.W, pair.H);
     double loss = scale.loss();
     return iterate_to_tolerance(loss, tolerance, limit, [&](Index) {
-        scale.plain_basis_step(tiny);
+        scale.plain_basis_step(multiplicative_tiny);
         scale.refresh_basis_products();
-        scale.plain_embedding_step(tiny);
+        scale.plain_embedding_step(multiplicative_tiny);
         scale.refresh_graph_product();
         RescaledStep step;
         if (watch) {

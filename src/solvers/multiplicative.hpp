@@ -10,6 +10,9 @@
 
 namespace pnmf {
 
+/// The published protocol's small number, in denominators and as the least step size.
+inline constexpr double multiplicative_tiny = 1e-9;
+
 /// One scale's subproblem f_t of eq. (opt), with the neighbours' embeddings fixed; absent ones are null.
 /// Divided by the weight of the scale, so that `penalty.fit` is 1: its minimiser and steps stay the same.
 template <class Real>

@@ -47,7 +47,7 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
         at = std::move(log.from);
     } else {
         factors = chained_start(at_level(problem, evenly_spaced(coarsest, T)), std::move(pair), 1e-3,
-                                observer, options.bases_in, std::move(log));
+                                observer, options.bases_in, std::move(log), options.device);
     }
     while (at.scales < T) {
         const SolverOptions rough{.extrapolate = options.extrapolate,

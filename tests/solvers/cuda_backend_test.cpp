@@ -1,4 +1,5 @@
 #include "solvers/backend_body.hpp"
+#include "solvers/chain.hpp"
 #include "solvers/choose_device.hpp"
 
 #include <pnmf/error.hpp>
@@ -102,6 +103,28 @@ TYPED_TEST(CudaOnLargerData, GivesTheSameBitsAgain) {
         const auto second = run_body(make_backend("cuda", made.problem), made, options).state;
         EXPECT_EQ(first.current.W, second.current.W);
         EXPECT_EQ(first.current.H, second.current.H);
+    }
+}
+
+/// A few steps of a link of the chained start, and the same bits again.
+TYPED_TEST(CudaOnLargerData, ChainsAsTheCpuDoes) {
+    constexpr Index steps = 6;
+    const double slack = std::is_same_v<TypeParam, float> ? 1e-3 : 1e-9;
+    for (const LargerCase& of : larger_cases()) {
+        SCOPED_TRACE(fmt::format("{} cells, {} scales, rank {}", of.shape.cells, of.shape.scales, of.rank));
+        const auto made = larger_problem<TypeParam>(of);
+        const auto pair_of = [&](const char* device) {
+            Pair<TypeParam> pair{made.start.W.front(), made.start.H.front()};
+            EXPECT_EQ(make_chain(device, made.problem)->fit(1, 0.0, steps, pair), steps);
+            return pair;
+        };
+        const Pair<TypeParam> found = pair_of("cuda");
+        const Pair<TypeParam> again = pair_of("cuda");
+        const Pair<TypeParam> expected = pair_of("cpu");
+        EXPECT_LE((found.W - expected.W).norm(), slack * expected.W.norm());
+        EXPECT_LE((found.H - expected.H).norm(), slack * expected.H.norm());
+        EXPECT_EQ(found.W, again.W);
+        EXPECT_EQ(found.H, again.H);
     }
 }
 

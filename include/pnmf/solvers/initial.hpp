@@ -75,7 +75,7 @@ struct StartLog {
 template <class Real>
 Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, double tolerance = 1e-3,
                             const Observer& observer = {}, const std::filesystem::path& bases_in = {},
-                            StartLog<Real> log = {});
+                            StartLog<Real> log = {}, Device device = Device::cpu);
 
 /// How the levels of `nested_start` are solved.
 struct LevelOptions {

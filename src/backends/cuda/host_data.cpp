@@ -9,6 +9,18 @@
 #include <cmath>
 
 namespace pnmf::cuda {
+namespace {
+
+template <class Real>
+void take_scales(double alpha, const std::vector<double>& epsilons, DeviceGraph<Real>& graph) {
+    std::vector<double> negative_rate;
+    for (const double epsilon : epsilons) {
+        negative_rate.push_back(-1.0 / std::pow(epsilon, alpha)); // as `EdgeWeight` has it
+    }
+    graph.take_scales(epsilons, negative_rate);
+}
+
+} // namespace
 
 template <class Real>
 void take_data(const DataMatrix<Real>& X, DeviceData<Real>& data) {
@@ -35,11 +47,12 @@ void take_graph(const Problem<Real>& problem, DeviceGraph<Real>& graph) {
         fail(
             "the CUDA device knows graphs of neighbours, of all pairs and with given weights, and no others");
     }
-    std::vector<double> negative_rate;
-    for (const double epsilon : problem.epsilon) {
-        negative_rate.push_back(-1.0 / std::pow(epsilon, from->alpha())); // as `EdgeWeight` has it
-    }
-    graph.take_scales(problem.epsilon, negative_rate);
+    take_scales(from->alpha(), problem.epsilon, graph);
+}
+
+template <class Real>
+void take_scale(const Problem<Real>& problem, Index t, DeviceGraph<Real>& graph) {
+    take_scales(problem.graph->alpha(), {problem.epsilon[static_cast<std::size_t>(t)]}, graph);
 }
 
 double bytes_of_data(std::int64_t nonzeros, bool dense, Index features, Index cells, Index bytes_of_number) {
@@ -57,7 +70,8 @@ double bytes_of_graph(std::int64_t entries, bool table, Index cells, Index bytes
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template void take_data(const DataMatrix<Real>&, DeviceData<Real>&);                                     \
-    template void take_graph(const Problem<Real>&, DeviceGraph<Real>&);
+    template void take_graph(const Problem<Real>&, DeviceGraph<Real>&);                                      \
+    template void take_scale(const Problem<Real>&, Index, DeviceGraph<Real>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

@@ -12,6 +12,9 @@ template <class Real>
 void take_data(const DataMatrix<Real>& X, DeviceData<Real>& data);
 template <class Real>
 void take_graph(const Problem<Real>& problem, DeviceGraph<Real>& graph);
+/// One of the problem's scales in place of all, for a graph that was taken.
+template <class Real>
+void take_scale(const Problem<Real>& problem, Index t, DeviceGraph<Real>& graph);
 
 /// Bytes of X and of the graphs on the device.
 double bytes_of_data(std::int64_t nonzeros, bool dense, Index features, Index cells, Index bytes_of_number);

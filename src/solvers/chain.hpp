@@ -1,0 +1,31 @@
+#pragma once
+
+#include <pnmf/model/problem.hpp>
+#include <pnmf/solvers/initial.hpp>
+#include <pnmf/types.hpp>
+
+#include <memory>
+#include <string>
+
+namespace pnmf {
+
+/// The links of the chained start on some device: graph-regularised NMF on the graph of one scale by plain
+/// multiplicative steps (`fit_graph_regularized` says which). Made for one problem, which outlives it.
+template <class Real>
+class Chain {
+  public:
+    Chain() = default;
+    Chain(const Chain&) = delete;
+    Chain& operator=(const Chain&) = delete;
+    virtual ~Chain() = default;
+
+    /// Moves the pair, at scale t, until the loss changes by at most `tolerance`, relative, or `limit` steps
+    /// are made. Returns the steps made.
+    virtual Index fit(Index t, double tolerance, Index limit, Pair<Real>& pair) = 0;
+};
+
+/// That of a device of the table (src/backends/table.cpp) by its name, one of `devices()`, or InputError.
+template <class Real>
+std::unique_ptr<Chain<Real>> make_chain(const std::string& device, const Problem<Real>& problem);
+
+} // namespace pnmf
