@@ -223,7 +223,9 @@ void add_graph(Payload& payload, const StoredResult& result, const Dataset& data
         filtration.search = NeighborSearch::exact; // the others find the same in so few cells
     }
     filtration.scales = {};
-    const Points points = std::visit([&](const auto& X) { return Points(X, filtration.metric); }, data.X);
+    const Points points =
+        data.space ? Points(DataView(view_of(data.space->coordinates)), filtration.metric)
+                   : std::visit([&](const auto& X) { return Points(X, filtration.metric); }, data.X);
     std::vector<Edge> edges = edges_of(points, tree_and_scales(points, filtration, fit.seed)).edges;
     payload.meta["edges_total"] = edges.size();
     edges.resize(std::min<std::size_t>(edges.size(), static_cast<std::size_t>(options.largest_edges)));

@@ -359,6 +359,7 @@ std::string elements_of(const ReportSource& source, int number, const ReportOpti
     payload.meta["cells"] = result.cells();
     payload.meta["features"] = result.features.size();
     payload.meta["rank"] = result.rank;
+    payload.meta["largest_graph"] = options.largest_graph;
     payload.meta["cell_names"] = result.file.cell_names;
     add_scales(payload, result, scales);
     add_columns(payload, result);

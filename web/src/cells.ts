@@ -176,7 +176,7 @@ export class CellView {
         const wanted = this.state.colouring;
         await this.result.load(sectionOf(wanted));
         if (this.state.colouring !== wanted) return; // another was chosen while this one was unpacked
-        this.painted = paint(this.result, this.t, this.state.colouring, this.state.dark);
+        this.painted = paint(this.result, this.t, this.state.colouring, this.state);
         paintBytes(this.painted, this.result, this.state, this.colours);
         this.size();
         this.describe();

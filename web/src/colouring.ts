@@ -74,7 +74,7 @@ function paintGraph(result: Result, t: number, dark: boolean, title: string): Pa
     return { type: 'category', title, note: `${all} component${all === 1 ? '' : 's'}`, codes, categories };
 }
 
-function paintColumn(result: Result, name: string, dark: boolean): Painted {
+function paintColumn(result: Result, name: string, dark: boolean, state: State): Painted {
     const index = result.meta.columns.findIndex((column) => column.name === name);
     if (index < 0) return { type: 'none', title: name, note: 'not a column of this result' };
     const column = result.meta.columns[index];
@@ -82,7 +82,7 @@ function paintColumn(result: Result, name: string, dark: boolean): Painted {
     if (column.categories) {
         const names = column.categories.map((category) => category || 'missing');
         const categories = counted(codes, names, (i) =>
-            column.categories![i] === '' ? otherColour(dark) : categoryColour(i, dark),
+            column.categories![i] === '' ? otherColour(dark) : categoryColour(state.colourPlace(name, column.categories![i]), dark),
         );
         return { type: 'category', title: name, note: '', codes, categories };
     }
@@ -100,14 +100,15 @@ function paintColumn(result: Result, name: string, dark: boolean): Painted {
 }
 
 /** Sections must be loaded; see `sectionOf`. */
-export function paint(result: Result, t: number, colouring: Colouring, dark: boolean): Painted {
+export function paint(result: Result, t: number, colouring: Colouring, state: State): Painted {
+    const { dark } = state;
     const title = colouringTitle(colouring);
     const nothing = (note: string): Painted => ({ type: 'none', title, note });
     switch (colouring.kind) {
         case 'none':
             return nothing('');
         case 'column':
-            return paintColumn(result, colouring.name, dark);
+            return paintColumn(result, colouring.name, dark, state);
         case 'graph':
             return paintGraph(result, t, dark, title);
         case 'cluster': {

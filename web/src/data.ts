@@ -81,6 +81,8 @@ export interface Meta {
     genes: string[];
     expressed_genes?: number;
     edges_total?: number;
+    /** Cells up to which the graph is kept. */
+    largest_graph?: number;
     arrays: Record<string, ArrayPlace>;
 }
 

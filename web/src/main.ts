@@ -114,6 +114,13 @@ async function film(state: State, stop: () => void): Promise<void> {
     }
 }
 
+/** The graph is not drawn: because there are too many cells for it, or because the page was made without the data. */
+function whyNoGraph(results: Result[]): string {
+    const limit = Math.max(...results.map((result) => result.meta.largest_graph ?? 0));
+    if (limit > 0 && results.every((result) => result.n > limit)) return `The graph is drawn for up to ${count(limit)} cells.`;
+    return 'This page has no graph: it was made without the data.';
+}
+
 function viewTools(views: CellView[], state: State): HTMLElement {
     const lasso = button('Lasso', () => {
         const on = lasso.getAttribute('aria-pressed') !== 'true';
@@ -150,6 +157,8 @@ function viewTools(views: CellView[], state: State): HTMLElement {
         };
         state.on(['scale'], edges);
         tools.push(graph, note as never);
+    } else {
+        tools.push(h('span', { class: 'note no-graph' }, whyNoGraph(state.results)) as never);
     }
     const downloads = views.map((view) =>
         h(

@@ -69,6 +69,22 @@ function drawing(result: Result, resolutions: Resolution[], state: State): SVGSV
     return svg;
 }
 
+/** The same tree in words, for readers who do not see the drawing: each cluster below the one that holds it. */
+function inWords(resolutions: Resolution[]): HTMLElement {
+    const below = (row: number, parent: number): HTMLElement | null => {
+        const one = resolutions[row];
+        if (!one) return null;
+        const clusters = one.cells.map((_, cluster) => cluster).filter((cluster) => row === 0 || one.parent.length === 0 || one.parent[cluster] === parent);
+        const items = clusters.map((cluster) => {
+            const part = row > 0 && one.parent.length > 0 && one.share[cluster] < 0.9995;
+            const held = part ? `, ${number(100 * one.share[cluster], 3)} % of them from there` : '';
+            return h('li', {}, `cluster ${cluster + 1} of ${one.clusters}: ${count(one.cells[cluster])} cells${held}`, below(row + 1, cluster));
+        });
+        return items.length > 0 ? h('ul', {}, ...items) : null;
+    };
+    return h('details', { class: 'tree-in-words' }, h('summary', {}, 'How they nest, in words'), below(0, -1));
+}
+
 /** Colours the cells by a resolution, at the scale it was found at. */
 function show(result: Result, one: Resolution, state: State): void {
     state.colourBy({ kind: 'column', name: one.column });
@@ -96,6 +112,7 @@ export function resolutionsBox(result: Result, state: State): HTMLElement | null
         h('h3', {}, 'Clusters found'),
         h('table', {}, h('thead', {}, head), h('tbody', {}, ...rows)),
         drawing(result, resolutions, state),
+        inWords(resolutions),
         h('p', { class: 'note' }, 'Stability: mean agreement (adjusted Rand index) with the clusters of four fifths of the cells. Each block is a cluster, below the cluster of the row above that holds most of its cells.'),
     );
 }

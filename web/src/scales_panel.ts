@@ -188,8 +188,8 @@ export function scalesPanel(views: CellView[], state: State): HTMLElement {
         const found = resolutionsBox(view.result, state);
         if (found) panel.append(found);
     });
-    panel.append(selectionBox(views, state), h('h3', {}, 'Another layout of this scale'));
+    panel.append(selectionBox(views, state), h('h3', {}, 'Map of this scale'));
     for (const view of views) panel.append(layoutControls(view, state));
-    panel.append(h('p', { class: 'note' }, 'Computed in the browser from the components as the page keeps them, 8 bits each; the cells stay where they are while the scale moves.'));
+    panel.append(h('p', { class: 'note' }, 'Computed in the browser, from the components as the page keeps them, 8 bits each. The map that comes up as the page opens gives way when you move the slider; one that you ask for stays, and only the colours follow the scale.'));
     return panel;
 }

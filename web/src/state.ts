@@ -28,13 +28,25 @@ export class State {
     pointSize = 0;
     /** Scales of the slider: positions in each result. */
     readonly steps: number[][];
+    /** The place of each category of a column among those of all results: a label has one colour in the whole page. */
+    private readonly places = new Map<string, Map<string, number>>();
     private readonly listeners = new Map<Change, (() => void)[]>();
 
     constructor(readonly results: Result[]) {
         this.steps = commonSteps(results);
+        for (const column of results.flatMap((result) => result.meta.columns)) {
+            const places = this.places.get(column.name) ?? new Map<string, number>();
+            for (const category of column.categories ?? []) if (!places.has(category)) places.set(category, places.size);
+            this.places.set(column.name, places);
+        }
         const recommended = this.steps.findIndex((step) => step[0] === results[0].meta.recommended);
         this.at = Math.max(0, recommended);
         this.colouring = firstColouring(results[0]);
+    }
+
+    /** Where the colour of a category stands in the palette. */
+    colourPlace(column: string, category: string): number {
+        return this.places.get(column)?.get(category) ?? 0;
     }
 
     get length(): number {

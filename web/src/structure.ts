@@ -32,13 +32,13 @@ function flowScales(result: Result): number[] {
     return [...scales].sort((a, b) => a - b);
 }
 
-function flow(result: Result, colouring: Colouring, dark: boolean): { nodes: FlowNode[]; links: FlowLink[]; heads: string[] } {
+function flow(result: Result, colouring: Colouring, state: State): { nodes: FlowNode[]; links: FlowLink[]; heads: string[] } {
     const nodes: FlowNode[] = [];
     const links: FlowLink[] = [];
     const heads: string[] = [];
     let before: { codes: ArrayLike<number>; place: number[]; colours: string[] } | null = null;
     const addColumn = (head: string, kind: Colouring, t: number): void => {
-        const painted = paint(result, t, kind, dark);
+        const painted = paint(result, t, kind, state);
         if (painted.type !== 'category') return;
         const column = heads.length;
         heads.push(head);
@@ -197,9 +197,9 @@ export function structurePanel(result: Result, state: State): HTMLElement {
             {
                 title: 'Flow from fine to coarse',
                 about: 'Columns are scales, boxes are groups of cells, bands are cells that stay together. A first column shows labels, when there are any.',
-                draw: (width) => drawFlow(width, flow(result, kinds[chosen][1], state.dark)),
+                draw: (width) => drawFlow(width, flow(result, kinds[chosen][1], state)),
                 table: () => {
-                    const { nodes, links, heads } = flow(result, kinds[chosen][1], state.dark);
+                    const { nodes, links, heads } = flow(result, kinds[chosen][1], state);
                     return [
                         ['from_column', 'from', 'to_column', 'to', 'cells'],
                         ...links.map(({ source, target, value }) => [heads[nodes[source].column], nodes[source].name, heads[nodes[target].column], nodes[target].name, value]),

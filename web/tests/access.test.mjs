@@ -32,6 +32,20 @@ before(async () => {
     pnmf('fit', 'hostile.csv', '--labels', 'labels.csv', '--rank', '2', '--preset', 'paper', '-o', hostileFolder);
     pnmf('simulate', 'cells', '--cells', '200', '--genes', '300', '--types', '4', '-o', 'many');
     pnmf('fit', 'many', '--labels', 'label', '-o', 'found');
+    // More cells than any limit but UMAP's; an embedding is enough for a page.
+    const points = Array.from({ length: 6000 }, (_, j) => [37, 91, 53].map((step) => 1 + ((j * step) % 6007) / 600).join(','));
+    file('large.csv', points.join('\n') + '\n');
+    pnmf('fit', 'large.csv', '--cells', 'rows', '--rank', '3', '--max-scales', '2', '--neighbors', '5', '--max-sweeps', '2', '--clusters', '2', '-o', 'large');
+    pnmf('report', 'large', '-o', 'large.html');
+    // Cells of three types, and the same without those of the first type.
+    for (const [name, first] of [['whole', 0], ['part', 1]]) {
+        const types = Array.from({ length: 45 }, (_, j) => j % 3).filter((type) => type >= first);
+        const values = Array.from({ length: 6 }, (_, i) => [`gene${i}`, ...types.map((type, j) => (i % 3 === type ? 20 : 1) + ((i * 7 + j * 3) % 5))].join(','));
+        file(`${name}.csv`, [['feature', ...types.map((_, j) => `cell${j}`)].join(','), ...values].join('\n') + '\n');
+        file(`${name}_labels.csv`, types.map((type) => 'abc'[type]).join('\n') + '\n');
+        pnmf('fit', `${name}.csv`, '--labels', `${name}_labels.csv`, '--max-scales', '3', '--rank', '2', '--preset', 'paper', '-o', name);
+    }
+    pnmf('report', 'whole', 'part', '-o', 'parts.html');
     browser = await launch();
 });
 after(() => browser?.close());
@@ -65,6 +79,126 @@ test('the clusters found are listed, drawn as they nest, and colour the cells', 
     await page.click('[data-figure="resolutions"] tbody tr:first-child button');
     await page.waitForFunction(() => /^pnmf_clusters_1/.test(document.querySelector('.legend h3').textContent));
     assert.equal(await page.locator('.legend .entry').count(), clusters[0]);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test('the tree of the clusters is there in words, and opens by keyboard', async () => {
+    const { page, complaints, close } = await open(browser, 'found/report.html');
+    const clusters = (await page.$$eval('[data-figure="resolutions"] tbody tr', (all) => all.map((row) => row.textContent))).map((text) => Number.parseInt(text, 10));
+    await page.focus('.tree-in-words summary');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('.tree-in-words[open] li');
+    assert.equal(await page.locator('.tree-in-words li').count(), clusters.reduce((sum, k) => sum + k, 0));
+    assert.match(await page.textContent('.tree-in-words li li'), /cluster \d+ of \d+: \d+ cells/);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test('a map comes up as the page opens, and gives way to the slider', async () => {
+    const { page, complaints, close } = await open(browser, 'found/report.html');
+    await page.waitForFunction(() => /^UMAP of scale \d+$/.test(document.querySelector('.layout [role=status]').textContent));
+    await page.waitForFunction(() => /^UMAP of scale/.test(document.querySelector('.axes').textContent));
+    const first = await where(page);
+    await goTo(page, 'Home');
+    if ((await where(page)) === first) await page.keyboard.press('End');
+    await page.waitForFunction(() => /^principal directions/.test(document.querySelector('.axes').textContent));
+    // Asked for, it is there at once and stays while the scale moves.
+    await page.keyboard.press('r');
+    await page.click('button[name=umap]');
+    await page.waitForFunction(() => /^UMAP of scale/.test(document.querySelector('.axes').textContent));
+    await goTo(page, 'End');
+    await page.keyboard.press('Home');
+    assert.match(await page.textContent('.axes'), /^UMAP of scale/);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test('the graph is that of the space the fit measured distances in', async () => {
+    const { page, complaints, close } = await open(browser, 'found/report.html');
+    await page.click('.view-tools button:has-text("Graph")');
+    await goTo(page, 'End');
+    await page.keyboard.press('Home');
+    await page.waitForSelector('html[data-edges="0"]', { state: 'attached' }); // nothing is joined at the finest scale
+    await page.keyboard.press('End');
+    await page.waitForFunction(() => Number(document.documentElement.dataset.edges) >= 199);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test('what is left out for many cells is said', async () => {
+    const { page, complaints, close } = await open(browser, 'large.html');
+    assert.match(await page.textContent('.no-graph'), /graph is drawn for up to 400 cells/);
+    assert.match(await page.textContent('.limits'), /Above 5,000 cells a map is computed only when you ask for it/);
+    assert.match(await page.textContent('.limits'), /t-SNE is for at most 3,000 cells/);
+    assert.equal(await page.isVisible('progress[aria-label="Progress of the map"]'), false);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test('a label has one colour in both results of a page, and the same in a page of its own', async () => {
+    const coloursIn = async (name, index) => {
+        const { page, close } = await open(browser, name);
+        await page.selectOption('#colour', { label: 'label' });
+        await page.waitForFunction(() => /^label/.test(document.querySelector('.legend h3').textContent));
+        const found = await page.locator('.legend').nth(index).locator('.entry').evaluateAll((all) =>
+            Object.fromEntries(all.map((one) => [one.querySelector('.name').textContent, one.querySelector('.swatch').style.background])));
+        await close();
+        return found;
+    };
+    const [whole, left, right] = [await coloursIn('whole/report.html', 0), await coloursIn('parts.html', 0), await coloursIn('parts.html', 1)];
+    assert.equal(new Set(Object.values(whole)).size, Object.keys(whole).length);
+    assert.deepEqual(left, whole);
+    assert.equal(Object.keys(right).length, Object.keys(whole).length - 1);
+    for (const [name, colour] of Object.entries(right)) assert.equal(colour, whole[name], name);
+});
+
+test('everything can be done without a mouse', async () => {
+    const { page, complaints, close } = await open(browser, 'found/report.html');
+    await goTo(page, 'Home'); // no map
+    await page.keyboard.press('r');
+    /** Presses Tab until what has the focus is as wanted. */
+    const tabTo = async (selector) => {
+        for (let i = 0; i < 120; ++i) {
+            if (await page.evaluate((s) => document.activeElement.matches(s), selector)) return;
+            await page.keyboard.press('Tab');
+        }
+        assert.fail(`Tab does not lead to ${selector}`);
+    };
+    await tabTo('.view-tools button');
+    await tabTo('[role=tab]');
+    await tabTo('#colour');
+    await tabTo('#gene');
+    await tabTo('.legend input[type=checkbox]');
+    await page.keyboard.press(' ');
+    await page.waitForFunction(() => document.querySelector('.legend input[type=checkbox]:not(:checked)'));
+    await tabTo('[data-figure="resolutions"] tbody button');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => /^pnmf_clusters_1/.test(document.querySelector('.legend h3').textContent));
+    await tabTo('#find');
+    await page.keyboard.type('1');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => /cells? selected$/.test(document.querySelector('.selected').textContent));
+    await tabTo('button[name=umap]');
+    await page.focus('#tab-Scales');
+    await page.keyboard.press('ArrowRight');
+    await page.waitForSelector('#panel-Topology:not([hidden])');
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test('a screen reader is told where it is', async () => {
+    const { page, complaints, close } = await open(browser, 'found/report.html');
+    const session = await page.context().newCDPSession(page);
+    const nodes = (await session.send('Accessibility.getFullAXTree')).nodes.filter((node) => !node.ignored);
+    const named = (role) => nodes.filter((node) => node.role?.value === role).map((node) => node.name?.value ?? '');
+    assert.deepEqual(named('tab'), tabs);
+    assert.ok(named('slider').includes('Scale, from fine to coarse'));
+    for (const role of ['button', 'checkbox', 'combobox', 'tab', 'slider', 'img', 'image', 'progressbar', 'toolbar'])
+        assert.deepEqual(named(role).filter((name) => !name.trim()), [], `${role} without a name`);
+    assert.ok(nodes.some((node) => node.role?.value === 'heading' && node.name?.value === 'found'));
+    assert.match(await page.getAttribute('#scale', 'aria-valuetext'), /scale \d+ of \d+/);
+    assert.equal(await page.getAttribute('html', 'lang'), 'en');
     assert.deepEqual(complaints, []);
     await close();
 });
