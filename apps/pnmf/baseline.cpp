@@ -41,6 +41,7 @@ struct BaselineRequest {
     bool overwrite = false;
     bool strict = false;
     bool json = false;
+    ProgressStyle progress = ProgressStyle::automatic;
 };
 
 template <class Real>
@@ -87,7 +88,7 @@ void solve_and_write(const BaselineRequest& options, const Dataset& data, RunFol
     const auto rank = static_cast<double>(prepared.rank);
     folder.make(2.0 * sizeof(Real) * rank * static_cast<double>(data.cells() + data.features()));
     const SolverOptions& solver = prepared.options.solver;
-    Progress progress(options.baseline.algorithm == BaselineAlgorithm::stationary);
+    Progress progress(options.baseline.algorithm == BaselineAlgorithm::stationary, options.progress);
     const std::clock_t began = std::clock();
     FitResult<Real> result =
         solve_baseline(prepared, options.baseline,
@@ -130,6 +131,9 @@ void solve_and_write(const BaselineRequest& options, const Dataset& data, RunFol
             last.total(), last.fit, last.graph);
         put("{} after {} steps, KKT residual {:.0e}; wrote {}\n", name_of(result.stop),
             result.trace.size() - 1, result.residuals.front().certificate(), folder.result().string());
+    }
+    if (options.progress == ProgressStyle::json) {
+        say_event({{"event", "done"}, {"result", folder.result().string()}, {"seconds", seconds}});
     }
     if (options.strict && result.stop != Stop::converged) {
         throw Exit{3};
@@ -210,6 +214,7 @@ void add_method(CLI::App& baseline, Baseline method, const char* help, const std
     verb->add_flag("--overwrite", options->overwrite,
                    "Replace the result in the output folder, but only once the new one is complete");
     verb->add_flag("--strict", options->strict, "Exit with code 3 if the run did not converge");
+    add_progress_option(*verb, options->progress);
     verb->add_flag("--json", options->json, "Print the summary as JSON, for other programs");
     verb->callback([verb, options] {
         options->baseline = with_preset(*verb, *options);

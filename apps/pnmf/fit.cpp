@@ -60,6 +60,7 @@ struct FitRequest {
     bool resume = false;
     bool overwrite = false;
     bool json = false;
+    ProgressStyle progress = ProgressStyle::automatic;
 };
 
 /// The data and what will be done with them.
@@ -120,13 +121,15 @@ RunObserver watch(const FitRequest& options, Progress& progress, Trace& trace) {
 template <class Real>
 Run<Real> run_watched(const FitRequest& options, const Work& work, RunFolder& folder, Trace& trace) {
     const SolverOptions& solver = work.analysis.fit.solver;
-    Progress progress(solver.algorithm == Algorithm::stationary && solver.stop == StopRule::certificate);
+    Progress progress(solver.algorithm == Algorithm::stationary && solver.stop == StopRule::certificate,
+                      options.progress);
     try {
         return run_fit<Real>(view_of(work.data.X), run_options(options, work, folder),
                              watch(options, progress, trace));
     } catch (const Interrupted& e) {
         progress.end_line();
-        say("pnmf: {}{}\n", e.what(), e.saved() ? "; the same command with --resume goes on from there" : "");
+        say("pnmf: {}{}\n", e.what(),
+            e.saved() ? "; the same command with --resume continues from there" : "");
         trace.write();
         throw Exit{128 + interrupt_signal()};
     }
@@ -223,6 +226,9 @@ void fit_with(const FitRequest& options, const Work& work, RunFolder& folder) {
         put_json(summary);
     } else {
         print_summary(summary, run.result, files);
+    }
+    if (options.progress == ProgressStyle::json) {
+        say_event({{"event", "done"}, {"result", folder.result().string()}, {"seconds", summary["seconds"]}});
     }
     if (options.strict && run.result.stop != Stop::converged &&
         work.analysis.fit.solver.algorithm != Algorithm::reference) {
@@ -431,6 +437,7 @@ void add_fit(CLI::App& app, const std::string& command) {
     verb->add_flag("--overwrite", options->overwrite,
                    "Replace the result in the output folder, but only once the new one is complete");
     verb->add_flag("--strict", options->strict, "Exit with code 3 if the run did not converge");
+    add_progress_option(*verb, options->progress);
     verb->add_flag("--json", options->json, "Print the summary as JSON, for other programs");
     verb->callback([options, verb] { run(*options, *verb); });
 }

@@ -111,7 +111,7 @@ int code_of_exception() {
         pnmf::cli::say("pnmf: {}\n", e.what());
         return 2;
     } catch (const std::bad_alloc&) {
-        pnmf::cli::say_text("pnmf: out of memory\n");
+        pnmf::cli::say("pnmf: out of memory\n");
         return 1;
     } catch (const std::exception& e) {
         pnmf::cli::say("pnmf: {}\n", e.what());

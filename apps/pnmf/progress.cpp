@@ -2,6 +2,7 @@
 #include "say.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@ namespace pnmf::cli {
 namespace {
 
 constexpr double between_lines = 60.0; // seconds, in a log
+constexpr double between_events = 0.1; // seconds
 constexpr std::size_t widest = 79;     // the last of 80 columns stays free: some terminals wrap there
 constexpr std::size_t bar_length = 16;
 
@@ -101,9 +103,28 @@ std::string text_of(const ProgressLine& line, std::size_t columns) {
     return text.substr(0, columns);
 }
 
-Progress::Progress(bool certificate)
-    : certificate_(certificate), terminal_(isatty(STDERR_FILENO) != 0), coloured_(terminal_ && may_colour()) {
+void add_progress_option(CLI::App& verb, ProgressStyle& style) {
+    const auto take = [&style](const std::string& name) {
+        style = name == "json"   ? ProgressStyle::json
+                : name == "none" ? ProgressStyle::none
+                                 : ProgressStyle::automatic;
+        if (style == ProgressStyle::json) {
+            say_json();
+        }
+    };
+    verb.add_option_function<std::string>(
+            "--progress", take,
+            "How the run says where it is, on stderr. auto: a bar in a terminal, else a line each minute; "
+            "json: "
+            "a JSON object on each line, for other programs; none: not at all [auto]")
+        ->check(CLI::IsMember({"auto", "json", "none"}).description(""))
+        ->type_name("auto|json|none");
 }
+
+Progress::Progress(bool certificate, ProgressStyle style)
+    : certificate_(certificate), style_(style),
+      terminal_(style == ProgressStyle::automatic && isatty(STDERR_FILENO) != 0),
+      coloured_(terminal_ && may_colour()) {}
 
 Progress::~Progress() {
     end_line();
@@ -128,6 +149,9 @@ void Progress::sweep(const RunProgress& report) {
     const double left = seconds_left(report.fraction);
     ProgressLine line{
         .stage = name_of_stage(Stage::sweeping), .sweep = report.sweep->sweep, .seconds = seconds()};
+    if (report.max_sweeps > 0) {
+        line.sweeps = report.max_sweeps;
+    }
     if (!std::isnan(report.fraction)) {
         line.fraction = report.fraction;
     }
@@ -152,8 +176,35 @@ double Progress::seconds_left(double fraction) {
     return fraction > 0.0 ? elapsed * (1.0 - fraction) / fraction : INFINITY;
 }
 
+/// A stage that begins is always sent, and its first sweep; others when enough time has passed.
+void Progress::send(const ProgressLine& line) {
+    const bool news =
+        std::string_view(line.stage) != last_.stage || line.sweep.has_value() != last_.sweep.has_value();
+    if (!news && line.seconds - last_line_ < between_events) {
+        return;
+    }
+    nlohmann::ordered_json event{{"event", "progress"}, {"stage", line.stage}};
+    const auto add = [&event](const char* key, const auto& value) {
+        event[key] = value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+    };
+    add("done", line.sweep);
+    add("total", line.sweeps);
+    add("fraction", line.fraction);
+    event["seconds"] = line.seconds;
+    add("seconds_left", line.left);
+    add("kkt", line.residual);
+    say_event(event);
+    last_ = line;
+    last_line_ = line.seconds;
+}
+
 void Progress::show(const ProgressLine& line) {
-    if (terminal_) {
+    if (style_ == ProgressStyle::none) {
+        return;
+    }
+    if (style_ == ProgressStyle::json) {
+        send(line);
+    } else if (terminal_) {
         const std::string text = text_of(line, columns());
         const std::string rest(width_ > text.size() ? width_ - text.size() : 0, ' ');
         say_text(fmt::format("\r{}{}", coloured_ ? coloured(text) : text, rest));

@@ -2,6 +2,8 @@
 
 #include <pnmf/results/run.hpp>
 
+#include <CLI/CLI.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <optional>
@@ -14,6 +16,7 @@ struct ProgressLine {
     const char* stage = "";
     std::optional<double> fraction{}; ///< of the stage; nothing: not known, no bar
     std::optional<Index> sweep{};
+    std::optional<Index> sweeps{};    ///< at most
     std::optional<double> residual{}; ///< KKT; nothing: not shown
     double seconds = 0.0;             ///< since the run began
     std::optional<double> left{};     ///< seconds
@@ -21,13 +24,26 @@ struct ProgressLine {
 /// What does not fit is left out, the least important first. ASCII alone: a letter is a column.
 std::string text_of(const ProgressLine& line, std::size_t columns);
 
-/// A line on stderr that is rewritten as the run goes on, and removed when something else is printed. Where
-/// stderr is not a terminal, a new line each minute. The bar is coloured on a terminal that can, unless
-/// NO_COLOR is set.
+/// How a run says where it is. `automatic`: for people; `json`: an event a line, for programs; `none`: not.
+enum class ProgressStyle { automatic, json, none };
+/// Adds --progress to a verb; `style` must outlive its callback.
+void add_progress_option(CLI::App& verb, ProgressStyle& style);
+
+/// For people, a line on stderr that is rewritten as the run goes on, and removed when something else is
+/// printed. Where stderr is not a terminal, a new line each minute. The bar is coloured on a terminal that
+/// can, unless NO_COLOR is set.
+///
+/// For programs, as each stage begins and after sweeps, at most ten times a second:
+///
+///     {"event":"progress","stage":"sweeping","done":12,"total":500,"fraction":0.4,"seconds":3.1,
+///      "seconds_left":4.6,"kkt":0.004}
+///
+/// `done` and `total` count sweeps; a run that converges ends before `total`, and `fraction` is the better
+/// estimate. What is not known is null. The last event of a run that wrote its result is "done".
 class Progress {
   public:
     /// `certificate`: with the KKT residual, which the run is to bring down.
-    explicit Progress(bool certificate);
+    explicit Progress(bool certificate, ProgressStyle style = ProgressStyle::automatic);
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
@@ -41,16 +57,19 @@ class Progress {
 
   private:
     void show(const ProgressLine& line);
+    void send(const ProgressLine& line);
     double seconds_left(double fraction);
 
     std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
     std::chrono::steady_clock::time_point first_sweep_;
     bool certificate_;
+    ProgressStyle style_;
     bool terminal_;
     bool coloured_;
     bool swept_ = false;
     std::size_t width_ = 0; ///< of the line that is shown
-    double last_line_ = 0;  ///< when it was written to a log, in seconds
+    double last_line_ = 0;  ///< when it was written to a log or sent, in seconds
+    ProgressLine last_{};   ///< what was sent last
 };
 
 } // namespace pnmf::cli

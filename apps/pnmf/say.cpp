@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <iostream>
 #include <system_error>
+#include <utility>
 
 namespace pnmf::cli {
 namespace {
@@ -34,6 +35,26 @@ std::size_t character_at(std::string_view text, std::size_t at) {
         }
     }
     return first == 0xc2 && byte(at + 1) < 0xa0 ? 0 : length;
+}
+
+bool json_lines = false; ///< every line on stderr is a JSON object
+
+/// The beginning of a line whose end has not been said yet, in JSON mode.
+std::string& unfinished() {
+    static std::string text;
+    return text;
+}
+
+/// A line for people as an event: what it begins with says what it is.
+nlohmann::ordered_json event_of(std::string_view line) {
+    const char* kind = "message";
+    for (const auto& [beginning, name] : {std::pair{"warning: ", "warning"}, std::pair{"pnmf: ", "error"}}) {
+        if (line.starts_with(beginning)) {
+            kind = name;
+            line.remove_prefix(std::string_view(beginning).size());
+        }
+    }
+    return {{"event", kind}, {"text", line}};
 }
 
 [[noreturn]] void refuse_output(int error) {
@@ -77,6 +98,34 @@ void say_text(std::string_view text) noexcept {
             return;
         }
         text.remove_prefix(static_cast<std::size_t>(written));
+    }
+}
+
+void say_json() {
+    json_lines = true;
+}
+
+bool says_json() {
+    return json_lines;
+}
+
+void say_event(const nlohmann::ordered_json& event) {
+    const auto replace = nlohmann::ordered_json::error_handler_t::replace;
+    say_text(visible(event.dump(-1, ' ', false, replace), Escapes::json) + "\n");
+}
+
+void say_words(const std::string& text) {
+    if (!json_lines) {
+        say_text(visible(text));
+        return;
+    }
+    std::string& waiting = unfinished();
+    waiting += text;
+    for (std::size_t end = waiting.find('\n'); end != std::string::npos; end = waiting.find('\n')) {
+        if (end > 0) {
+            say_event(event_of(std::string_view(waiting).substr(0, end)));
+        }
+        waiting.erase(0, end + 1);
     }
 }
 

@@ -20,9 +20,20 @@ std::string visible(std::string_view text, Escapes escapes = Escapes::bytes);
 /// to lose a result.
 void say_text(std::string_view text) noexcept;
 
+/// From now on every line on stderr is a JSON object with the key "event": what people would read as
+/// "message", "warning" or "error" with its "text", and what `say_event` is given.
+void say_json();
+bool says_json();
+/// One line. Only after `say_json`.
+void say_event(const nlohmann::ordered_json& event);
+
+/// Writes to stderr as people or, after `say_json`, programs read it; `text` ends with a line's end or is
+/// followed by the rest of its line.
+void say_words(const std::string& text);
+
 template <class... Parts>
 void say(fmt::format_string<Parts...> format, Parts&&... parts) {
-    say_text(visible(fmt::format(format, std::forward<Parts>(parts)...)));
+    say_words(fmt::format(format, std::forward<Parts>(parts)...));
 }
 
 /// Writes to stdout, made visible. A result that cannot be written is a SystemError.

@@ -1,8 +1,10 @@
-"""What a computation says while it runs: a bar of tqdm when that is installed, else lines on stderr."""
+"""What a computation says while it runs: in notebooks and terminals a bar of tqdm when that is installed, else lines on stderr."""
 
 from __future__ import annotations
 
+import math
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +15,7 @@ def is_verbose(verbose: bool | None) -> bool:
     """What None stands for: speak in a terminal and in a notebook."""
     if verbose is not None:
         return bool(verbose)
-    return "ipykernel" in sys.modules or sys.stderr.isatty()
+    return _in_notebook() or sys.stderr.isatty()
 
 
 class _Lines:
@@ -29,19 +31,44 @@ class _Lines:
 
 
 class _Bar:
+    """A bar of tqdm, in percent: a run that converges ends long before its largest number of sweeps."""
+
     def __init__(self, tqdm: Any) -> None:
-        self._bar = tqdm(desc="pnmf", unit=" sweeps", file=sys.stderr)
+        self._bar = tqdm(total=100, desc="pnmf", bar_format="{desc}: {percentage:3.0f} % |{bar}| {elapsed} < {remaining}{postfix}", file=sys.stderr)
 
     def __call__(self, report: dict[str, Any]) -> None:
-        if report["phase"] != "sweeping":
-            self._bar.set_postfix_str(report["phase"])
-            return
-        self._bar.set_postfix_str(f"objective {report['objective']:.6g}, KKT residual {report['kkt']:.1e}")
-        self._bar.n = report["sweep"]
+        self._bar.set_description_str(f"pnmf {report['phase']}", refresh=False)
+        if report["phase"] == "sweeping":
+            fraction = report["fraction"]
+            if math.isfinite(fraction):
+                self._bar.n = round(100 * fraction)
+            self._bar.set_postfix_str(f"sweep {report['sweep']}, KKT residual {report['kkt']:.1e}", refresh=False)
+        elif report["phase"] == "assessing":
+            self._bar.n = 100
         self._bar.refresh()
 
     def close(self) -> None:
         self._bar.close()
+
+
+def _in_notebook() -> bool:
+    return "ipykernel" in sys.modules
+
+
+def _bar() -> Any:
+    """A bar where one can be seen: a widget in notebooks that have them, text in others and in terminals.
+
+    A log gets lines: what a bar rewrites would fill it.
+    """
+    if not (_in_notebook() or sys.stderr.isatty()):
+        return _Lines()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a notebook without widgets gets a bar of text, and no lecture
+            from tqdm.auto import tqdm
+    except ImportError:
+        return _Lines()
+    return _Bar(tqdm)
 
 
 class Progress:
@@ -50,12 +77,7 @@ class Progress:
     def __init__(self, verbose: bool | None, callback: Callback | None) -> None:
         self._own: Any = None
         if is_verbose(verbose):
-            try:
-                from tqdm.auto import tqdm
-            except ImportError:
-                self._own = _Lines()
-            else:
-                self._own = _Bar(tqdm)
+            self._own = _bar()
         self._callback = callback
 
     def callback(self) -> Callback | None:

@@ -64,15 +64,31 @@ class Running(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, "enough"):
             PersistentNMF(rank=3, callback=refuse).fit(np.random.default_rng(0).random((40, 20)))
 
-    def test_a_bar_is_shown_and_closed(self):
-        done = subprocess.run(
-            [sys.executable, "-c", "import numpy, pnmf; pnmf.PersistentNMF(rank=2, max_scales=2, verbose=True).fit(numpy.eye(9) + 0.1)"],
-            capture_output=True,
-            text=True,
-        )
+    FIT = "import numpy, pnmf; pnmf.PersistentNMF(rank=2, max_scales=2, verbose=True).fit(numpy.eye(9) + 0.1)"
+
+    def test_a_log_gets_lines(self):
+        done = subprocess.run([sys.executable, "-c", self.FIT], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("sweep", done.stderr)
+        self.assertNotIn("\r", done.stderr)
         self.assertEqual(done.stdout, "")
+
+    def test_a_terminal_gets_a_bar_of_tqdm_without_colours(self):
+        command = f"stty columns 80; {sys.executable} -c '{self.FIT}'"
+        done = subprocess.run(["script", "-qec", command, "/dev/null"], capture_output=True, text=True, env={**os.environ, "NO_COLOR": "1"})
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertRegex(done.stdout, r"pnmf assessing: 100 %")
+        self.assertNotIn("\x1b[3", done.stdout)
+
+    def test_a_notebook_gets_a_bar_of_tqdm(self):
+        import nbclient
+        import nbformat
+
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(self.FIT + ";")])
+        nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+        shown = "".join(str(output) for output in notebook.cells[0].outputs)
+        self.assertRegex(shown, r"pnmf assessing|IProgress|HBox|widget-view")
+        self.assertNotIn("TqdmWarning", shown)
 
     def test_ctrl_c_ends_preparation_and_sweeps_and_the_library_goes_on(self):
         for phase in ["preparing", "starting"]:

@@ -151,7 +151,7 @@ class Saver {
         } catch (const SystemError& e) {
             saved_ = Clock::now();
             if (observer_.warning) {
-                observer_.warning(fmt::format("{}; the run goes on without this checkpoint", e.what()));
+                observer_.warning(fmt::format("{}; the run continues without this checkpoint", e.what()));
             }
         }
     }

@@ -285,7 +285,7 @@ TEST_F(FitInterrupt, InItsStartContinuesToTheSameBits) {
     run->signal(SIGINT);
     ASSERT_EQ(run->wait(), 130) << run->err();
     EXPECT_THAT(run->err(), AllOf(HasSubstr("interrupted while the start was made, and saved"),
-                                  HasSubstr("--resume goes on from there")));
+                                  HasSubstr("--resume continues from there")));
     expect_done(arguments + " --resume", out());
     expect_done(arguments, out("alone"));
     expect_same_numbers(result(out()), result(out("alone")), "resumed in the start");

@@ -1,6 +1,7 @@
 #include "support/paths.hpp"
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include <cstddef>
 #include <regex>
@@ -29,9 +30,9 @@ class ProgressLine : public ::testing::Test {
                (folder_ / "fit").string() + "'";
     }
     /// All that is shown in a terminal of 80 columns.
-    std::string in_terminal(const std::string& environment) const {
+    std::string in_terminal(const std::string& environment, const std::string& options = "") const {
         std::string quoted;
-        for (const char letter : "stty columns 80; " + fit()) {
+        for (const char letter : "stty columns 80; " + fit() + options) {
             quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
         }
         const auto shown = run_command(environment + " script -qec '" + quoted + "' /dev/null");
@@ -75,6 +76,55 @@ TEST_F(ProgressLine, IsNotWrittenIntoAPipe) {
     EXPECT_EQ(piped.exit_code, 0);
     EXPECT_THAT(piped.err, Not(HasSubstr("\r")));
     EXPECT_THAT(piped.err, Not(HasSubstr("\033[")));
+}
+
+/// The lines of stderr, each as JSON; a line that is not JSON throws.
+std::vector<nlohmann::json> events_of(const std::string& text) {
+    std::vector<nlohmann::json> events;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);) {
+        events.push_back(nlohmann::json::parse(line));
+    }
+    return events;
+}
+
+TEST_F(ProgressLine, IsAnEventALineForProgramsThatAskForIt) {
+    const auto done = run_command(fit() + " --json --progress json");
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_TRUE(nlohmann::json::accept(done.out)); // the summary, alone
+    std::vector<std::string> stages;
+    for (const nlohmann::json& event : events_of(done.err)) {
+        ASSERT_TRUE(event.contains("event")) << event;
+        if (event["event"] == "progress") {
+            for (const char* key : {"done", "total", "fraction", "seconds", "seconds_left", "kkt"}) {
+                EXPECT_TRUE(event.contains(key)) << event;
+            }
+            if (stages.empty() || stages.back() != event["stage"]) {
+                stages.push_back(event["stage"]);
+            }
+            if (!event["done"].is_null()) {
+                EXPECT_LE(event["done"].get<int>(), event["total"].get<int>());
+            }
+        } else {
+            EXPECT_THAT((std::vector<std::string>{"message", "warning", "done"}),
+                        ::testing::Contains(event["event"].get<std::string>()));
+        }
+    }
+    EXPECT_THAT(stages, ::testing::ElementsAre("preparing", "starting", "sweeping", "clusters"));
+    EXPECT_EQ(events_of(done.err).back()["event"], "done");
+}
+
+TEST_F(ProgressLine, ErrorsAreEventsToo) {
+    const auto failed = run_command("'" + program().string() + "' fit nowhere.h5ad -o x --progress json");
+    EXPECT_EQ(failed.exit_code, 2);
+    const auto events = events_of(failed.err);
+    ASSERT_EQ(events.size(), std::size_t{1}) << failed.err;
+    EXPECT_EQ(events.front()["event"], "error");
+    EXPECT_THAT(events.front()["text"].get<std::string>(), HasSubstr("nowhere.h5ad"));
+}
+
+TEST_F(ProgressLine, IsNotShownWhereNoneIsWanted) {
+    EXPECT_TRUE(states(in_terminal("TERM=xterm", " --progress none")).empty());
 }
 
 TEST_F(ProgressLine, ThreadsFollowOmpNumThreadsUnlessTheyAreGiven) {
