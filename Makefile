@@ -6,7 +6,7 @@ PYTHON ?= ON
 JOBS ?= $(shell nproc)
 CXX_FILES = git ls-files '*.hpp' '*.cpp'
 
-.PHONY: help build demo test docs fuzz reliability install wheel uninstall format format-check tidy bench quality reproduce clean packages-build packages-test packages-reproduce packages-quality
+.PHONY: help build demo test asan tsan docs fuzz reliability install wheel uninstall format format-check tidy bench quality reproduce clean packages-build packages-test packages-reproduce packages-quality
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -48,12 +48,18 @@ docs: packages-build ## make the documentation site, offline: build/docs/html/in
 	@cmake --build --preset release --parallel $(JOBS) --target pnmf_program pnmf_python
 	@/usr/bin/python3 -B scripts/docs build/release/pnmf build/release/python
 
+asan: packages-test ## tests of io, results and cli with the address and undefined-behaviour sanitisers (ALL=1: the whole suite)
+	@JOBS=$(JOBS) scripts/sanitised asan $(if $(ALL),all)
+
+tsan: packages-test ## tests of the solvers with the thread sanitiser (ALL=1: the whole suite)
+	@JOBS=$(JOBS) scripts/sanitised tsan $(if $(ALL),all)
+
 fuzz: packages-test ## look for bytes that break a reader: MINUTES of each (default 1), needs clang
 	@scripts/install-packages fuzz || true
 	@scripts/fuzz $(or $(MINUTES),1)
 
 reliability: packages-test build/dev/build.ninja ## fault walks, threads, memory and load in full; writes the figures of docs/reliability.md
-	@cmake --build --preset dev --parallel $(JOBS) --target pnmf_program pnmf_fail_call pnmf_fuzz_replay
+	@cmake --build --preset dev --parallel $(JOBS) --target pnmf_program pnmf_fail_call pnmf_fuzz_replay pnmf_python
 	@/usr/bin/python3 -B scripts/reliability build/dev
 
 install: build ## install program, library, headers and Python package under PREFIX (default /usr/local); PYTHON=OFF leaves Python out
