@@ -2,6 +2,7 @@
 
 /// All of the public headers. A file that needs one of them compiles quicker with that one alone.
 #include <pnmf/assess/assess.hpp>
+#include <pnmf/assess/consensus_programs.hpp>
 #include <pnmf/assess/enrichment.hpp>
 #include <pnmf/assess/modularity.hpp>
 #include <pnmf/assess/programs.hpp>
