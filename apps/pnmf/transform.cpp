@@ -104,10 +104,12 @@ void run(const TransformRequest& options) {
     }
     check_transform_file(options.output);
     const StoredResult fit = read_stored_result(options.result);
-    require(fit.has_basis, "{}: a result with its bases is needed; run `pnmf fit` with --save-basis",
-            fit.name);
     print_notices(fit.order.notice.empty() ? std::vector<std::string>{} : std::vector{fit.order.notice});
     const std::vector<Index> scales = chosen_scales(options.scales, fit);
+    require(fit.has_basis || (scales == std::vector<Index>{fit.recommended} && fit.recommended_basis()),
+            "{}: the result has the programs of the recommended scale alone; `pnmf fit --save-basis` keeps "
+            "those of all",
+            fit.name);
     InputChoices choices = choices_of(options.input);
     if (!options.graph.empty() && fit.space) {
         choices.space = &*fit.space;
@@ -147,8 +149,10 @@ void add_transform(CLI::App& app) {
     auto options = std::make_shared<TransformRequest>();
     CLI::App* verb = app.add_subcommand(
         "transform", "Embed new cells with the gene programs of a fit, at one scale or several");
-    verb->add_option("RESULT", options->result,
-                     "Folder or .h5ad file of a fit that was made with --save-basis")
+    verb->add_option(
+            "RESULT", options->result,
+            "Folder or .h5ad file of a fit; for other scales than the recommended one it must have been "
+            "made with --save-basis")
         ->required();
     add_input_options(*verb, options->input, "NEW");
     verb->get_option("--transform")

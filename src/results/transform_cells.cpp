@@ -41,11 +41,20 @@ Points points_in_space(const StoredResult& result, const Dataset& fresh, Metric 
     return Points(std::move(both), metric);
 }
 
+/// The basis of the recommended scale is in every result; those of the others where they were kept.
+Matrix basis_at(const StoredResult& result, Index t) {
+    if (t == result.recommended) {
+        if (std::optional<Matrix> W = result.recommended_basis()) {
+            return std::move(*W);
+        }
+    }
+    return result.W(t);
+}
+
 } // namespace
 
 std::vector<TransformedScale> transform_cells(const StoredResult& result, const Dataset& fresh,
                                               const std::vector<Index>& scales, const Dataset* data_of_fit) {
-    require(result.has_basis, Remedy::keep_bases, "{}: the result has no bases W", result.name);
     const FitOptions fit = result.options();
     std::optional<Matrix> distances;
     if (data_of_fit != nullptr) {
@@ -71,7 +80,7 @@ std::vector<TransformedScale> transform_cells(const StoredResult& result, const 
                                                    result.H(t), fit.filtration.neighbors);
             one.with_neighbours = (neighbours->degree.array() > 0.0).count();
         }
-        one.cells = embed_cells(X, result.W(t), penalty, neighbours ? &*neighbours : nullptr);
+        one.cells = embed_cells(X, basis_at(result, t), penalty, neighbours ? &*neighbours : nullptr);
         transformed.push_back(std::move(one));
     }
     return transformed;

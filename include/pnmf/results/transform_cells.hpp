@@ -21,8 +21,8 @@ struct TransformedScale {
 ///
 /// `fresh` has the features of the result, in its order, prepared as the fit's data were (`read_new_cells`).
 /// With the data of the fit (`read_data_of`) the graph term between new cells and those of the fit takes
-/// part; without, each cell is embedded alone. InputError when the result has no bases, or for the graph not
-/// all cells of the fit.
+/// part; without, each cell is embedded alone. InputError when the result has no basis of a scale (that of
+/// the recommended one is always there), or for the graph not all cells of the fit.
 std::vector<TransformedScale> transform_cells(const StoredResult& result, const Dataset& fresh,
                                               const std::vector<Index>& scales,
                                               const Dataset* data_of_fit = nullptr);
