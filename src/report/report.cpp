@@ -221,6 +221,25 @@ std::function<Matrix(Index)> basis_of(const StoredResult& result, const std::vec
     return [matrix = std::move(*one)](Index) { return matrix; };
 }
 
+/// How each program of the recommended scale goes on at the others; an empty list where it is not known.
+/// Scales are numbered from 1.
+Json program_paths(const StoredResult& result) {
+    Json list = Json::array();
+    const std::optional<StoredPrograms> programs = stored_programs(result);
+    for (Index k = 0; programs && k < programs->count(); ++k) {
+        const auto at = static_cast<std::size_t>(k);
+        Json one{{"first", programs->first_scale[at] + 1},
+                 {"last", programs->last_scale[at] + 1},
+                 {"persistence", programs->persistence[at]},
+                 {"merges_into", programs->merges_into[at]}};
+        if (programs->follows_depth(k)) {
+            one["depth"] = programs->depth_correlation[at];
+        }
+        list.push_back(std::move(one));
+    }
+    return list;
+}
+
 /// The resolutions, with the cells of each cluster and how they nest; nothing where the result has none.
 void add_resolutions(Payload& payload, const StoredResult& result) {
     const std::vector<double> clusters = result.numbers("resolutions/clusters");
@@ -306,6 +325,7 @@ void add_programs(Payload& payload, const StoredResult& result, const ReportSour
                           evenly(at_hand, most_program_scales, first), first, options.program_bytes);
         payload.meta["programs"] = {
             {"top", programs.top}, {"scales", programs.scales}, {"scored", !programs.by_score.empty()}};
+        payload.meta["programs"]["paths"] = program_paths(result);
         payload.add("programs", "by_score", programs.by_score);
         payload.add("programs", "by_weight", programs.by_weight);
         payload.add("programs", "by_lead", programs.by_lead);

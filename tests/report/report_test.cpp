@@ -155,6 +155,12 @@ TEST_F(Report, TakesTheBasisFromMemoryOrTheFileOrTheRecommendedScale) {
     const Json file = genes_of({.result = stored(fitted(3, true))});
     EXPECT_EQ(file["programs"], memory["programs"]);
     EXPECT_EQ(file["genes"], memory["genes"]);
+    ASSERT_EQ(memory["programs"]["paths"].size(), 3U); // a program for each component
+    for (const Json& path : memory["programs"]["paths"]) {
+        EXPECT_GE(path["first"], 1);
+        EXPECT_LE(path["last"], std::ssize(result_.scales.epsilon));
+        EXPECT_GT(path["persistence"], 0.0);
+    }
 }
 
 TEST_F(Report, LetsNoNameBecomeMarkup) {

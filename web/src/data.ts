@@ -58,6 +58,16 @@ export interface Run {
     objective: Record<string, number[]>;
 }
 
+/** How a program of the recommended scale goes on at the others; scales from 1, programs from 0, -1 for none. */
+export interface ProgramPath {
+    first: number;
+    last: number;
+    persistence: number;
+    merges_into: number;
+    /** Pearson's r with the counts of the cells, where the program follows them. */
+    depth?: number;
+}
+
 export interface Meta {
     format: number;
     name: string;
@@ -77,7 +87,7 @@ export interface Meta {
     plane_share: [number, number];
     boxes: [number, number, number, number][];
     component_scales: number[];
-    programs?: { top: number; scales: number[]; scored?: boolean };
+    programs?: { top: number; scales: number[]; scored?: boolean; paths?: ProgramPath[] };
     genes: string[];
     expressed_genes?: number;
     edges_total?: number;

@@ -1,7 +1,7 @@
 /** The genes behind each component at the present scale, how they change over scales, and as a heat map. */
 import * as Plot from '@observablehq/plot';
 import { apart, Figure, type Drawing } from './chart';
-import { Result } from './data';
+import { Result, type ProgramPath } from './data';
 import { button, h, number } from './dom';
 import type { State } from './state';
 
@@ -35,6 +35,14 @@ class Programs {
         const share = this.result.array('weight')[row * this.result.meta.genes.length + gene] / 255;
         return share * this.result.array('weight_largest')[row];
     }
+}
+
+/** Over which scales the program of the recommended scale is found, into which it merges, and whether it follows depth. */
+function pathWords(path: ProgramPath): string {
+    const where = path.first === path.last ? `at scale ${path.first} alone` : `at scales ${path.first} to ${path.last}`;
+    const merges = path.merges_into >= 0 ? `, then merges into component ${path.merges_into + 1}` : '';
+    const depth = path.depth !== undefined ? `; follows the depth of cells (r = ${number(path.depth, 2)})` : '';
+    return `persistence ${number(path.persistence, 2)}: ${where}${merges}${depth}`;
 }
 
 /** Components by what they carry at a scale: the sum of their row of H. */
@@ -91,7 +99,9 @@ function fill(panel: HTMLElement, programs: Programs, state: State): void {
         });
         const trace = button('over scales', () => follow(k), { class: 'trace', 'aria-label': `Follow component ${k + 1} over scales` });
         const genes = programs.genes(place, k, by).map(geneButton);
-        return h('div', { class: 'program' }, h('div', { class: 'program-head' }, name, trace), h('div', { class: 'genes' }, ...genes));
+        const path = result.meta.programs?.paths?.[k];
+        const words = path ? [h('p', { class: 'note program-path' }, pathWords(path))] : [];
+        return h('div', { class: 'program' }, h('div', { class: 'program-head' }, name, trace), ...words, h('div', { class: 'genes' }, ...genes));
     };
     const heat = new Figure(
         {

@@ -134,6 +134,7 @@ onPage('genes of a component colour the cells', async (page) => {
     const before = await pictureWhere(page, (p) => p.inked > 1000);
     await openTab(page, 'Programs');
     await page.waitForSelector('.program .gene');
+    assert.match(await page.textContent('.program .program-path'), /^persistence [\d.]+: at scales? \d+/);
     const gene = await page.textContent('.program .gene');
     await page.click('.program .gene >> nth=0');
     await page.waitForSelector('.gene[aria-pressed=true]');
