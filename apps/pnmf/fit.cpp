@@ -1,3 +1,4 @@
+#include "analysis_flags.hpp"
 #include "fit_options.hpp"
 #include "fit_summary.hpp"
 #include "input_options.hpp"
@@ -5,6 +6,7 @@
 #include "json_text.hpp"
 #include "option_flags.hpp"
 #include "progress.hpp"
+#include "rank_output.hpp"
 #include "report_page.hpp"
 #include "say.hpp"
 #include "trace.hpp"
@@ -39,12 +41,7 @@ namespace fs = std::filesystem;
 
 constexpr Index genes_in_table = 100; ///< of each program in programs.tsv; the result has the scores of all
 
-struct FitRequest {
-    InputOptions input;
-    AnalysisOptions analysis; ///< what is asked for
-    std::string preset = "auto";
-    std::string precision; ///< empty: the preset's
-    std::string normalize; ///< empty: the preset's
+struct FitRequest : AnalysisFlags {
     std::string folder;
     std::string trace;
     std::string start_from;
@@ -61,13 +58,6 @@ struct FitRequest {
     bool overwrite = false;
     bool json = false;
     ProgressStyle progress = ProgressStyle::automatic;
-};
-
-/// The data and what will be done with them.
-struct Work {
-    Dataset data;
-    Analysis analysis;
-    double reading = 0.0; ///< seconds
 };
 
 RunOptions run_options(const FitRequest& options, const Work& work, RunFolder& folder) {
@@ -240,47 +230,17 @@ FolderUse use_of(const FitRequest& options) {
     return options.resume ? FolderUse::resume : options.overwrite ? FolderUse::overwrite : FolderUse::fresh;
 }
 
-/// The rank by held-out entries, with its curve on stderr.
+/// The rank by held-out entries, as `pnmf rank` finds it, with its curve on stderr.
 Index rank_by_held_out_entries(const DataValues& X, std::uint64_t seed) {
     RankOptions options;
     options.seed = seed;
-    const RankCurve curve = choose_rank(X, options);
-    say("error on held-out entries:");
+    const RankCurve curve = watched_choose_rank(X, options);
+    say("error on held-out entries (and stability of the programs):");
     for (std::size_t i = 0; i < curve.ranks.size(); ++i) {
-        say(" rank {}: {:.4f}", curve.ranks[i], curve.error[i]);
+        say(" rank {}: {:.4f} ({:.2f})", curve.ranks[i], curve.error[i], curve.stability[i]);
     }
     say("\nrank {}: the smallest within one standard error of the best\n", curve.chosen);
     return curve.chosen;
-}
-
-/// Each choice on a line, with the flag that changes it.
-void print_choices(const std::vector<Choice>& choices) {
-    for (const Choice& choice : choices) {
-        say("{}{}\n", choice.text,
-            choice.option.empty() ? "" : fmt::format(" (--{} changes it)", choice.option));
-    }
-}
-
-/// Reads the data, decides what is done with them, prepares them, and says so.
-Work read_work(const FitRequest& options) {
-    const auto began = std::chrono::steady_clock::now();
-    Work work;
-    std::vector<Choice> choices;
-    work.data = read_for_analysis(options.input.path, read_options(choices_of(options.input)),
-                                  options.analysis, choices);
-    if (!options.input.labels.empty()) {
-        add_labels(work.data, options.input.labels);
-    }
-    work.analysis = plan_analysis(work.data, options.analysis);
-    prepare(work.data, work.analysis, options.analysis);
-    print_notices(work.data.notices);
-    print_choices(choices);
-    print_choices(work.analysis.choices);
-    for (const Choice& choice : work.analysis.choices) {
-        work.data.notices.push_back(choice.text);
-    }
-    work.reading = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    return work;
 }
 
 /// A start is of these cells and genes, in this order: numbers of others would fit by their count alone.
@@ -290,24 +250,6 @@ void check_start_names(const std::string& path, const Dataset& data) {
             "{}: the cells of the start are not those of these data, or stand in another order", start.name);
     require(start.features == data.feature_names,
             "{}: the genes of the start are not those of these data, or stand in another order", start.name);
-}
-
-/// What the flags say, and which options of the fit they set.
-AnalysisOptions analysis_options(const FitRequest& options, const CLI::App& verb) {
-    AnalysisOptions analysis = options.analysis;
-    analysis.preset = *value_named<Preset>(options.preset);
-    analysis.precision = value_named<Precision>(options.precision);
-    analysis.normalize = value_named<Normalize>(options.normalize);
-    const InputChoices input = choices_of(options.input);
-    analysis.transform = input.transform;
-    analysis.layer = input.layer;
-    analysis.drop_empty_cells = input.drop_empty_cells;
-    visit_options(analysis.fit, [&](const std::string& name, const auto&, const char*) {
-        if (verb.count("--" + name) > 0) {
-            analysis.given.insert(name);
-        }
-    });
-    return analysis;
 }
 
 void run(FitRequest options, const CLI::App& verb) {
@@ -336,65 +278,18 @@ void run(FitRequest options, const CLI::App& verb) {
     }
 }
 
-/// What is done with the data before they are factorised.
-void add_analysis_options(CLI::App& verb, FitRequest& options) {
-    const char* group = "Input";
-    verb.add_option(
-            "--preset", options.preset,
-            "Defaults for a kind of data; every other option you give overrides them. cells: gene "
-            "expression; "
-            "points: a point cloud; paper: the model of the paper, as version 0.1 did; auto: cells for "
-            ".h5ad, 10x, .mtx and counts, else points")
-        ->check(CLI::IsMember({"auto", "cells", "points", "paper"}).description(""))
-        ->type_name(joined_names<Preset>("|"))
-        ->capture_default_str();
-    verb.add_option(
-            "--normalize", options.normalize,
-            "How values are normalised. counts: each cell is scaled to a sum of 10,000, then log(1+x); "
-            "log: log(1+x) alone [preset cells: chosen by looking at the values; else none]")
-        ->check(CLI::IsMember({"none", "log", "counts"}).description(""))
-        ->type_name(joined_names<Normalize>("|"))
-        ->group(group);
-    verb.add_option(
-            "--genes", options.analysis.genes,
-            "Genes to keep: the N that vary most, all of them, or those marked in a column of var [preset "
-            "cells: the column highly_variable, or 2000; else all]")
-        ->type_name("N|all|COLUMN")
-        ->group(group);
-    verb.add_option(
-            "--space", options.analysis.space,
-            "What distances between cells are measured in: N principal components, the values themselves "
-            "(none), or coordinates stored in obsm [preset cells: pca:30; else none]")
-        ->type_name("pca:N|none|obsm:KEY")
-        ->group(group);
-    verb.add_option("--cells-min", options.analysis.cells_min,
-                    "Leave out genes that are seen in fewer than N cells [0]")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N")
-        ->group(group);
-    verb.add_option("--genes-min", options.analysis.genes_min,
-                    "Leave out cells in which fewer than N genes are seen [0]")
-        ->check(CLI::NonNegativeNumber)
-        ->type_name("N")
-        ->group(group);
-}
-
 } // namespace
 void add_fit(CLI::App& app, const std::string& command) {
     auto options = std::make_shared<FitRequest>();
     options->command = command;
     CLI::App* verb = app.add_subcommand(
         "fit", "Find groups of cells and gene programs at several scales; writes .h5ad and a page");
-    add_input_options(*verb, options->input);
-    verb->get_option("--transform")
-        ->description(
-            "log-unit: log10(1+x), then each cell is scaled to length 1, as version 0.1 did; instead of "
-            "--normalize [preset paper: log-unit for .h5ad, 10x and .mtx; else not used]");
     verb->add_option("-o,--output", options->folder,
                      "Folder to write result.h5ad, summary.json, programs.tsv and report.html into")
         ->type_name("FOLDER")
         ->required();
-    add_analysis_options(*verb, *options);
+    add_analysis_flags(*verb, *options);
+    add_space_flag(*verb, *options);
     add_fit_options(*verb, options->analysis.fit);
     verb->add_option("--clusters", options->clusters,
                      "Number of clusters [found from the data, at several resolutions]")
@@ -407,12 +302,14 @@ void add_fit(CLI::App& app, const std::string& command) {
     verb->add_option("--threads", options->threads,
                      "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
         ->check(CLI::PositiveNumber);
+    verb->add_flag("--choose-rank", options->choose_rank,
+                   "Choose the rank that predicts left-out entries best, as `pnmf rank` does. Costs ten NMFs "
+                   "for each rank "
+                   "tried; prints their errors");
     verb->add_flag(
-        "--choose-rank", options->choose_rank,
-        "Choose the rank that predicts left-out entries best. Costs an NMF for each rank tried; prints their "
-        "errors");
-    verb->add_flag("--save-basis", options->save_basis,
-                   "Also store the gene programs of every scale (W); `pnmf transform` needs them");
+        "--save-basis", options->save_basis,
+        "Also store the gene programs of every scale (W), not only of the recommended one; `pnmf transform` "
+        "needs them for the others");
     verb->add_flag("--no-report", options->no_report, "Do not write the page report.html");
     verb->add_option("--start-from", options->start_from,
                      "Start from an earlier result.h5ad, stored with --save-basis")

@@ -164,6 +164,15 @@ void Progress::sweep(const RunProgress& report) {
     show(line);
 }
 
+void Progress::share(const char* stage, double fraction) {
+    const double left = seconds_left(fraction);
+    ProgressLine line{.stage = stage, .fraction = fraction, .seconds = seconds()};
+    if (std::isfinite(left)) {
+        line.left = left;
+    }
+    show(line);
+}
+
 /// From the pace since the first sweep that was seen.
 double Progress::seconds_left(double fraction) {
     if (!swept_) {

@@ -51,6 +51,8 @@ class Progress {
     /// As a stage begins, and while it lasts.
     void stage(Stage stage);
     void sweep(const RunProgress& report);
+    /// So much of a stage that knows how long it is, 0 to 1.
+    void share(const char* stage, double fraction);
     /// Removes the line, so that something else can be printed.
     void end_line();
     double seconds() const;

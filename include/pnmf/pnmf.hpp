@@ -77,6 +77,7 @@
 #include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/options_json.hpp>
 #include <pnmf/results/preset.hpp>
+#include <pnmf/results/rank_tables.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
 #include <pnmf/results/run_folder.hpp>

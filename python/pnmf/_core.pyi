@@ -94,7 +94,14 @@ def report(
 ) -> str: ...
 def enriched(scores: np.ndarray, genes: list[str], path: str, best: int, smallest_set: int) -> dict[str, list[Any]]: ...
 def choose_rank(
-    X: Any, ranks: list[int], held_out: float, repeats: int, seed: int, threads: int | None
+    X: Any,
+    ranks: list[int],
+    restarts: int,
+    held_out: float,
+    rule: str,
+    seed: int,
+    threads: int | None,
+    callback: Callable[[dict[str, Any]], None] | None,
 ) -> dict[str, Any]: ...
 def baseline(
     X: Any,

@@ -23,6 +23,10 @@ class _Lines:
 
     def __call__(self, report: dict[str, Any]) -> None:
         sweep = report["sweep"]
+        if report["phase"] == "restarts":
+            tenth = max(1, report["max_sweeps"] // 10)
+            if sweep % tenth == 0:
+                print(f"{sweep} of {report['max_sweeps']} fits", file=sys.stderr)
         if report["phase"] == "sweeping" and (sweep < 10 or sweep % 10 == 0):
             print(f"sweep {sweep}: objective {report['objective']:.6g}, KKT residual {report['kkt']:.1e}", file=sys.stderr)
 
@@ -43,6 +47,9 @@ class _Bar:
             if math.isfinite(fraction):
                 self._bar.n = round(100 * fraction)
             self._bar.set_postfix_str(f"sweep {report['sweep']}, KKT residual {report['kkt']:.1e}", refresh=False)
+        elif report["phase"] == "restarts":
+            self._bar.n = round(100 * report["fraction"])
+            self._bar.set_postfix_str(f"{report['sweep']} of {report['max_sweeps']} fits", refresh=False)
         elif report["phase"] == "assessing":
             self._bar.n = 100
         self._bar.refresh()

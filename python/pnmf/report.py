@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._data import checked, core_matrix
+from ._adata import named_cells
 from .result import Result, as_result
-from .tl import _matrix
 
 __all__ = ["write_report"]
 
@@ -33,8 +32,7 @@ def _cells(adata: Any, result: Result) -> tuple[Any, list[str], list[str]] | Non
     layer = result.input.get("layer")
     if layer is not None and str(layer).startswith("obsm:"):
         return None
-    names = adata.raw.var_names if layer == "raw" and layer not in adata.layers else adata.var_names
-    return core_matrix(checked(_matrix(adata, layer))), [str(name) for name in adata.obs_names], [str(name) for name in names]
+    return named_cells(adata, layer)
 
 
 def write_report(source: Any, path: str | os.PathLike[str], *, data: Any = None, key: str = "pnmf") -> None:
@@ -54,9 +52,8 @@ def write_report(source: Any, path: str | os.PathLike[str], *, data: Any = None,
 
     Examples
     --------
-    >>> import anndata, os, pnmf, tempfile
-    >>> drawn = pnmf.simulate.cells(cells=60, genes=40, types=3)
-    >>> adata = anndata.AnnData(drawn.counts, dtype=float)
+    >>> import os, pnmf, tempfile
+    >>> adata = pnmf.simulate.cells(cells=60, genes=40, types=3).to_anndata()
     >>> pnmf.tl.pnmf(adata, rank=4, max_scales=3)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     pnmf.write_report(adata, os.path.join(folder, "report.html"))

@@ -54,6 +54,17 @@ class SimulatedCells:
     types: np.ndarray
     newick: str
 
+    def to_anndata(self) -> Any:
+        """An AnnData of the counts, with obs["type"] ("type 1", ...) and names of genes ("gene1", ...)."""
+        import anndata
+        import pandas as pd
+
+        adata = anndata.AnnData(self.counts.copy(), dtype=np.float64)
+        adata.obs_names = [f"cell{i + 1}" for i in range(adata.n_obs)]
+        adata.var_names = [f"gene{i + 1}" for i in range(adata.n_vars)]
+        adata.obs["type"] = pd.Categorical([f"type {t + 1}" for t in self.types])
+        return adata
+
 
 def cells(
     cells: int = 1000,
@@ -78,6 +89,8 @@ def cells(
     >>> drawn = cells(cells=50, genes=30, types=3)
     >>> drawn.counts.shape
     (50, 30)
+    >>> drawn.to_anndata().obs["type"].nunique()
+    3
     """
     options = {
         "cells": cells,

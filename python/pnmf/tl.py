@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import sys
-import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -12,71 +11,14 @@ import pandas as pd
 from sklearn.preprocessing import normalize
 
 from . import _core
-from ._data import checked, core_matrix, seed_of, sparse_matrix
-from ._progress import Callback, is_verbose
+from ._adata import named_cells, prepare
+from ._data import checked, core_matrix, seed_of, threads_of
+from ._progress import Callback
 from .estimator import PersistentNMF, fit_parts, rank_of
+from .rank import RankCurve, rank_curve
 from .result import as_result
 
-__all__ = ["log_unit", "pnmf", "programs"]
-
-
-def _matrix(adata: Any, layer: str | None) -> Any:
-    if layer is None or layer == "X":
-        return _in_memory(adata.X) if getattr(adata, "isbacked", False) else adata.X
-    if layer == "raw" and layer not in adata.layers and adata.raw is not None:
-        return adata.raw.X
-    if layer not in adata.layers:
-        raise ValueError(f"layers[{layer!r}] is missing; there are {sorted(adata.layers)}")
-    return adata.layers[layer]
-
-
-def _entry(adata: Any, key: str) -> Any:
-    if key not in adata.obsm:
-        raise ValueError(f"obsm[{key!r}] is missing; there are {sorted(adata.obsm)}")
-    return adata.obsm[key]
-
-
-def _chosen_layer(adata: Any, preset: str) -> str | None:
-    """The layer with what should be factorised, where the user names none: counts, or raw where X is scaled."""
-    if preset not in ("auto", "cells"):
-        return None
-    if "counts" in adata.layers:
-        return "counts"
-    if adata.raw is not None and _core.kind_of_values(core_matrix(checked(_matrix(adata, None))), False) == "scaled":
-        return "raw"
-    return None
-
-
-def _about(adata: Any, layer: str | None, names: list[str], gene_table: Any, genes: Any, space: str | None) -> dict[str, Any]:
-    """What the compiled library is told about the data beside their values."""
-    about: dict[str, Any] = {
-        "cells": [str(name) for name in adata.obs_names],
-        "features": names,
-        "format": "h5ad",
-        "layer": layer or "X",
-        "log_recorded": "log1p" in adata.uns,
-        "layers": [str(name) for name in adata.layers],
-        "has_raw": adata.raw is not None,
-    }
-    column = genes if isinstance(genes, str) and genes != "all" and not genes.isdigit() else "highly_variable"
-    if column in gene_table:
-        about.update(column=column, marked=[float(bool(value)) for value in gene_table[column]])
-    if space is not None and str(space).startswith("obsm:"):
-        values = np.ascontiguousarray(_entry(adata, str(space)[5:]), dtype=np.float64)
-        if values.ndim != 2:
-            raise ValueError(f"{space} must be a matrix with a row for each cell")
-        about.update(space=space, coordinates=values)
-    return about
-
-
-def _in_memory(X: Any) -> Any:
-    """The matrix of an AnnData that is backed by a file (``backed="r"``), read."""
-    return X.to_memory() if hasattr(X, "to_memory") else X[:]
-
-
-def _column(values: Any, adata: Any) -> pd.Series:
-    column = pd.Series(values, index=adata.obs_names)
-    return column.astype("category") if column.dtype == object else column
+__all__ = ["choose_rank", "log_unit", "pnmf", "programs", "transform"]
 
 
 def log_unit(X: Any) -> Any:
@@ -186,9 +128,8 @@ def pnmf(
 
     Examples
     --------
-    >>> import anndata, pnmf
-    >>> drawn = pnmf.simulate.cells(cells=60, genes=40, types=3)
-    >>> adata = anndata.AnnData(drawn.counts, dtype=float)
+    >>> import pnmf
+    >>> adata = pnmf.simulate.cells(cells=60, genes=40, types=3).to_anndata()
     >>> pnmf.tl.pnmf(adata, rank=4, max_scales=3)
     >>> adata.obsm["X_pnmf"].shape, adata.varm["pnmf_W"].shape
     ((60, 4), (40, 4))
@@ -196,31 +137,8 @@ def pnmf(
     PersistentNMF(**options)  # a TypeError for a name that is no parameter
     if use_rep == f"X_{key_added}":
         raise ValueError(f"obsm[{use_rep!r}] would be replaced by the result: give another key_added")
-    if layer is not None and use_rep not in (None, "X"):
-        raise ValueError("layer and use_rep cannot be given together")
     if copy:
         adata = adata.to_memory() if getattr(adata, "isbacked", False) else adata.copy()
-    of_genes = use_rep in (None, "X")
-    if of_genes:
-        layer = layer or _chosen_layer(adata, preset)
-        X = checked(_matrix(adata, layer))
-        table = adata.raw.var if layer == "raw" and layer not in adata.layers else adata.var
-        names = [str(name) for name in table.index]
-        if not table.index.is_unique:
-            warnings.warn(
-                "names of genes occur more than once; -1, -2, ... is added to their repetitions, as adata.var_names_make_unique() does",
-                stacklevel=2,
-            )
-        if mask_var is not None:
-            table = pd.DataFrame({"mask_var": table[mask_var] if isinstance(mask_var, str) else np.asarray(mask_var, bool)}, index=table.index)
-            genes = "mask_var"
-    else:
-        X = checked(_entry(adata, str(use_rep)))
-        names = [f"{use_rep} {i + 1}" for i in range(X.shape[1])]
-        table = {}
-        preset = "points" if preset == "auto" else preset
-        transform = transform or (None if normalize else "none")
-    about = _about(adata, layer if of_genes else f"obsm:{use_rep}", names, table, genes, space)
     asked = {
         "preset": preset,
         "transform": transform,
@@ -230,14 +148,10 @@ def pnmf(
         "precision": precision,
     }
     given = {**options, "rank": rank_of(rank, n_components), "seed": seed_of(random_state)}
-    ready = _core.prepare(core_matrix(X), asked, given, about)
-    for position, name in zip(ready["kept"], ready["features"]):  # names that repeat were made to differ
-        names[position] = name
-    if is_verbose(verbose):
-        print(*ready["notices"], sep="\n", file=sys.stderr)
-    values = ready["X"]
+    prepared = prepare(adata, asked, given, layer=layer, use_rep=use_rep, mask_var=mask_var, verbose=verbose)
+    ready = prepared.ready
     parts = fit_parts(
-        sparse_matrix(values) if isinstance(values, tuple) else values,
+        prepared.X,
         ready["options"],
         clusters=clusters,
         precision=ready["precision"],
@@ -255,16 +169,13 @@ def pnmf(
     uns.update(
         transform=ready["transform"],
         input=ready["record"],
-        cells=np.array(about["cells"], dtype=object),
+        cells=np.array([str(name) for name in adata.obs_names], dtype=object),
         features=np.array(ready["features"], dtype=object),
         notices=np.array([*ready["notices"], *uns["notices"]], dtype=object),
     )
     if ready["space"] is not None:
         uns["space"] = ready["space"]
-    rows = None
-    if of_genes:
-        rows = ready["kept"] if table.index.equals(adata.var_names) else adata.var_names.get_indexer(ready["features"])
-    _store(adata, parts, key_added, rows, save_basis)
+    _store(adata, parts, key_added, prepared.rows, save_basis)
     return adata if copy else None
 
 
@@ -287,9 +198,8 @@ def programs(source: Any, count: int | None = 100, *, key: str = "pnmf") -> pd.D
 
     Examples
     --------
-    >>> import anndata, pnmf
-    >>> drawn = pnmf.simulate.cells(cells=60, genes=40, types=3)
-    >>> adata = anndata.AnnData(drawn.counts, dtype=float)
+    >>> import pnmf
+    >>> adata = pnmf.simulate.cells(cells=60, genes=40, types=3).to_anndata()
     >>> pnmf.tl.pnmf(adata, rank=4, max_scales=3)
     >>> table = pnmf.tl.programs(adata, count=5)
     >>> list(table.columns), len(table)
@@ -297,6 +207,159 @@ def programs(source: Any, count: int | None = 100, *, key: str = "pnmf") -> pd.D
     """
     table: pd.DataFrame = as_result(source, key=key).programs(count)
     return table
+
+
+def choose_rank(
+    adata: Any,
+    ranks: Iterable[int] | int | None = None,
+    *,
+    restarts: int = 10,
+    held_out: float = 0.2,
+    rule: str = "error",
+    preset: str = "auto",
+    layer: str | None = None,
+    use_rep: str | None = None,
+    normalize: str | None = None,
+    genes: int | str | None = None,
+    mask_var: Any = None,
+    transform: str | None = None,
+    key_added: str = "pnmf_rank",
+    random_state: Any = 0,
+    threads: int | None = None,
+    verbose: bool | None = None,
+    callback: Callback | None = None,
+) -> RankCurve:
+    """Choose the rank for `pnmf.tl.pnmf` by restarts, as ``pnmf rank`` does: see `pnmf.choose_rank`.
+
+    The values are those that `pnmf.tl.pnmf` would factorise. `pnmf.pl.rank_curve` draws what was found.
+
+    Parameters
+    ----------
+    adata : AnnData
+    ranks : iterable of int, optional
+        Such as ``range(5, 31)``; default 2, 3, 4, 6, 8, 11, ... up to the square root of the number of cells.
+    restarts, held_out, rule, random_state, threads, verbose, callback
+        As in `pnmf.choose_rank`.
+    preset, layer, use_rep, normalize, genes, mask_var, transform
+        As in `pnmf.tl.pnmf`.
+    key_added : str
+        The curves and the consensus programs are kept in uns under this name.
+
+    Returns
+    -------
+    RankCurve
+
+    Examples
+    --------
+    >>> import pnmf
+    >>> adata = pnmf.simulate.cells(cells=60, genes=40, types=3).to_anndata()
+    >>> curve = pnmf.tl.choose_rank(adata, ranks=[2, 3], restarts=3)
+    >>> curve.to_frame().shape, list(adata.uns["pnmf_rank"]["ranks"])
+    ((2, 5), [2, 3])
+    """
+    asked = {"preset": preset, "transform": transform, "normalize": normalize, "genes": genes, "space": "none", "precision": None}
+    # A rank is given so that none is chosen by the size of the data; it is not looked at.
+    prepared = prepare(adata, asked, {"rank": 1, "seed": 0}, layer=layer, use_rep=use_rep, mask_var=mask_var, verbose=verbose)
+    features = np.array(prepared.ready["features"], dtype=object)
+    curve = rank_curve(core_matrix(prepared.X), features, ranks, restarts, held_out, rule, random_state, threads, verbose, callback)
+    adata.uns[key_added] = curve.to_dict()
+    return curve
+
+
+def transform(
+    adata: Any,
+    fit: Any,
+    *,
+    scale: int | None = None,
+    layer: str | None = None,
+    graph: Any = None,
+    key: str = "pnmf",
+    key_added: str = "pnmf",
+    drop_empty: bool = False,
+    copy: bool = False,
+    threads: int | None = None,
+) -> Any:
+    """Embed new cells with the programs of a fit, as ``pnmf transform`` does.
+
+    The cells are prepared as those of the fit were. Genes are matched by name; those that are missing count as zero.
+
+    Parameters
+    ----------
+    adata : AnnData
+        The new cells.
+    fit : AnnData, Result or path
+        The fit, as `pnmf.tl.pnmf` or the program keeps it.
+    scale : int, optional
+        Position of the scale, from 0; default the recommended one. Others need a fit with ``save_basis=True``.
+    layer : str, optional
+        The layer of the new cells to take; "X" for the matrix itself. Default as in the fit.
+    graph : AnnData, optional
+        The data of the fit: each new cell is then also drawn to its neighbours among them.
+    key : str
+        ``key_added`` of the fit.
+    key_added : str
+        The embedding is kept as obsm["X_<key_added>"]; uns["<key_added>_transform"] says how it was made.
+    drop_empty : bool
+        Leave out cells without any count of a gene of the fit; otherwise they are an error. They are NaN in obsm.
+    copy : bool
+        Leave adata as it is and return a copy with the embedding.
+
+    Returns
+    -------
+    AnnData or None
+
+    Notes
+    -----
+    Without `graph` each cell is embedded alone, min over h >= 0 of ||x - Wh||^2 + lambda3 ||h||^2. In the fit each cell
+    is also drawn to its neighbours and to itself at the scales beside. So the cells of the fit themselves come near to,
+    not at, their places in the fit; with `graph` they come nearer.
+
+    Examples
+    --------
+    >>> import pnmf
+    >>> adata = pnmf.simulate.cells(cells=60, genes=40, types=3).to_anndata()
+    >>> old, new = adata[:50].copy(), adata[50:].copy()
+    >>> pnmf.tl.pnmf(old, rank=4, max_scales=3)
+    >>> pnmf.tl.transform(new, old)
+    >>> new.obsm["X_pnmf"].shape
+    (10, 4)
+    """
+    result = as_result(fit, key=key)
+    place = result.recommended if scale is None else result.position(scale)
+    if result.var_names is None:
+        raise ValueError("the genes of the fit have no names, so that those of new cells cannot be matched with them; use the estimator's transform")
+    parts: dict[str, Any] = {**result._parts, "features": [str(name) for name in result.var_names]}
+    if place == result.recommended:
+        parts["basis"] = np.ascontiguousarray(result.basis(), dtype=np.float64)
+    elif "W" not in parts["uns"]:
+        result.basis(place)  # an error unless they are there
+        parts["uns"] = {**parts["uns"], "W": np.stack([result.basis(t).T for t in range(len(result))])}
+    chosen = layer or result.input.get("layer")
+    found = _core.transform_result(
+        parts,
+        named_cells(adata, chosen),
+        [place],
+        None if graph is None else named_cells(graph, result.input.get("layer")),
+        None,
+        bool(drop_empty),
+        threads_of(threads),
+    )
+    if copy:
+        adata = adata.copy()
+    at_scale = found["scales"][0]
+    H = np.full((adata.n_obs, at_scale["H"].shape[1]), np.nan)
+    H[adata.obs_names.astype(str).get_indexer(found["cells"])] = at_scale["H"]
+    adata.obsm[f"X_{key_added}"] = H
+    adata.uns[f"{key_added}_transform"] = {
+        "scale": place,
+        "epsilon": at_scale["epsilon"],
+        "relative_error": at_scale["relative_error"],
+        "residual": at_scale["residual"],
+        "converged": at_scale["converged"],
+        "graph": graph is not None,
+        "missing": np.array(found["missing"], dtype=object),
+    }
+    return adata if copy else None
 
 
 def _store(adata: Any, parts: dict[str, Any], key: str, rows: np.ndarray | None, save_basis: bool) -> None:
@@ -313,3 +376,8 @@ def _store(adata: Any, parts: dict[str, Any], key: str, rows: np.ndarray | None,
     for name, values in parts["obs"].items():
         adata.obs[name.replace("pnmf", key, 1)] = _column(values, adata)
     adata.uns[key] = uns
+
+
+def _column(values: Any, adata: Any) -> pd.Series:
+    column = pd.Series(values, index=adata.obs_names)
+    return column.astype("category") if column.dtype == object else column

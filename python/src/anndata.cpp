@@ -209,6 +209,9 @@ AnnDataFile anndata_file(const py::dict& parts) {
         const auto embedding = Array::ensure(parts["embedding"]);
         file.obsm["X_pnmf"] = columns_of(embedding).transpose();
     }
+    if (parts.contains("basis")) { // of the recommended scale, rank × features
+        file.varm["pnmf_W"] = columns_of(Array::ensure(parts["basis"]));
+    }
     file.uns["pnmf"] = map_of(parts["uns"].cast<py::dict>());
     return file;
 }

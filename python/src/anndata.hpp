@@ -11,7 +11,8 @@ namespace pnmf::python {
 pybind11::dict anndata_parts(const AnnDataFile& file);
 
 /// The other way: a result as AnnData holds it. `parts` has the dictionary "uns" of the result alone, and may
-/// have "cells" and "features", lists of names, and "embedding", the n × d array that AnnData keeps in obsm.
+/// have "cells" and "features", lists of names, "embedding", the n × d array that AnnData keeps in obsm, and
+/// "basis", the d × p array of the recommended scale for these features.
 /// Arrays of three axes are not copied: `parts` must outlive the file. Entries of other kinds are left out.
 AnnDataFile anndata_file(const pybind11::dict& parts);
 

@@ -6,6 +6,7 @@
 
 #include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/error.hpp>
+#include <pnmf/names.hpp>
 #include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
@@ -218,21 +219,52 @@ py::dict embed(const py::object& X, const Array& basis, double lambda3, std::opt
     return result;
 }
 
-py::dict rank_curve(const py::object& X, std::vector<Index> ranks, double held_out, Index repeats,
-                    std::uint64_t seed, std::optional<int> threads) {
+py::dict rank_curve(const py::object& X, std::vector<Index> ranks, Index restarts, double held_out,
+                    const std::string& rule, std::uint64_t seed, std::optional<int> threads,
+                    const py::object& callback) {
     const Threads held(threads);
-    const DataValues data = copy_of(Cells(X));
+    const std::optional<RankRule> named = value_named<RankRule>(rule);
+    require(named.has_value(), "rule must be {}, got {}", joined_names<RankRule>(" or "), rule);
+    const RankOptions options{
+        .ranks = std::move(ranks), .restarts = restarts, .held_out = held_out, .rule = *named, .seed = seed};
+    const Cells cells(X);
     RankCurve curve;
     run_watched(
-        [&](const Reporter&) {
-            curve = choose_rank(
-                data, {.ranks = std::move(ranks), .held_out = held_out, .repeats = repeats, .seed = seed});
+        [&](const Reporter& report) {
+            Index said = -1;
+            curve = choose_rank(cells.view(), options, [&](const RankProgress& progress) {
+                if (progress.done == said) {
+                    return true;
+                }
+                said = progress.done;
+                return report(
+                    {.phase = "restarts",
+                     .sweep = progress.done,
+                     .max_sweeps = progress.all,
+                     .fraction = static_cast<double>(progress.done) / static_cast<double>(progress.all)});
+            });
         },
-        py::none());
+        callback);
     py::dict result;
     result["ranks"] = array_of(std::vector<std::int64_t>(curve.ranks.begin(), curve.ranks.end()));
     result["error"] = array_of(curve.error);
     result["deviation"] = array_of(curve.deviation);
+    result["difference_deviation"] = array_of(curve.difference_deviation);
+    result["stability"] = array_of(curve.stability);
+    result["consensus_error"] = array_of(curve.consensus_error);
+    py::list programs;
+    py::list stability;
+    py::list similarity;
+    for (ConsensusPrograms& one : curve.programs) {
+        stability.append(array_of(one.stability));
+        similarity.append(array_of(one.similarity));
+        programs.append(rows_of(std::move(one.W)));
+    }
+    result["programs"] = programs;
+    result["program_stability"] = stability;
+    result["program_similarity"] = similarity;
+    result["by_error"] = curve.by_error;
+    result["by_stability"] = curve.by_stability;
     result["chosen"] = curve.chosen;
     return result;
 }
@@ -245,8 +277,9 @@ void bind_fit(py::module_& module) {
                py::arg("threads"), py::arg("callback"), py::arg("checkpoint") = py::none(),
                py::arg("resume") = false, py::arg("checkpoint_every") = 300.0, py::arg("memory") = py::none(),
                py::arg("space") = py::none(), py::arg("columns") = py::dict());
-    module.def("choose_rank", &rank_curve, py::arg("X"), py::arg("ranks"), py::arg("held_out"),
-               py::arg("repeats"), py::arg("seed"), py::arg("threads"));
+    module.def("choose_rank", &rank_curve, py::arg("X"), py::arg("ranks"), py::arg("restarts"),
+               py::arg("held_out"), py::arg("rule"), py::arg("seed"), py::arg("threads"),
+               py::arg("callback"));
     module.def("baseline", &baseline_any, py::arg("X"), py::arg("method"), py::arg("options"),
                py::arg("clusters"), py::arg("precision"), py::arg("threads"), py::arg("callback"));
     module.def("embed", &embed, py::arg("X"), py::arg("basis").noconvert(), py::arg("lambda3"),

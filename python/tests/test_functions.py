@@ -15,19 +15,6 @@ RANDOM = np.random.default_rng(3)
 POINTS = RANDOM.random((40, 3))
 
 
-class Rank(unittest.TestCase):
-    def test_the_smallest_within_one_standard_error_of_the_best_is_chosen(self):
-        random = np.random.default_rng(8)
-        X = random.gamma(0.5, size=(80, 3)) @ random.gamma(0.5, size=(3, 40)) + 0.1 * random.random((80, 40))
-        curve = pnmf.choose_rank(X, ranks=[1, 2, 3, 5], random_state=1)
-        self.assertEqual(curve.ranks.tolist(), [1, 2, 3, 5])
-        self.assertLess(curve.error[2], 0.1 * curve.error[1], "the product has rank 3")
-        best = curve.error.argmin()
-        self.assertEqual(curve.chosen, curve.ranks[curve.error <= curve.error[best] + curve.deviation[best]].min())
-        again = pnmf.choose_rank(X, ranks=[1, 2, 3, 5], random_state=1, threads=1)
-        self.assertTrue(np.array_equal(again.error, curve.error))
-
-
 class Persistence(unittest.TestCase):
     def test_deaths_are_the_heights_of_single_linkage(self):
         found = pnmf.h0_persistence(POINTS)

@@ -39,6 +39,53 @@ class Pictures(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "one label for each of 80 cells"):
             pnmf.pl.embeddings(self.model, labels=[1, 2])
 
+    def test_one_scale_is_coloured_by_obs_genes_and_programs(self):
+        adata = self.adata.copy()
+        adata.obs["number"] = np.linspace(0.0, 1.0, adata.n_obs)
+        ax = pnmf.pl.embedding(adata, color="type")
+        texts = [text.get_text() for text in ax.get_legend().get_texts()]
+        self.assertEqual(texts, ["type0", "type1", "type2"])
+        gene = str(adata.var_names[3])
+        ax = pnmf.pl.embedding(adata, color=gene)
+        shown = np.sort(np.asarray(ax.collections[0].get_array()))
+        np.testing.assert_allclose(shown, np.sort(adata.X[:, 3].toarray().ravel()))
+        self.assertEqual(ax.collections[0].colorbar.ax.get_ylabel(), gene)
+        axes = pnmf.pl.embedding(adata, color=["type", "number", "P2", "clusters"], components=(1, 3), scale=0)
+        self.assertEqual(len(axes), 4)
+        self.assertEqual((axes[0].get_xlabel(), axes[0].get_ylabel()), ("component 2", "component 4"))
+        self.assertIsNotNone(pnmf.pl.embedding(self.model, color=self.labels).get_legend())
+        with self.assertRaisesRegex(ValueError, "neither a column of obs"):
+            pnmf.pl.embedding(adata, color="nothing")
+        with self.assertRaisesRegex(ValueError, "one axes holds one colouring"):
+            pnmf.pl.embedding(adata, color=["type", gene], ax=plt.subplots()[1])
+
+    def test_programs_have_a_bar_over_their_scales(self):
+        ax = pnmf.pl.programs(self.adata)
+        table = pnmf.read_result(self.adata).program_summary()
+        self.assertEqual(len(ax.patches), 4)
+        lengths = sorted(patch.get_width() for patch in ax.patches)
+        self.assertEqual(lengths, sorted((table["last_scale"] - table["first_scale"] + 1).tolist()))
+        self.assertIsNotNone(ax.get_legend())
+
+    def test_legends_stay_inside_the_picture_however_many_groups_there_are(self):
+        many = np.array([f"group {i}" for i in range(30)] * 2)
+        for ax in [pnmf.pl.embedding(self.adata, color=many), pnmf.pl.embeddings(self.adata, labels=many)[2]]:
+            legend = ax.get_legend()
+            self.assertEqual(len(legend.get_texts()), 30)
+            ax.figure.canvas.draw()
+            box, page = legend.get_window_extent(), ax.figure.bbox
+            self.assertTrue(page.x0 <= box.x0 and box.x1 <= page.x1 + 1, (box, page))
+
+    def test_the_map_is_that_of_the_page(self):
+        result = pnmf.read_result(self.adata)
+        H = result.embeddings.reshape(-1, 4)
+        axes = np.linalg.eigh(np.cov(H.T))[1][:, ::-1][:, :2]
+        axes = axes * np.sign(axes[np.abs(axes).argmax(axis=0), [0, 1]])
+        ax = pnmf.pl.embedding(self.adata, color=None)
+        shown = np.vstack([np.asarray(one.get_offsets()) for one in ax.collections])
+        expected = (result.embeddings[result.recommended] - H.mean(axis=0)) @ axes
+        np.testing.assert_allclose(np.sort(shown[:, 0]), np.sort(expected[:, 0]), atol=1e-5)
+
     def test_the_animation_moves(self):
         animation = pnmf.pl.animate_embeddings(self.model, labels=self.labels)
         first = np.asarray(animation.ax.collections[0].get_offsets()).copy()

@@ -17,6 +17,7 @@ CHAIN = ["linalg", "persistence", "scales", "graphs", "model", "solvers", "basel
 MAY_INCLUDE = {layer: set(CHAIN[:i]) for i, layer in enumerate(CHAIN)}
 MAY_INCLUDE["metrics"] = {"linalg"}
 MAY_INCLUDE["assess"] = {"linalg", "persistence", "graphs", "metrics"}
+MAY_INCLUDE["baselines"] |= {"metrics", "assess"}  # restarts are compared by their programs
 MAY_INCLUDE["io"] = {"linalg"}
 MAY_INCLUDE["simulate"] = {"linalg"}
 # Solvers reach a backend through the table alone (make_backend), so nothing includes this layer.

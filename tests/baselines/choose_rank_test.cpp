@@ -1,6 +1,7 @@
 #include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
+#include <pnmf/parallel.hpp>
 
 #include <gtest/gtest.h>
 
@@ -17,14 +18,41 @@ Matrix low_rank(Index p, Index n, Index rank, double noise) {
     return W * H + E;
 }
 
+/// As many threads as asked for, and as before when it ends.
+class ThreadsHere {
+  public:
+    explicit ThreadsHere(int threads) : before_(thread_count()) { set_thread_count(threads); }
+    ~ThreadsHere() { set_thread_count(before_); }
+    ThreadsHere(const ThreadsHere&) = delete;
+    ThreadsHere& operator=(const ThreadsHere&) = delete;
+
+  private:
+    int before_;
+};
+
 TEST(ChooseRank, FindsTheRankOfAProductWithNoise) {
     const RankCurve curve = choose_rank(low_rank(60, 150, 4, 0.05), {.ranks = {1, 2, 3, 4, 5, 6, 8}});
-    EXPECT_GE(curve.chosen, 4);
-    EXPECT_LE(curve.chosen, 5);
+    EXPECT_GE(curve.by_error, 4);
+    EXPECT_LE(curve.by_error, 5);
     EXPECT_GT(curve.error[0], 2.0 * curve.error[3]);
+    EXPECT_EQ(curve.chosen, curve.by_error);
+    EXPECT_EQ(curve.by_stability, 4);
 }
 
-TEST(ChooseRank, IsTheSameForDenseAndSparseDataAndEachSeed) {
+TEST(ChooseRank, ProgramsThatAreThereAreStableAndThoseBeyondAreNot) {
+    const Matrix X = low_rank(60, 150, 4, 0.05);
+    const RankCurve curve = choose_rank(X, {.ranks = {4, 8}, .rule = RankRule::stability});
+    EXPECT_GT(curve.stability[0], 0.9);
+    EXPECT_LT(curve.stability[1], curve.stability[0] - 0.1);
+    EXPECT_EQ(curve.chosen, 4);
+    ASSERT_EQ(curve.programs.size(), 2U);
+    EXPECT_EQ(curve.programs[0].W.rows(), 60);
+    EXPECT_EQ(curve.programs[0].count(), 4);
+    EXPECT_EQ(curve.programs[0].copies.size(), 10U);
+    EXPECT_LT(curve.consensus_error[0], 0.01);
+}
+
+TEST(ChooseRank, IsTheSameForDenseAndSparseData) {
     const Matrix X = low_rank(20, 40, 3, 0.1);
     Triplets<double> entries;
     for (Index j = 0; j < X.cols(); ++j) {
@@ -40,7 +68,52 @@ TEST(ChooseRank, IsTheSameForDenseAndSparseDataAndEachSeed) {
     for (std::size_t i = 0; i < dense.error.size(); ++i) {
         EXPECT_NEAR(dense.error[i], sparse.error[i], 1e-3);
     }
-    EXPECT_EQ(choose_rank(X).error, dense.error);
+}
+
+TEST(ChooseRank, NeitherThreadsNorTheirOrderChangeABit) {
+    const Matrix X = low_rank(20, 40, 3, 0.1);
+    const RankOptions options{.ranks = {2, 3, 5}, .restarts = 4};
+    RankCurve alone;
+    {
+        const ThreadsHere one(1);
+        alone = choose_rank(X, options);
+    }
+    const ThreadsHere three(3);
+    const RankCurve together = choose_rank(X, options);
+    EXPECT_EQ(together.error, alone.error);
+    EXPECT_EQ(together.deviation, alone.deviation);
+    EXPECT_EQ(together.stability, alone.stability);
+    EXPECT_EQ(together.consensus_error, alone.consensus_error);
+    for (std::size_t i = 0; i < alone.programs.size(); ++i) {
+        EXPECT_EQ(together.programs[i].W, alone.programs[i].W);
+    }
+    RankOptions other = options;
+    other.seed = 1;
+    EXPECT_NE(choose_rank(X, other).error, alone.error);
+}
+
+TEST(ChooseRank, ARankHasTheSameNumbersWhateverElseIsTried) {
+    const Matrix X = low_rank(20, 40, 3, 0.1);
+    const RankCurve some = choose_rank(X, {.ranks = {2, 3, 5}, .restarts = 3});
+    const RankCurve one = choose_rank(X, {.ranks = {3}, .restarts = 3});
+    EXPECT_EQ(one.error[0], some.error[1]);
+    EXPECT_EQ(one.stability[0], some.stability[1]);
+}
+
+TEST(ChooseRank, IsStoppedByItsObserverWhichSeesEveryFit) {
+    const Matrix X = low_rank(20, 40, 3, 0.1);
+    Index last = 0;
+    const RankOptions options{.ranks = {2, 3}, .restarts = 3};
+    choose_rank(X, options, [&](const RankProgress& report) {
+        EXPECT_GE(report.done, last);
+        EXPECT_EQ(report.all, 6);
+        last = report.done;
+        return true;
+    });
+    EXPECT_EQ(last, 6);
+    EXPECT_THROW(choose_rank(X, options, [](const RankProgress& report) { return report.done < 2; }),
+                 Interrupted);
+    EXPECT_THROW(choose_rank(X, options, [](const RankProgress&) { return false; }), Interrupted);
 }
 
 TEST(ChooseRank, CandidatesAscendToTheSquareRootOfTheCells) {
@@ -52,9 +125,21 @@ TEST(ChooseRank, CandidatesAscendToTheSquareRootOfTheCells) {
 }
 
 TEST(ChooseRank, RejectsWhatCannotBe) {
+    const Matrix X = Matrix::Ones(10, 10);
     EXPECT_THROW(choose_rank(Matrix(Matrix::Ones(3, 10))), InputError);
-    EXPECT_THROW(choose_rank(Matrix(Matrix::Ones(10, 10)), {.held_out = 0.0}), InputError);
-    EXPECT_THROW(choose_rank(Matrix(Matrix::Ones(10, 10)), {.repeats = 0}), InputError);
+    EXPECT_THROW(choose_rank(X, {.held_out = 0.0}), InputError);
+    EXPECT_THROW(choose_rank(X, {.held_out = 1.0}), InputError);
+    EXPECT_THROW(choose_rank(X, {.restarts = 1}), InputError);
+    EXPECT_THROW(choose_rank(X, {.ranks = {0, 2}}), InputError);
+    EXPECT_THROW(choose_rank(X, {.ranks = {9}}), InputError); // a restart sees 8 of the 10 cells
+    EXPECT_THROW(choose_rank(X, {.ranks = {3, 3}}), InputError);
+    EXPECT_THROW(choose_rank(Matrix(-X)), InputError);
+}
+
+TEST(ChooseRank, TakesDataWithoutAnyDifference) {
+    const RankCurve curve = choose_rank(Matrix(Matrix::Zero(8, 8)), {.ranks = {1, 2}, .restarts = 2});
+    EXPECT_EQ(curve.chosen, 1);
+    EXPECT_EQ(curve.error[0], 0.0);
 }
 
 } // namespace

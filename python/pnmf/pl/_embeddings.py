@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ..result import Result, as_result
-from ._style import chosen_scales, colours_of, groups_of, title_of
+from ._style import chosen_scales, colours_of, groups_of, legend_beside, title_of
 
 
-def _planar(result: Result, components: tuple[int, int] | None) -> tuple[np.ndarray, tuple[str, str]]:
+def planar(result: Result, components: tuple[int, int] | None) -> tuple[np.ndarray, tuple[str, str]]:
     """T x n x 2 and the names of the axes: two components, or two principal axes that all scales share."""
     H = result.embeddings
     rank = H.shape[2]
@@ -19,7 +19,8 @@ def _planar(result: Result, components: tuple[int, int] | None) -> tuple[np.ndar
         centred = stacked - stacked.mean(axis=0)
         values, vectors = np.linalg.eigh(centred.T @ centred)
         axes = vectors[:, ::-1][:, :2]
-        axes = axes * np.where(axes.sum(axis=0) < 0, -1.0, 1.0)
+        largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None], axis=0)  # as the page turns them
+        axes = axes * np.where(largest < 0, -1.0, 1.0)
         return (H - stacked.mean(axis=0)) @ axes, ("principal axis 1", "principal axis 2")
     first, second = components if components is not None else (0, min(1, rank - 1))
     if not (0 <= first < rank and 0 <= second < rank):
@@ -34,7 +35,7 @@ def _limits(points: np.ndarray) -> tuple[tuple[float, float], tuple[float, float
     return (low[0] - margin[0], high[0] + margin[0]), (low[1] - margin[1], high[1] + margin[1])
 
 
-def _point_size(cells: int) -> float:
+def point_size(cells: int) -> float:
     return float(np.clip(2000.0 / cells, 2.0, 24.0))
 
 
@@ -71,7 +72,7 @@ def embeddings(
 
     result = as_result(result, key=key)
     shown = chosen_scales(result, scales, max_scales)
-    points, names = _planar(result, components)
+    points, names = planar(result, components)
     groups = groups_of(labels, result)
     columns = min(columns, len(shown))
     rows = -(-len(shown) // columns)
@@ -91,15 +92,14 @@ def embeddings(
         ax.tick_params(labelbottom=True)  # also where the panel below is empty
     figure.supxlabel(names[0], fontsize=10)
     figure.supylabel(names[1], fontsize=10)
-    if groups is not None and len(groups[1]) <= 20:
-        handles, texts = grid.flat[0].get_legend_handles_labels()
-        grid[0, -1].legend(handles, texts, loc="upper left", bbox_to_anchor=(1.02, 1.0), fontsize=8, frameon=False, markerscale=1.5)
+    if groups is not None:
+        legend_beside(grid[0, -1], "", *grid.flat[0].get_legend_handles_labels())
     axes: np.ndarray = grid.flat[: len(shown)]
     return axes
 
 
 def _scatter(ax: Any, points: np.ndarray, groups: tuple[np.ndarray, list[str]] | None) -> list[Any]:
-    size = _point_size(len(points))
+    size = point_size(len(points))
     if groups is None:
         return [ax.scatter(points[:, 0], points[:, 1], s=size, color=colours_of(1)[0], linewidths=0)]
     numbers, names = groups
@@ -133,14 +133,14 @@ def animate_embeddings(
 
     result = as_result(result, key=key)
     shown = chosen_scales(result, scales, max_scales)
-    points, names = _planar(result, components)
+    points, names = planar(result, components)
     groups = groups_of(labels, result)
     ax = axes_or_new(ax, figsize=(4.8, 4.4))
     drawn = _scatter(ax, points[shown[0]], groups)
     limits = _limits(points[shown])
     ax.set(xlim=limits[0], ylim=limits[1], xlabel=names[0], ylabel=names[1])
-    if groups is not None and len(groups[1]) <= 20:
-        ax.legend(fontsize=8, frameon=False)
+    if groups is not None:
+        legend_beside(ax)
 
     def show(t: int) -> list[Any]:
         for k, artist in enumerate(drawn):

@@ -21,6 +21,14 @@ def axes_or_new(ax: Any, **figure: Any) -> Any:
     return plt.subplots(layout="constrained", **figure)[1]
 
 
+def legend_beside(ax: Any, title: str = "", handles: Any = None, names: Any = None) -> None:
+    """A legend at the right of the axes, in as many columns as its entries need."""
+    if handles is None:
+        handles, names = ax.get_legend_handles_labels()
+    place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "ncol": 1 + (len(names) - 1) // 15}
+    ax.legend(handles, names, title=title or None, fontsize=8, title_fontsize=8, frameon=False, markerscale=1.5, borderaxespad=0.0, **place)
+
+
 def colours_of(count: int) -> list[Any]:
     """So many colours; beyond eight from a wide map."""
     if count <= len(COLOURS):

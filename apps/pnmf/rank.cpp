@@ -1,0 +1,182 @@
+#include "analysis_flags.hpp"
+#include "interrupt.hpp"
+#include "json_text.hpp"
+#include "option_flags.hpp"
+#include "progress.hpp"
+#include "rank_output.hpp"
+#include "say.hpp"
+#include "verbs.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/io/write_text.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/remedy.hpp>
+#include <pnmf/results/rank_tables.hpp>
+#include <pnmf/results/run_folder.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <charconv>
+#include <filesystem>
+#include <memory>
+
+namespace pnmf::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RankRequest : AnalysisFlags {
+    RankOptions rank;
+    std::string ranks; ///< as given; empty: the candidates of the library
+    std::string folder;
+    int threads = 0;
+    bool overwrite = false;
+    bool json = false;
+};
+
+Index rank_number(const std::string& text, const std::string& all) {
+    Index number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    require(!text.empty() && error == std::errc{} && stop == end,
+            "--ranks must be like 5:30, 5:30:5 or 5,8,12, got {}", all);
+    return number;
+}
+
+std::vector<std::string> split_at(const std::string& text, char separator) {
+    std::vector<std::string> parts{""};
+    for (const char letter : text) {
+        if (letter == separator) {
+            parts.emplace_back();
+        } else {
+            parts.back() += letter;
+        }
+    }
+    return parts;
+}
+
+/// 5:30 is every rank from 5 to 30, 5:30:5 every fifth of them; commas join several.
+std::vector<Index> ranks_of(const std::string& text) {
+    std::vector<Index> ranks;
+    for (const std::string& part : split_at(text, ',')) {
+        const std::vector<std::string> ends = split_at(part, ':');
+        require(ends.size() <= 3, "--ranks must be like 5:30, 5:30:5 or 5,8,12, got {}", text);
+        const Index first = rank_number(ends.front(), text);
+        const Index last = ends.size() > 1 ? rank_number(ends[1], text) : first;
+        const Index step = ends.size() > 2 ? rank_number(ends[2], text) : 1;
+        require(first <= last, "--ranks {}: from {} to {} there is no rank", text, first, last);
+        require(step >= 1, "--ranks {}: the step must be at least 1, got {}", text, step);
+        constexpr Index most = 10'000; // far more than anyone can fit
+        require((last - first) / step < most, "--ranks {}: more than {} ranks", text, most);
+        for (Index rank = first; rank <= last; rank += step) {
+            ranks.push_back(rank);
+        }
+    }
+    return ranks;
+}
+
+/// Refuses to replace files; nothing is computed for a place that cannot be written.
+std::unique_ptr<RunFolder> folder_for(const RankRequest& options) {
+    if (options.folder.empty()) {
+        return nullptr;
+    }
+    const fs::path there = fs::path(options.folder) / rank_summary_name;
+    require(options.overwrite || !fs::exists(there), Remedy::overwrite,
+            "{}: there is a result already, which this run would replace", there.string());
+    return std::make_unique<RunFolder>(options.folder, FolderUse::overwrite);
+}
+
+} // namespace
+
+RankCurve watched_choose_rank(const DataValues& X, const RankOptions& options) {
+    catch_interrupts();
+    Progress progress(false);
+    Index shown = -1;
+    try {
+        return choose_rank(X, options, [&](const RankProgress& report) {
+            if (report.done != shown) {
+                shown = report.done;
+                progress.share("restarts",
+                               static_cast<double>(report.done) / static_cast<double>(report.all));
+            }
+            return interrupt_signal() == 0;
+        });
+    } catch (const Interrupted& e) {
+        progress.end_line();
+        say("pnmf: {}; nothing was written\n", e.what());
+        throw Exit{128 + interrupt_signal()};
+    }
+}
+
+namespace {
+
+void run(RankRequest options, const CLI::App& verb) {
+    options.analysis = analysis_options(options, verb);
+    options.analysis.space = "none";       // no distances are measured,
+    options.analysis.given.insert("rank"); // and the rank is what is asked for
+    if (!options.ranks.empty()) {
+        options.rank.ranks = ranks_of(options.ranks);
+    }
+    if (options.threads > 0) {
+        set_thread_count(options.threads);
+    }
+    const std::unique_ptr<RunFolder> folder = folder_for(options);
+    const Work work = read_work(options);
+    const RankRun found{.curve = watched_choose_rank(work.data.X, options.rank),
+                        .options = options.rank,
+                        .input = options.input.path};
+    const ConsensusPrograms& programs = found.chosen_programs();
+    const DenseMatrix<float> scores = consensus_scores(work.data.X, programs);
+    const nlohmann::ordered_json summary = rank_json(found, work.data, scores);
+    if (folder) {
+        const std::string table = consensus_table(work.data.feature_names, programs, scores);
+        folder->make(static_cast<double>(2 * table.size()));
+        write_text(folder->path() / "rank.tsv", rank_table(found.curve));
+        write_text(folder->path() / "rank.svg", rank_picture(found.curve));
+        write_text(folder->path() / "consensus.tsv", table);
+        write_text(folder->path() / rank_summary_name, json_text(summary) + "\n"); // last: the rest is there
+    }
+    if (options.json) {
+        put_json(summary);
+    } else {
+        print_rank(found, work.data, scores, folder ? folder->path().string() : std::string());
+    }
+}
+
+} // namespace
+
+void add_rank(CLI::App& app) {
+    auto options = std::make_shared<RankRequest>();
+    CLI::App* verb = app.add_subcommand(
+        "rank", "Choose the rank by restarts: how well it predicts, and how stable its programs are");
+    add_analysis_flags(*verb, *options);
+    verb->add_option("--ranks", options->ranks,
+                     "Ranks to try: 5:30 is every one from 5 to 30, 5:30:5 every fifth; commas join several "
+                     "[2, 3, 4, 6, 8, 11, ... up to the square root of the number of cells]")
+        ->type_name("A:B[:STEP],...");
+    verb->add_option("--restarts", options->rank.restarts,
+                     "Factorisations of each rank, each from its own random start and random cells")
+        ->capture_default_str();
+    verb->add_option("--held-out", options->rank.held_out,
+                     "Share of the cells that a restart is not shown; its error is measured on them")
+        ->capture_default_str();
+    add_flag_for(*verb, "rule", options->rank.rule,
+                 "What decides. error: the smallest rank whose error on held-out entries is within one "
+                 "standard error of the best; stability: of the ranks whose programs are more stable than at "
+                 "the ranks beside them, the one with the smallest error. Both are printed");
+    add_flag_for(*verb, "seed", options->rank.seed, "Seed of the starts and of the cells that are drawn");
+    verb->add_option(
+            "-o,--output", options->folder,
+            "Folder to write into: rank.tsv, the picture rank.svg, the consensus programs of the chosen "
+            "rank as consensus.tsv, and rank.json")
+        ->type_name("FOLDER");
+    verb->add_option("--threads", options->threads,
+                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
+        ->check(CLI::PositiveNumber);
+    verb->add_flag("--overwrite", options->overwrite, "Replace what an earlier run wrote into the folder");
+    verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
+    verb->callback([options, verb] { run(*options, *verb); });
+}
+
+} // namespace pnmf::cli

@@ -1,0 +1,132 @@
+"""An AnnData made ready for the compiled library: which matrix, which genes, what is done to the values."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from . import _core
+from ._data import checked, core_matrix, sparse_matrix
+from ._progress import is_verbose
+
+
+def matrix_of(adata: Any, layer: str | None) -> Any:
+    """A layer by name; "X" and None are the matrix itself, "raw" is adata.raw unless a layer has that name."""
+    if layer is None or layer == "X":
+        return _in_memory(adata.X) if getattr(adata, "isbacked", False) else adata.X
+    if layer == "raw" and layer not in adata.layers and adata.raw is not None:
+        return adata.raw.X
+    if layer not in adata.layers:
+        raise ValueError(f"layers[{layer!r}] is missing; there are {sorted(adata.layers)}")
+    return adata.layers[layer]
+
+
+def entry_of(adata: Any, key: str) -> Any:
+    """An entry of obsm; ValueError when there is none."""
+    if key not in adata.obsm:
+        raise ValueError(f"obsm[{key!r}] is missing; there are {sorted(adata.obsm)}")
+    return adata.obsm[key]
+
+
+def _chosen_layer(adata: Any, preset: str) -> str | None:
+    """The layer with what should be factorised, where the user names none: counts, or raw where X is scaled."""
+    if preset not in ("auto", "cells"):
+        return None
+    if "counts" in adata.layers:
+        return "counts"
+    if adata.raw is not None and _core.kind_of_values(core_matrix(checked(matrix_of(adata, None))), False) == "scaled":
+        return "raw"
+    return None
+
+
+def _about(adata: Any, layer: str | None, names: list[str], gene_table: Any, genes: Any, space: str | None) -> dict[str, Any]:
+    """What the compiled library is told about the data beside their values."""
+    about: dict[str, Any] = {
+        "cells": [str(name) for name in adata.obs_names],
+        "features": names,
+        "format": "h5ad",
+        "layer": layer or "X",
+        "log_recorded": "log1p" in adata.uns,
+        "layers": [str(name) for name in adata.layers],
+        "has_raw": adata.raw is not None,
+    }
+    column = genes if isinstance(genes, str) and genes != "all" and not genes.isdigit() else "highly_variable"
+    if column in gene_table:
+        about.update(column=column, marked=[float(bool(value)) for value in gene_table[column]])
+    if space is not None and str(space).startswith("obsm:"):
+        values = np.ascontiguousarray(entry_of(adata, str(space)[5:]), dtype=np.float64)
+        if values.ndim != 2:
+            raise ValueError(f"{space} must be a matrix with a row for each cell")
+        about.update(space=space, coordinates=values)
+    return about
+
+
+def _in_memory(X: Any) -> Any:
+    """The matrix of an AnnData that is backed by a file (``backed="r"``), read."""
+    return X.to_memory() if hasattr(X, "to_memory") else X[:]
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The values of an AnnData as they are factorised, and what the compiled library says about them."""
+
+    ready: dict[str, Any]
+    X: Any
+    rows: np.ndarray | None  # of var, for each gene kept; -1 for a gene of raw that var has not; None: no genes
+
+
+def prepare(
+    adata: Any,
+    asked: dict[str, Any],
+    given: dict[str, Any],
+    *,
+    layer: str | None,
+    use_rep: str | None,
+    mask_var: Any,
+    verbose: bool | None,
+) -> Prepared:
+    """Decides what is done with an AnnData, does all of it but the fit, and says what was chosen."""
+    if layer is not None and use_rep not in (None, "X"):
+        raise ValueError("layer and use_rep cannot be given together")
+    asked = dict(asked)
+    of_genes = use_rep in (None, "X")
+    if of_genes:
+        layer = layer or _chosen_layer(adata, asked["preset"])
+        X = checked(matrix_of(adata, layer))
+        table = adata.raw.var if layer == "raw" and layer not in adata.layers else adata.var
+        names = [str(name) for name in table.index]
+        index = table.index
+        if not index.is_unique:
+            warnings.warn(
+                "names of genes occur more than once; -1, -2, ... is added to their repetitions, as adata.var_names_make_unique() does",
+                stacklevel=3,
+            )
+        if mask_var is not None:
+            table = pd.DataFrame({"mask_var": table[mask_var] if isinstance(mask_var, str) else np.asarray(mask_var, bool)}, index=index)
+            asked["genes"] = "mask_var"
+    else:
+        X = checked(entry_of(adata, str(use_rep)))
+        names = [f"{use_rep} {i + 1}" for i in range(X.shape[1])]
+        table = {}
+        asked["preset"] = "points" if asked["preset"] == "auto" else asked["preset"]
+        asked["transform"] = asked["transform"] or (None if asked["normalize"] else "none")
+    about = _about(adata, layer if of_genes else f"obsm:{use_rep}", names, table, asked["genes"], asked["space"])
+    ready = _core.prepare(core_matrix(X), asked, given, about)
+    if is_verbose(verbose):
+        print(*ready["notices"], sep="\n", file=sys.stderr)
+    values = ready["X"]
+    rows = None
+    if of_genes:
+        rows = ready["kept"] if index.equals(adata.var_names) else adata.var_names.get_indexer(ready["features"])
+    return Prepared(ready, sparse_matrix(values) if isinstance(values, tuple) else values, rows)
+
+
+def named_cells(adata: Any, layer: Any) -> tuple[Any, list[str], list[str]]:
+    """Values of a layer, names of cells and names of genes, as the compiled library takes data with names."""
+    names = adata.raw.var_names if layer == "raw" and layer not in adata.layers else adata.var_names
+    return core_matrix(checked(matrix_of(adata, layer))), [str(name) for name in adata.obs_names], [str(name) for name in names]
