@@ -231,10 +231,10 @@ FolderUse use_of(const FitRequest& options) {
 }
 
 /// The rank by held-out entries, as `pnmf rank` finds it, with its curve on stderr.
-Index rank_by_held_out_entries(const DataValues& X, std::uint64_t seed) {
+Index rank_by_held_out_entries(const DataValues& X, std::uint64_t seed, ProgressStyle style) {
     RankOptions options;
     options.seed = seed;
-    const RankCurve curve = watched_choose_rank(X, options);
+    const RankCurve curve = watched_choose_rank(X, options, style);
     say("error on held-out entries (and stability of the programs):");
     for (std::size_t i = 0; i < curve.ranks.size(); ++i) {
         say(" rank {}: {:.4f} ({:.2f})", curve.ranks[i], curve.error[i], curve.stability[i]);
@@ -269,7 +269,8 @@ void run(FitRequest options, const CLI::App& verb) {
         check_start_names(options.start_from, work.data);
     }
     if (options.choose_rank) {
-        work.analysis.fit.rank = rank_by_held_out_entries(work.data.X, work.analysis.fit.seed);
+        work.analysis.fit.rank =
+            rank_by_held_out_entries(work.data.X, work.analysis.fit.seed, options.progress);
     }
     if (work.analysis.precision == Precision::single) {
         fit_with<float>(options, work, folder);

@@ -164,9 +164,14 @@ void Progress::sweep(const RunProgress& report) {
     show(line);
 }
 
-void Progress::share(const char* stage, double fraction) {
+void Progress::parts(const char* stage, Index done, Index total) {
+    const double fraction = static_cast<double>(done) / static_cast<double>(total);
     const double left = seconds_left(fraction);
     ProgressLine line{.stage = stage, .fraction = fraction, .seconds = seconds()};
+    if (style_ == ProgressStyle::json) { // people see the bar
+        line.sweep = done;
+        line.sweeps = total;
+    }
     if (std::isfinite(left)) {
         line.left = left;
     }

@@ -38,8 +38,9 @@ void add_progress_option(CLI::App& verb, ProgressStyle& style);
 ///     {"event":"progress","stage":"sweeping","done":12,"total":500,"fraction":0.4,"seconds":3.1,
 ///      "seconds_left":4.6,"kkt":0.004}
 ///
-/// `done` and `total` count sweeps; a run that converges ends before `total`, and `fraction` is the better
-/// estimate. What is not known is null. The last event of a run that wrote its result is "done".
+/// `done` and `total` count sweeps, or the fits of `pnmf rank`; a run that converges ends before `total`, and
+/// `fraction` is the better estimate. What is not known is null. The last event of a run that wrote its
+/// result is "done".
 class Progress {
   public:
     /// `certificate`: with the KKT residual, which the run is to bring down.
@@ -51,8 +52,8 @@ class Progress {
     /// As a stage begins, and while it lasts.
     void stage(Stage stage);
     void sweep(const RunProgress& report);
-    /// So much of a stage that knows how long it is, 0 to 1.
-    void share(const char* stage, double fraction);
+    /// So much of a stage that is made of equal parts.
+    void parts(const char* stage, Index done, Index total);
     /// Removes the line, so that something else can be printed.
     void end_line();
     double seconds() const;

@@ -18,6 +18,7 @@
 #include <nlohmann/json.hpp>
 
 #include <charconv>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 
@@ -31,6 +32,7 @@ struct RankRequest : AnalysisFlags {
     std::string ranks; ///< as given; empty: the candidates of the library
     std::string folder;
     int threads = 0;
+    ProgressStyle progress = ProgressStyle::automatic;
     bool overwrite = false;
     bool json = false;
 };
@@ -39,7 +41,8 @@ Index rank_number(const std::string& text, const std::string& all) {
     Index number = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, number);
-    require(!text.empty() && error == std::errc{} && stop == end,
+    constexpr Index largest = 1'000'000'000; // no sum of such numbers overflows
+    require(!text.empty() && error == std::errc{} && stop == end && std::abs(number) <= largest,
             "--ranks must be like 5:30, 5:30:5 or 5,8,12, got {}", all);
     return number;
 }
@@ -89,16 +92,15 @@ std::unique_ptr<RunFolder> folder_for(const RankRequest& options) {
 
 } // namespace
 
-RankCurve watched_choose_rank(const DataValues& X, const RankOptions& options) {
+RankCurve watched_choose_rank(const DataValues& X, const RankOptions& options, ProgressStyle style) {
     catch_interrupts();
-    Progress progress(false);
+    Progress progress(false, style);
     Index shown = -1;
     try {
         return choose_rank(X, options, [&](const RankProgress& report) {
             if (report.done != shown) {
                 shown = report.done;
-                progress.share("restarts",
-                               static_cast<double>(report.done) / static_cast<double>(report.all));
+                progress.parts("restarts", report.done, report.all);
             }
             return interrupt_signal() == 0;
         });
@@ -123,7 +125,7 @@ void run(RankRequest options, const CLI::App& verb) {
     }
     const std::unique_ptr<RunFolder> folder = folder_for(options);
     const Work work = read_work(options);
-    const RankRun found{.curve = watched_choose_rank(work.data.X, options.rank),
+    const RankRun found{.curve = watched_choose_rank(work.data.X, options.rank, options.progress),
                         .options = options.rank,
                         .input = options.input.path};
     const ConsensusPrograms& programs = found.chosen_programs();
@@ -141,6 +143,9 @@ void run(RankRequest options, const CLI::App& verb) {
         put_json(summary);
     } else {
         print_rank(found, work.data, scores, folder ? folder->path().string() : std::string());
+    }
+    if (options.progress == ProgressStyle::json) {
+        say_event({{"event", "done"}, {"chosen", found.curve.chosen}});
     }
 }
 
@@ -175,6 +180,7 @@ void add_rank(CLI::App& app) {
                      "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
         ->check(CLI::PositiveNumber);
     verb->add_flag("--overwrite", options->overwrite, "Replace what an earlier run wrote into the folder");
+    add_progress_option(*verb, options->progress);
     verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
     verb->callback([options, verb] { run(*options, *verb); });
 }

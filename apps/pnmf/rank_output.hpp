@@ -1,5 +1,7 @@
 #pragma once
 
+#include "progress.hpp"
+
 #include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/io/dataset.hpp>
 
@@ -22,7 +24,7 @@ struct RankRun {
 };
 
 /// `choose_rank` with a line of progress. Ctrl-C ends the program with a line and its exit code.
-RankCurve watched_choose_rank(const DataValues& X, const RankOptions& options);
+RankCurve watched_choose_rank(const DataValues& X, const RankOptions& options, ProgressStyle style);
 
 /// `scores`: of the genes in the consensus programs (`consensus_scores`).
 nlohmann::ordered_json rank_json(const RankRun& run, const Dataset& data, const DenseMatrix<float>& scores);

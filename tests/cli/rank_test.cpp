@@ -97,10 +97,19 @@ TEST(Rank, WrongInputIsExplained) {
     refused("--ranks ,", "must be like 5:30");
     refused("--ranks 4,2", "ranks must ascend, got 2 after 4");
     refused("--ranks 1:99999999", "more than 10000 ranks");
+    refused("--ranks 1:99999999999999999", "must be like 5:30");
     refused("--restarts 1", "at least 2, got 1");
     refused("--held-out 0", "above 0 and below 1, got 0");
     refused("--rule best", "--rule");
     refused("-o " + cells(), "is not a folder");
+}
+
+TEST(Rank, SaysItsProgressToPrograms) {
+    const CommandResult done =
+        pnmf_with("rank " + cells() + " --ranks 2:3 --restarts 2 --progress json --json");
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.err, HasSubstr(R"("stage":"restarts","done":0,"total":4)"));
+    EXPECT_THAT(done.err, HasSubstr(R"({"event":"done","chosen":)"));
 }
 
 TEST(Rank, CtrlCEndsItAndNothingIsWritten) {
