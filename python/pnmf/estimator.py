@@ -289,7 +289,12 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> np.ndarray:
-        """Factorise X and give the embedding at the recommended scale, cells x rank."""
+        """Factorise X and give the embedding at the recommended scale, cells x rank.
+
+        This is not ``fit(X).transform(X)``: in the fit each cell is also drawn to its neighbours (lambda1) and to itself
+        at the scales beside (lambda2), which `transform` does not know. With lambda1 = lambda2 = 0 both are the same up
+        to the tolerance. Of fits of an AnnData, ``pnmf.tl.transform(..., graph=adata)`` knows the neighbours too.
+        """
         if fit_params:
             raise TypeError(f"fit takes no parameters beside X, got {sorted(fit_params)}")
         embedding: np.ndarray = self.fit(X).embeddings_[self.recommended_scale_]

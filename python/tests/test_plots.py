@@ -54,6 +54,11 @@ class Pictures(unittest.TestCase):
         self.assertEqual(len(axes), 4)
         self.assertEqual((axes[0].get_xlabel(), axes[0].get_ylabel()), ("component 2", "component 4"))
         self.assertIsNotNone(pnmf.pl.embedding(self.model, color=self.labels).get_legend())
+        adata.obsm["X_umap"] = np.random.default_rng(0).random((adata.n_obs, 2))
+        ax = pnmf.pl.embedding(adata, color=gene, components="X_umap")
+        self.assertEqual(ax.get_xlabel(), "X_umap 1")
+        with self.assertRaisesRegex(ValueError, "obsm\\['X_tsne'\\] is missing"):
+            pnmf.pl.embedding(adata, components="X_tsne")
         with self.assertRaisesRegex(ValueError, "neither a column of obs"):
             pnmf.pl.embedding(adata, color="nothing")
         with self.assertRaisesRegex(ValueError, "one axes holds one colouring"):
@@ -76,7 +81,7 @@ class Pictures(unittest.TestCase):
             box, page = legend.get_window_extent(), ax.figure.bbox
             self.assertTrue(page.x0 <= box.x0 and box.x1 <= page.x1 + 1, (box, page))
 
-    def test_the_map_is_that_of_the_page(self):
+    def test_the_plane_is_that_of_the_page(self):
         result = pnmf.read_result(self.adata)
         H = result.embeddings.reshape(-1, 4)
         axes = np.linalg.eigh(np.cov(H.T))[1][:, ::-1][:, :2]

@@ -64,12 +64,22 @@ def draw_cells(ax: Any, points: np.ndarray, values: Any, names: list[str] | None
     return None
 
 
+def _stored_map(data: Any, key: str, cells: int) -> tuple[np.ndarray, tuple[str, str]]:
+    """The first two columns of an entry of obsm, and names of the axes."""
+    if data is None or key not in data.obsm:
+        raise ValueError(f"obsm[{key!r}] is missing; there are {sorted(data.obsm) if data is not None else 'no data'}")
+    points = np.asarray(data.obsm[key], dtype=float)
+    if points.ndim != 2 or points.shape[1] < 2 or len(points) != cells:
+        raise ValueError(f"obsm[{key!r}] must have two columns or more for each of {cells} cells, got {points.shape}")
+    return points[:, :2], (f"{key} 1", f"{key} 2")
+
+
 def embedding(
     result: Any,
     color: Any = None,
     *,
     scale: int | None = None,
-    components: tuple[int, int] | None = None,
+    components: tuple[int, int] | str | None = None,
     data: Any = None,
     layer: str | None = None,
     size: float | None = None,
@@ -88,8 +98,9 @@ def embedding(
         colours. Default the clusters.
     scale : int, optional
         Position from 0; default the recommended scale.
-    components : (int, int), optional
-        Two components of the embedding, from 0. Default the map of the page: the two principal axes that all scales
+    components : (int, int) or str, optional
+        Two components of the embedding, from 0, or an entry of obsm of `data`, such as a map that Scanpy has made
+        ("X_umap"). Default the plane of the page: the two principal axes that all scales
         share.
     data : AnnData, optional
         Where values of genes come from; default `result`, where that is an AnnData.
@@ -110,7 +121,11 @@ def embedding(
         data = result
     result = as_result(result, key=key)
     t = result.recommended if scale is None else result.position(scale)
-    points, names = planar(result, components)
+    if isinstance(components, str):
+        points, names = _stored_map(data, components, len(result.embeddings[t]))
+    else:
+        all_scales, names = planar(result, components)
+        points = all_scales[t]
     several = isinstance(color, (list, tuple)) and all(isinstance(one, str) for one in color)
     wanted = list(color) if several else [color]
     if ax is not None and len(wanted) > 1:
@@ -125,7 +140,7 @@ def embedding(
             empty.set_axis_off()
     for panel, one in zip(panels, wanted):
         title, values, groups = colouring_of(one, result, t, data, layer)
-        drawn = draw_cells(panel, points[t], values, groups, size=size, cmap=cmap)
+        drawn = draw_cells(panel, points, values, groups, size=size, cmap=cmap)
         if groups is not None:
             legend_beside(panel, title)
         elif values is not None:
