@@ -168,8 +168,8 @@ void add_rank(CLI::App& app) {
         ->capture_default_str();
     add_flag_for(*verb, "rule", options->rank.rule,
                  "What decides. error: the smallest rank whose error on held-out entries is within one "
-                 "standard error of the best; stability: of the ranks whose programs are more stable than at "
-                 "the ranks beside them, the one with the smallest error. Both are printed");
+                 "standard error of the best; stability: the last rank before the stability of the programs "
+                 "falls, most above that of all larger ranks. Both are printed");
     add_flag_for(*verb, "seed", options->rank.seed, "Seed of the starts and of the cells that are drawn");
     verb->add_option(
             "-o,--output", options->folder,

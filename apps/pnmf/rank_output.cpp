@@ -92,7 +92,7 @@ void print_rank(const RankRun& run, const Dataset& data, const DenseMatrix<float
             stability_bar(curve.stability[i]));
     }
     put("\nrank {} by error: the smallest within one standard error of the best\n", curve.by_error);
-    put("rank {} by stability: the stability peak with the smallest error\n", curve.by_stability);
+    put("rank {} by stability: the last before it falls, most above all larger ranks\n", curve.by_stability);
     put("\nconsensus programs of rank {}, the most stable first\n", curve.chosen);
     const ConsensusPrograms& programs = run.chosen_programs();
     const std::vector<std::vector<Index>> best = top_genes(scores, listed_genes);

@@ -37,7 +37,7 @@ class RankCurve:
     by_error : int
         The smallest rank whose error is within one standard error (that of the difference) of the smallest.
     by_stability : int
-        Of the ranks at which the stability has a peak the one with the smallest error.
+        The last rank before the stability falls: the one whose stability is most above that of all larger ranks.
     chosen : int
         One of the two, by the rule that was asked for.
     programs : list of ndarray
@@ -163,7 +163,7 @@ def choose_rank(
         Share of the cells that a restart is not shown; the error is measured on at most 500 of them.
     rule : {"error", "stability"}
         What decides on ``chosen``. error: the smallest rank whose error is within one standard error (of the difference)
-        of the smallest. stability: of the ranks at which the stability has a peak the one with the smallest error.
+        of the smallest. stability: the last rank before the stability falls, most above all larger ranks.
     random_state : int, RandomState, Generator or None
         Seed of the starts and of the cells that are drawn.
     threads : int, optional

@@ -253,19 +253,20 @@ Index rank_by_error(const RankCurve& curve) {
     return curve.ranks[chosen];
 }
 
-/// Of the ranks that are more stable than their neighbours among the candidates the one with the smallest
-/// error.
+/// The rank that is most above all larger ones in stability; the largest where stability never falls.
 Index rank_by_stability(const RankCurve& curve) {
-    const auto& stability = curve.stability;
-    std::size_t best = stability.size();
-    for (std::size_t i = 0; i < stability.size(); ++i) {
-        const bool rises = i == 0 || stability[i] > stability[i - 1];
-        const bool falls = i + 1 == stability.size() || stability[i] >= stability[i + 1];
-        if (rises && falls && (best == stability.size() || curve.error[i] < curve.error[best])) {
-            best = i;
+    std::size_t chosen = curve.ranks.size() - 1;
+    double largest_fall = 0.0;
+    double best_beyond = curve.stability[chosen];
+    for (std::size_t i = chosen; i-- > 0;) {
+        const double fall = curve.stability[i] - best_beyond;
+        if (fall > largest_fall) {
+            largest_fall = fall;
+            chosen = i;
         }
+        best_beyond = std::max(best_beyond, curve.stability[i]);
     }
-    return curve.ranks[best];
+    return curve.ranks[chosen];
 }
 
 } // namespace

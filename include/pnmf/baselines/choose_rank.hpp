@@ -15,7 +15,7 @@ namespace pnmf {
 enum class RankRule {
     error,     ///< the smallest rank whose error is within one standard error of the smallest error: that of
                ///< their difference
-    stability, ///< the peak of the stability at which the error is smallest
+    stability, ///< the last rank before the stability falls: the one that is most above all larger ones
 };
 
 template <>
