@@ -28,6 +28,17 @@ install(FILES "${PROJECT_BINARY_DIR}/pnmf-config.cmake" "${PROJECT_BINARY_DIR}/p
               "${CMAKE_CURRENT_LIST_DIR}/FindMatio.cmake"
         DESTINATION "${pnmf_package_dir}")
 
+# For builds that ask pkg-config, such as R's. Names of HDF5 and matio are those of static linking.
+file(RELATIVE_PATH pnmf_pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+set(pnmf_pc_private "")
+foreach(library IN LISTS HDF5_C_LIBRARIES MATIO_LIBRARY)
+    if(library MATCHES "(hdf5|matio)[^/]*\\.(so|a)$")
+        string(APPEND pnmf_pc_private " ${library}")
+    endif()
+endforeach()
+configure_file("${CMAKE_CURRENT_LIST_DIR}/pnmf.pc.in" "${PROJECT_BINARY_DIR}/pnmf.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/pnmf.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
 if(TARGET pnmf_program)
     # The installed program finds a shared libpnmf beside itself, wherever the prefix is moved to.
     file(RELATIVE_PATH pnmf_bin_to_lib "/${CMAKE_INSTALL_BINDIR}" "/${CMAKE_INSTALL_LIBDIR}")

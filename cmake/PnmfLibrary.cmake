@@ -7,7 +7,8 @@ function(pnmf_library name)
     target_sources(pnmf_${name} PUBLIC FILE_SET HEADERS BASE_DIRS "${PROJECT_SOURCE_DIR}/include")
     target_compile_features(pnmf_${name} PUBLIC cxx_std_20)
     pnmf_build_settings(pnmf_${name})
-    set_target_properties(pnmf_${name} PROPERTIES EXPORT_NAME ${name})
+    # No symbol says that the library is shared: objects of both kinds are the same, and a compiler cache serves both.
+    set_target_properties(pnmf_${name} PROPERTIES EXPORT_NAME ${name} DEFINE_SYMBOL "")
 endfunction()
 
 # pnmf_link_ready(<target> <folder>): the static library that another build has made takes the place of the target's own
