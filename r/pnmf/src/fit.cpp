@@ -1,0 +1,225 @@
+#include <Rcpp.h>
+
+#include <pnmf/error.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/results/preset.hpp>
+#include <pnmf/results/run.hpp>
+#include <pnmf/solvers/option_list.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+/// The fit for R: the same presets, preparation and numbers as the program and Python have.
+namespace {
+
+using pnmf::Index;
+
+/// Set from R: a number, a truth value, or the name of a choice.
+template <class Value>
+void set_value(Value& field, const std::string& name, SEXP value) {
+    if constexpr (std::is_enum_v<Value>) {
+        const auto known = pnmf::value_named<Value>(Rcpp::as<std::string>(value));
+        pnmf::require(known.has_value(), "{} must be one of {}", name, pnmf::joined_names<Value>(", "));
+        field = *known;
+    } else if constexpr (std::is_arithmetic_v<Value>) {
+        field = static_cast<Value>(Rcpp::as<double>(value));
+    } else {
+        pnmf::fail("{} cannot be set from R", name);
+    }
+}
+
+template <class Value>
+void set_value(std::optional<Value>& field, const std::string& name, SEXP value) {
+    Value held{};
+    set_value(held, name, value);
+    field = held;
+}
+
+/// What the user set, by the names of the one list of options with _ for -.
+void take_options(const Rcpp::List& options, pnmf::AnalysisOptions& analysis) {
+    std::vector<std::string> unknown;
+    if (options.size() > 0) {
+        unknown = Rcpp::as<std::vector<std::string>>(options.names());
+    }
+    pnmf::visit_options(analysis.fit, [&](const std::string& option, auto& field, const char*) {
+        std::string name = option;
+        std::replace(name.begin(), name.end(), '-', '_');
+        const auto place = std::find(unknown.begin(), unknown.end(), name);
+        if (place != unknown.end()) {
+            set_value(field, name, options[name]);
+            analysis.given.insert(option);
+            unknown.erase(place);
+        }
+    });
+    pnmf::require(unknown.empty(), "{} is no option of a fit", unknown.empty() ? "" : unknown.front());
+}
+
+std::string word(const Rcpp::List& asked, const char* name) {
+    return asked.containsElementNamed(name) ? Rcpp::as<std::string>(asked[name]) : std::string();
+}
+
+template <class Enum>
+std::optional<Enum> choice(const Rcpp::List& asked, const char* name) {
+    const std::string text = word(asked, name);
+    if (text.empty()) {
+        return std::nullopt;
+    }
+    const std::optional<Enum> known = pnmf::value_named<Enum>(text);
+    pnmf::require(known.has_value(), "{} must be one of {}, got {}", name, pnmf::joined_names<Enum>(", "), text);
+    return known;
+}
+
+/// Genes × cells in R's memory; both kinds of matrix are stored by columns, as the library has them.
+pnmf::Dataset dataset_of(SEXP X, const Rcpp::CharacterVector& genes, const Rcpp::CharacterVector& cells) {
+    pnmf::Dataset data;
+    if (Rf_isMatrix(X)) {
+        const Rcpp::NumericMatrix dense(X);
+        data.X = pnmf::Matrix(Eigen::Map<const pnmf::Matrix>(dense.begin(), dense.nrow(), dense.ncol()));
+    } else {
+        const Rcpp::S4 sparse(X);
+        const Rcpp::IntegerVector size = sparse.slot("Dim");
+        const Rcpp::IntegerVector start = sparse.slot("p");
+        const Rcpp::IntegerVector row = sparse.slot("i");
+        const Rcpp::NumericVector value = sparse.slot("x");
+        pnmf::SparseMatrix<double> columns{.rows = size[0],
+                                           .cols = size[1],
+                                           .start = {start.begin(), start.end()},
+                                           .row = {row.begin(), row.end()},
+                                           .value = {value.begin(), value.end()}};
+        pnmf::check_structure(columns);
+        data.X = std::move(columns);
+    }
+    data.feature_names = Rcpp::as<std::vector<std::string>>(genes);
+    data.cell_names = Rcpp::as<std::vector<std::string>>(cells);
+    data.input = {.format = "matrix", .cells = pnmf::CellAxis::columns, .known = true};
+    return data;
+}
+
+/// Whether the user pressed Ctrl-C or Escape; R would otherwise jump out of C++ without destructors.
+bool interrupted() {
+    return R_ToplevelExec([](void*) { R_CheckUserInterrupt(); }, nullptr) == FALSE;
+}
+
+template <class Real>
+Rcpp::NumericMatrix transposed(const pnmf::DenseMatrix<Real>& matrix, const std::vector<std::string>& names) {
+    Rcpp::NumericMatrix result(static_cast<int>(matrix.cols()), static_cast<int>(matrix.rows()));
+    for (Index i = 0; i < matrix.rows(); ++i) {
+        for (Index j = 0; j < matrix.cols(); ++j) {
+            result(static_cast<int>(j), static_cast<int>(i)) = static_cast<double>(matrix(i, j));
+        }
+    }
+    Rcpp::CharacterVector programs(matrix.rows());
+    for (Index i = 0; i < matrix.rows(); ++i) {
+        programs[i] = "PNMF_" + std::to_string(i + 1);
+    }
+    result.attr("dimnames") = Rcpp::List::create(Rcpp::wrap(names), programs);
+    return result;
+}
+
+/// Clusters and scales are numbered from 1 in R.
+Rcpp::IntegerVector from_one(const std::vector<Index>& values) {
+    Rcpp::IntegerVector result(static_cast<R_xlen_t>(values.size()));
+    std::transform(values.begin(), values.end(), result.begin(), [](Index value) { return static_cast<int>(value) + 1; });
+    return result;
+}
+
+Rcpp::List resolutions_of(const pnmf::Assessment& assessment) {
+    std::vector<double> clusters;
+    std::vector<double> scale;
+    std::vector<double> stability;
+    std::vector<bool> recommended;
+    const auto& all = assessment.resolutions.all;
+    for (std::size_t r = 0; r < all.size(); ++r) {
+        clusters.push_back(static_cast<double>(all[r].clusters));
+        scale.push_back(static_cast<double>(all[r].scale) + 1.0);
+        stability.push_back(all[r].stability);
+        recommended.push_back(static_cast<Index>(r) == assessment.resolutions.recommended);
+    }
+    return Rcpp::List::create(Rcpp::Named("clusters") = clusters, Rcpp::Named("scale") = scale,
+                              Rcpp::Named("stability") = stability, Rcpp::Named("recommended") = recommended);
+}
+
+template <class Real>
+Rcpp::List result_of(const pnmf::Dataset& data, const pnmf::Run<Real>& run) {
+    const pnmf::FitResult<Real>& fit = run.result;
+    const auto recommended = static_cast<std::size_t>(run.assessment.recommended);
+    Rcpp::List embeddings;
+    for (const auto& H : fit.factors.H) {
+        embeddings.push_back(transposed(H, data.cell_names));
+    }
+    Rcpp::List divisions;
+    const auto& all = run.assessment.resolutions.all;
+    for (std::size_t r = 0; r < all.size(); ++r) {
+        divisions["pnmf_clusters_" + std::to_string(r + 1)] = from_one(all[r].labels);
+    }
+    const pnmf::DenseMatrix<Real> basis = fit.factors.W[recommended].transpose();
+    const pnmf::DenseMatrix<float> scores = run.assessment.programs.scores.transpose();
+    const Rcpp::List scales = Rcpp::List::create(
+        Rcpp::Named("epsilon") = fit.scales.epsilon,
+        Rcpp::Named("components") = std::vector<double>(fit.scales.betti0.begin(), fit.scales.betti0.end()),
+        Rcpp::Named("effective_rank") = fit.effective_rank);
+    return Rcpp::List::create(
+        Rcpp::Named("embedding") = embeddings[static_cast<R_xlen_t>(recommended)],
+        Rcpp::Named("basis") = transposed(basis, data.feature_names),
+        Rcpp::Named("gene_scores") = transposed(scores, data.feature_names),
+        Rcpp::Named("clusters") = from_one(run.assessment.clusters[recommended]),
+        Rcpp::Named("resolutions") = resolutions_of(run.assessment), Rcpp::Named("divisions") = divisions,
+        Rcpp::Named("embeddings") = embeddings, Rcpp::Named("scales") = scales,
+        Rcpp::Named("recommended") = static_cast<int>(recommended) + 1,
+        Rcpp::Named("objective") = fit.trace.back().total(),
+        Rcpp::Named("stop") = std::string(pnmf::name_of(fit.stop)), Rcpp::Named("warnings") = fit.warnings,
+        Rcpp::Named("genes") = data.feature_names, Rcpp::Named("cells") = data.cell_names);
+}
+
+template <class Real>
+Rcpp::List run(const pnmf::Dataset& data, const pnmf::Analysis& analysis, int clusters, bool verbose) {
+    pnmf::RunOptions options{.fit = analysis.fit, .space = data.space ? &data.space->coordinates : nullptr};
+    if (clusters > 0) {
+        options.clusters = clusters;
+    }
+    pnmf::RunObserver observer;
+    observer.progress = [](const pnmf::RunProgress&) { return !interrupted(); };
+    if (verbose) {
+        observer.notice = [](const std::string& text) { REprintf("%s\n", text.c_str()); };
+    }
+    const pnmf::Run<Real> done = pnmf::run_fit<Real>(pnmf::view_of(data.X), options, observer);
+    for (const std::string& warning : done.result.warnings) {
+        Rcpp::warning("%s", warning);
+    }
+    return result_of(data, done);
+}
+
+} // namespace
+
+// [[Rcpp::export]]
+Rcpp::List pnmf_fit(SEXP X, Rcpp::CharacterVector genes, Rcpp::CharacterVector cells, Rcpp::List asked,
+                    Rcpp::List options, Rcpp::NumericMatrix coordinates, int clusters, int threads, bool verbose) {
+    pnmf::AnalysisOptions wanted;
+    wanted.preset = choice<pnmf::Preset>(asked, "preset").value_or(pnmf::Preset::automatic);
+    wanted.normalize = choice<pnmf::Normalize>(asked, "normalize");
+    wanted.genes = word(asked, "genes");
+    wanted.space = word(asked, "space");
+    take_options(options, wanted);
+    pnmf::Dataset data = dataset_of(X, genes, cells);
+    if (coordinates.nrow() > 0) {
+        pnmf::require(coordinates.ncol() == data.cells(), "space must have a row for each of the {} cells, got {}",
+                      data.cells(), coordinates.ncol());
+        data.space = pnmf::Space{.name = "obsm:space",
+                                 .coordinates = Eigen::Map<const pnmf::Matrix>(
+                                     coordinates.begin(), coordinates.nrow(), coordinates.ncol())};
+    }
+    if (threads > 0) {
+        pnmf::set_thread_count(threads);
+    }
+    pnmf::Analysis analysis = pnmf::plan_analysis(data, wanted);
+    pnmf::prepare(data, analysis, wanted);
+    if (verbose) {
+        for (const pnmf::Choice& one : analysis.choices) {
+            REprintf("%s\n", one.text.c_str());
+        }
+    }
+    return analysis.precision == pnmf::Precision::single ? run<float>(data, analysis, clusters, verbose)
+                                                         : run<double>(data, analysis, clusters, verbose);
+}

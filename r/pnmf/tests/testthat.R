@@ -1,0 +1,3 @@
+library(testthat)
+library(pnmf)
+test_check("pnmf")
