@@ -6,7 +6,7 @@ PYTHON ?= ON
 JOBS ?= $(shell nproc)
 CXX_FILES = git ls-files '*.hpp' '*.cpp'
 
-.PHONY: help build demo test asan tsan docs fuzz reliability install wheel uninstall format format-check tidy bench quality reproduce clean packages-build packages-test packages-reproduce packages-quality
+.PHONY: help build demo test asan tsan docs fuzz reliability install wheel release uninstall format format-check tidy bench quality reproduce clean packages-build packages-test packages-reproduce packages-quality
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,10 @@ install: build ## install program, library, headers and Python package under PRE
 wheel: packages-test ## build a wheel that carries the libraries it needs, into build/wheel
 	@scripts/install-packages python wheel
 	@scripts/wheel
+
+release: ## tests, site and packages, then the changelog's date, a commit and a tag; DRY=1: without the last three
+	@scripts/install-packages build test python docs wheel debian r
+	@scripts/release $(if $(DRY),--dry-run)
 
 uninstall: ## remove what the last `make install` installed
 	@[ -f build/release/install_manifest.txt ] || { echo "nothing was installed from here" >&2; exit 1; }
