@@ -6,36 +6,38 @@
 using namespace Rcpp;
 
 #ifdef RCPP_USE_GLOBAL_ROSTREAM
-Rcpp::Rostream<true>&  Rcpp::Rcout = Rcpp::Rcpp_cout_get();
+Rcpp::Rostream<true>& Rcpp::Rcout = Rcpp::Rcpp_cout_get();
 Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 #endif
 
 // pnmf_fit
-Rcpp::List pnmf_fit(SEXP X, Rcpp::CharacterVector genes, Rcpp::CharacterVector cells, Rcpp::List asked, Rcpp::List options, Rcpp::NumericMatrix coordinates, int clusters, int threads, bool verbose);
-RcppExport SEXP _pnmf_pnmf_fit(SEXP XSEXP, SEXP genesSEXP, SEXP cellsSEXP, SEXP askedSEXP, SEXP optionsSEXP, SEXP coordinatesSEXP, SEXP clustersSEXP, SEXP threadsSEXP, SEXP verboseSEXP) {
-BEGIN_RCPP
+Rcpp::List pnmf_fit(SEXP X, Rcpp::CharacterVector genes, Rcpp::CharacterVector cells, Rcpp::List asked,
+                    Rcpp::List options, Rcpp::NumericMatrix coordinates, int clusters, int threads,
+                    bool verbose);
+RcppExport SEXP _pnmf_pnmf_fit(SEXP XSEXP, SEXP genesSEXP, SEXP cellsSEXP, SEXP askedSEXP, SEXP optionsSEXP,
+                               SEXP coordinatesSEXP, SEXP clustersSEXP, SEXP threadsSEXP, SEXP verboseSEXP) {
+    BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::RNGScope rcpp_rngScope_gen;
-    Rcpp::traits::input_parameter< SEXP >::type X(XSEXP);
-    Rcpp::traits::input_parameter< Rcpp::CharacterVector >::type genes(genesSEXP);
-    Rcpp::traits::input_parameter< Rcpp::CharacterVector >::type cells(cellsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type asked(askedSEXP);
-    Rcpp::traits::input_parameter< Rcpp::List >::type options(optionsSEXP);
-    Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type coordinates(coordinatesSEXP);
-    Rcpp::traits::input_parameter< int >::type clusters(clustersSEXP);
-    Rcpp::traits::input_parameter< int >::type threads(threadsSEXP);
-    Rcpp::traits::input_parameter< bool >::type verbose(verboseSEXP);
-    rcpp_result_gen = Rcpp::wrap(pnmf_fit(X, genes, cells, asked, options, coordinates, clusters, threads, verbose));
+    Rcpp::traits::input_parameter<SEXP>::type X(XSEXP);
+    Rcpp::traits::input_parameter<Rcpp::CharacterVector>::type genes(genesSEXP);
+    Rcpp::traits::input_parameter<Rcpp::CharacterVector>::type cells(cellsSEXP);
+    Rcpp::traits::input_parameter<Rcpp::List>::type asked(askedSEXP);
+    Rcpp::traits::input_parameter<Rcpp::List>::type options(optionsSEXP);
+    Rcpp::traits::input_parameter<Rcpp::NumericMatrix>::type coordinates(coordinatesSEXP);
+    Rcpp::traits::input_parameter<int>::type clusters(clustersSEXP);
+    Rcpp::traits::input_parameter<int>::type threads(threadsSEXP);
+    Rcpp::traits::input_parameter<bool>::type verbose(verboseSEXP);
+    rcpp_result_gen =
+        Rcpp::wrap(pnmf_fit(X, genes, cells, asked, options, coordinates, clusters, threads, verbose));
     return rcpp_result_gen;
-END_RCPP
+    END_RCPP
 }
 
-static const R_CallMethodDef CallEntries[] = {
-    {"_pnmf_pnmf_fit", (DL_FUNC) &_pnmf_pnmf_fit, 9},
-    {NULL, NULL, 0}
-};
+static const R_CallMethodDef CallEntries[] = {{"_pnmf_pnmf_fit", (DL_FUNC)&_pnmf_pnmf_fit, 9},
+                                              {NULL, NULL, 0}};
 
-RcppExport void R_init_pnmf(DllInfo *dll) {
+RcppExport void R_init_pnmf(DllInfo* dll) {
     R_registerRoutines(dll, NULL, CallEntries, NULL, NULL);
     R_useDynamicSymbols(dll, FALSE);
 }

@@ -67,7 +67,8 @@ std::optional<Enum> choice(const Rcpp::List& asked, const char* name) {
         return std::nullopt;
     }
     const std::optional<Enum> known = pnmf::value_named<Enum>(text);
-    pnmf::require(known.has_value(), "{} must be one of {}, got {}", name, pnmf::joined_names<Enum>(", "), text);
+    pnmf::require(known.has_value(), "{} must be one of {}, got {}", name, pnmf::joined_names<Enum>(", "),
+                  text);
     return known;
 }
 
@@ -121,7 +122,8 @@ Rcpp::NumericMatrix transposed(const pnmf::DenseMatrix<Real>& matrix, const std:
 /// Clusters and scales are numbered from 1 in R.
 Rcpp::IntegerVector from_one(const std::vector<Index>& values) {
     Rcpp::IntegerVector result(static_cast<R_xlen_t>(values.size()));
-    std::transform(values.begin(), values.end(), result.begin(), [](Index value) { return static_cast<int>(value) + 1; });
+    std::transform(values.begin(), values.end(), result.begin(),
+                   [](Index value) { return static_cast<int>(value) + 1; });
     return result;
 }
 
@@ -195,7 +197,8 @@ Rcpp::List run(const pnmf::Dataset& data, const pnmf::Analysis& analysis, int cl
 
 // [[Rcpp::export]]
 Rcpp::List pnmf_fit(SEXP X, Rcpp::CharacterVector genes, Rcpp::CharacterVector cells, Rcpp::List asked,
-                    Rcpp::List options, Rcpp::NumericMatrix coordinates, int clusters, int threads, bool verbose) {
+                    Rcpp::List options, Rcpp::NumericMatrix coordinates, int clusters, int threads,
+                    bool verbose) {
     pnmf::AnalysisOptions wanted;
     wanted.preset = choice<pnmf::Preset>(asked, "preset").value_or(pnmf::Preset::automatic);
     wanted.normalize = choice<pnmf::Normalize>(asked, "normalize");
@@ -204,8 +207,9 @@ Rcpp::List pnmf_fit(SEXP X, Rcpp::CharacterVector genes, Rcpp::CharacterVector c
     take_options(options, wanted);
     pnmf::Dataset data = dataset_of(X, genes, cells);
     if (coordinates.nrow() > 0) {
-        pnmf::require(coordinates.ncol() == data.cells(), "space must have a row for each of the {} cells, got {}",
-                      data.cells(), coordinates.ncol());
+        pnmf::require(coordinates.ncol() == data.cells(),
+                      "space must have a row for each of the {} cells, got {}", data.cells(),
+                      coordinates.ncol());
         data.space = pnmf::Space{.name = "obsm:space",
                                  .coordinates = Eigen::Map<const pnmf::Matrix>(
                                      coordinates.begin(), coordinates.nrow(), coordinates.ncol())};
