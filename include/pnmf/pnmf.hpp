@@ -62,6 +62,7 @@
 #include <pnmf/model/problem.hpp>
 #include <pnmf/names.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/persistence/balanced_edges.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/persistence/distances.hpp>
 #include <pnmf/persistence/neighbor_edges.hpp>

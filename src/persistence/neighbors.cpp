@@ -83,11 +83,15 @@ void offer(const PairBounds::Panel& others, const PairBounds::Panel& mine, const
 } // namespace
 
 void exact_neighbors_of(const PairBounds& bounds, std::span<const Index> cells, Neighbors& result) {
-    const Index n = bounds.points().count();
+    std::vector<Index> all(static_cast<std::size_t>(bounds.points().count()));
+    std::iota(all.begin(), all.end(), Index{0});
+    exact_neighbors_of(bounds, cells, all, result);
+}
+
+void exact_neighbors_of(const PairBounds& bounds, std::span<const Index> cells, std::span<const Index> among,
+                        Neighbors& result) {
     const Index k = result.index.rows();
-    std::vector<Index> numbers(static_cast<std::size_t>(n));
-    std::iota(numbers.begin(), numbers.end(), Index{0});
-    const std::span<const Index> all(numbers);
+    const Index tried = std::ssize(among);
     const auto count = std::ssize(cells);
     constexpr Index items = 16; // few cells are spread over the threads too
     parallel_blocks(count, std::clamp<Index>(count / items, 8, panel_cells), [&](Index begin, Index end) {
@@ -96,8 +100,8 @@ void exact_neighbors_of(const PairBounds& bounds, std::span<const Index> cells, 
         Matrix lower;
         bounds.gather(cells.subspan(begin, end - begin), mine);
         std::vector<Candidates> lists(static_cast<std::size_t>(end - begin), Candidates(k));
-        for (Index first = 0; first < n; first += panel_cells) {
-            bounds.gather(all.subspan(first, std::min(panel_cells, n - first)), others);
+        for (Index first = 0; first < tried; first += panel_cells) {
+            bounds.gather(among.subspan(first, std::min(panel_cells, tried - first)), others);
             bounds.lower_bounds(others, mine, lower);
             offer(others, mine, lower, bounds, lists);
         }
@@ -112,15 +116,22 @@ void exact_neighbors_of(const PairBounds& bounds, std::span<const Index> cells, 
 }
 
 Neighbors exact_neighbors(const Points& points, Index k) {
+    std::vector<Index> all(static_cast<std::size_t>(points.count()));
+    std::iota(all.begin(), all.end(), Index{0});
+    return exact_neighbors(points, k, all);
+}
+
+Neighbors exact_neighbors(const Points& points, Index k, std::span<const Index> among) {
     const Index n = points.count();
-    require(k >= 1 && k <= n - 1, "the number of neighbours must be from 1 to {} for {} cells, got {}", n - 1,
-            n, k);
+    const Index tried = std::ssize(among);
+    require(k >= 1 && k <= tried - 1, "the number of neighbours must be from 1 to {} for {} cells, got {}",
+            tried - 1, tried, k);
     std::vector<Index> cells(static_cast<std::size_t>(n));
     std::iota(cells.begin(), cells.end(), Index{0});
     Neighbors result;
     result.index.resize(k, n);
     result.distance.resize(k, n);
-    exact_neighbors_of(PairBounds(points), cells, result);
+    exact_neighbors_of(PairBounds(points), cells, among, result);
     return result;
 }
 
