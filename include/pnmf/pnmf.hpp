@@ -5,6 +5,7 @@
 #include <pnmf/assess/consensus_programs.hpp>
 #include <pnmf/assess/enrichment.hpp>
 #include <pnmf/assess/modularity.hpp>
+#include <pnmf/assess/neighborhoods.hpp>
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/assess/resolutions.hpp>
 #include <pnmf/baselines/choose_rank.hpp>
