@@ -29,6 +29,7 @@
 #include <pnmf/graphs/neighbor_lists.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/graphs/weight.hpp>
+#include <pnmf/io/batches.hpp>
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/io/gene_sets.hpp>
 #include <pnmf/io/h5ad.hpp>

@@ -1,3 +1,5 @@
+#include "io/labels.hpp"
+
 #include "io/formats.hpp"
 #include "io/table.hpp"
 
@@ -38,7 +40,7 @@ struct Place {
 };
 
 /// `FILE` or `FILE:COLUMN`; the file must exist.
-Place find_place(const std::string& where, const Dataset& data) {
+Place find_place(const std::string& what, const std::string& where, const Dataset& data) {
     std::error_code ignored;
     if (fs::is_regular_file(where, ignored)) {
         return {.file = where, .column = ""};
@@ -46,11 +48,11 @@ Place find_place(const std::string& where, const Dataset& data) {
     const std::size_t colon = where.rfind(':');
     if (colon != std::string::npos && colon > 0) {
         const std::string file = where.substr(0, colon);
-        require(fs::is_regular_file(file, ignored), "labels '{}': neither a column nor a file {}; {}", where,
-                file, own_columns(data));
+        require(fs::is_regular_file(file, ignored), "{} '{}': neither a column nor a file {}; {}", what,
+                where, file, own_columns(data));
         return {.file = file, .column = where.substr(colon + 1)};
     }
-    fail("labels '{}': neither a column of the data nor a file; {}", where, own_columns(data));
+    fail("{} '{}': neither a column of the data nor a file; {}", what, where, own_columns(data));
 }
 
 /// Which column of the table holds the labels. `names` of the first columns are names of cells.
@@ -106,12 +108,17 @@ std::vector<std::string> match_by_name(const io::TextTable& table, const std::ve
 } // namespace
 
 std::vector<std::string> read_labels(const std::string& where, const Dataset& data) {
+    return io::read_column("labels", where, data);
+}
+
+std::vector<std::string> io::read_column(const std::string& what, const std::string& where,
+                                         const Dataset& data) {
     for (const TableColumn& column : data.cell_table) {
         if (column.name == where) {
             return as_text(column);
         }
     }
-    const Place place = find_place(where, data);
+    const Place place = find_place(what, where, data);
     io::TextTable table = io::read_table(place.file);
     require(table.rows() > 0, "{}: the table is empty", table.name);
     const std::unordered_map<std::string_view, Index> cells = [&] {

@@ -87,6 +87,9 @@ RecordedData read_data_again(const fs::path& path, const InputRecord& record,
         check_choice(path, "cells as", choices.cells, record.cells);
         check_choice(path, "the variable", choices.variable, record.variable);
     }
+    check_choice(path, "the batches", choices.batch, record.batch);
+    require(!choices.batch || record.batch, "{}: the fit knew no batches, but '{}' is asked for",
+            path.string(), choices.batch.value_or(""));
     check_choice(path, "the transform", choices.transform, std::optional(transform_of(record)));
     RecordedData read{.data = read_with(path, options_for(path, record, choices), choices), .match = {}};
     read.match = apply_steps(read.data, record.steps, {.features = features, .drop_empty_cells = true});

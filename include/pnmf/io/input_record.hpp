@@ -35,6 +35,7 @@ struct InputRecord {
     std::optional<CellAxis> cells{};       ///< the axis of the file that holds the cells
     std::optional<std::string> layer{};    ///< of an .h5ad file; "X" is the matrix itself
     std::optional<std::string> variable{}; ///< of a .mat file
+    std::optional<std::string> batch{};    ///< where the batches of the cells came from (`add_batches`)
     std::vector<PreparationStep> steps{};  ///< in the order in which they were done
     bool known = false;                    ///< false for results of version 0.1, which kept the steps alone
 
@@ -48,6 +49,7 @@ void visit_reading(Record& record, const Visitor& visit) {
     visit("cells", record.cells);
     visit("layer", record.layer);
     visit("variable", record.variable);
+    visit("batch", record.batch);
 }
 
 /// {"format": "h5ad", "cells": "rows", "layer": "counts", "steps": [{"name": "log-unit"}]}: what is not set

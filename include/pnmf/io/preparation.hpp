@@ -56,8 +56,9 @@ struct InputChoices {
     std::optional<std::string> variable{};
     std::optional<Transform> transform{};
     bool drop_empty_cells = false;
-    const Space* space = nullptr; ///< of the fit, where new cells shall get coordinates in it
-    std::string labels{};         ///< as in `read_labels`; become the column "label"
+    const Space* space = nullptr;       ///< of the fit, where new cells shall get coordinates in it
+    std::string labels{};               ///< as in `read_labels`; become the column "label"
+    std::optional<std::string> batch{}; ///< of the data of the fit: must be what the fit was told
 };
 
 /// How a file is read.
