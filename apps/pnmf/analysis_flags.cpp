@@ -2,6 +2,7 @@
 
 #include "say.hpp"
 
+#include <pnmf/io/batches.hpp>
 #include <pnmf/solvers/option_list.hpp>
 
 #include <fmt/format.h>
@@ -97,6 +98,9 @@ Work read_work(const AnalysisFlags& options) {
                                   options.analysis, choices);
     if (!options.input.labels.empty()) {
         add_labels(work.data, options.input.labels);
+    }
+    if (!options.input.batch.empty()) {
+        add_batches(work.data, options.input.batch);
     }
     work.analysis = plan_analysis(work.data, options.analysis);
     prepare(work.data, work.analysis, options.analysis);

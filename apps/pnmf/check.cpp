@@ -6,6 +6,7 @@
 
 #include <pnmf/diagnostics/check.hpp>
 #include <pnmf/error.hpp>
+#include <pnmf/io/batches.hpp>
 #include <pnmf/io/write_text.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/results/stored_result.hpp>
@@ -39,10 +40,22 @@ Dataset read_data(const CheckRequest& options) {
         require(options.input.transform.empty() && !options.input.drop_empty,
                 "--transform and --drop-empty cannot be used with --points");
         Dataset data = read_only(options.input);
+        if (!options.input.batch.empty()) {
+            add_batches(data, options.input.batch);
+        }
         print_notices(data.notices);
         return data;
     }
     return read_input(options.input);
+}
+
+CheckReport check_input(const CheckRequest& options) {
+    const Dataset data = read_data(options);
+    FitOptions fit = options.fit;
+    if (const auto batches = batches_of(data)) {
+        fit.filtration.batch = batches->of_cell;
+    }
+    return check_data(view_of(data.X), fit, options.check);
 }
 
 CheckReport check_stored(const CheckRequest& options, const fs::path& path) {
@@ -70,8 +83,7 @@ void run(CheckRequest options, const CLI::App& verb) {
         require(options.data.empty(), "--data is for results of `pnmf fit`, and {} is none",
                 options.input.path);
     }
-    const CheckReport report = stored ? check_stored(options, *stored)
-                                      : check_data(view_of(read_data(options).X), options.fit, options.check);
+    const CheckReport report = stored ? check_stored(options, *stored) : check_input(options);
     const std::string of = stored ? stored->string() : options.input.path;
     const std::string data = stored ? options.data : options.input.path;
     if (!options.output.empty()) {
@@ -98,6 +110,7 @@ void add_check(CLI::App& app) {
     verb->add_option("--data", options->data,
                      "For a result: the data it was made from. Without them little can be checked")
         ->type_name("INPUT");
+    add_batch_option(*verb, options->input);
     FiltrationOptions& filtration = options->fit.filtration;
     verb->add_option("--alpha", filtration.alpha,
                      "An edge of length d has the weight exp(-d^2/epsilon^alpha)")

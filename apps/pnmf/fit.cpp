@@ -17,6 +17,7 @@
 #include <pnmf/io/write_text.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/results/batch_scores.hpp>
 #include <pnmf/results/preset.hpp>
 #include <pnmf/results/run.hpp>
 #include <pnmf/results/save_run.hpp>
@@ -143,6 +144,16 @@ void add_agreement(Json& json, const Dataset& data, const Assessment& assessment
     }
 }
 
+/// The labels that the user gave, from 0; empty for none.
+std::vector<Index> labels_of(const FitRequest& options, const Dataset& data) {
+    for (const TableColumn& column : data.cell_table) {
+        if (!options.input.labels.empty() && column.name == "label") {
+            return relabel(std::get<std::vector<std::string>>(column.values));
+        }
+    }
+    return {};
+}
+
 /// Whether the features are genes, as far as the program knows.
 bool has_programs(const Work& work) {
     return work.analysis.preset == Preset::cells;
@@ -159,6 +170,9 @@ Json summary_of(const FitRequest& options, const Work& work, const Run<Real>& ru
     json.update(Json::parse(summary_json(run)));
     if (!options.input.labels.empty()) {
         add_agreement(json, work.data, run.assessment);
+    }
+    if (const auto scores = batch_scores(stored, labels_of(options, work.data))) {
+        json["batch"] = Json::parse(to_json(*scores));
     }
     Json stages{{"reading", work.reading}};
     stages.update(json["seconds_of"]);
@@ -291,6 +305,7 @@ void add_fit(CLI::App& app, const std::string& command) {
         ->required();
     add_analysis_flags(*verb, *options);
     add_space_flag(*verb, *options);
+    add_batch_option(*verb, options->input);
     add_fit_options(*verb, options->analysis.fit);
     verb->add_option("--clusters", options->clusters,
                      "Number of clusters [found from the data, at several resolutions]")

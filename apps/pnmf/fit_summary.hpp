@@ -1,5 +1,6 @@
 #pragma once
 
+#include "batch_table.hpp"
 #include "say.hpp"
 
 #include <pnmf/assess/programs.hpp>
@@ -124,6 +125,9 @@ void print_summary(const Json& json, const FitResult<Real>& result, const std::s
         json["sweeps"].get<Index>(), json["kkt"].get<double>());
     print_scales(result);
     print_resolutions(json["resolutions"]);
+    if (json.contains("batch")) {
+        print_batches(json["batch"]);
+    }
     if (json.contains("programs")) {
         print_programs(json["programs"]);
     }

@@ -1,6 +1,8 @@
 #include "input_options.hpp"
 #include "say.hpp"
 
+#include <pnmf/io/batches.hpp>
+
 #include <fmt/core.h>
 
 #include <cstdio>
@@ -38,8 +40,21 @@ void add_input_options(CLI::App& verb, InputOptions& options, const std::string&
         ->group(group);
 }
 
+void add_batch_option(CLI::App& verb, InputOptions& options) {
+    verb.add_option(
+            "--batch", options.batch,
+            "Batches of the cells: a column of the data, or a text table. Each cell then gets neighbours in "
+            "every batch, so that tree, scales and graphs join types and not batches; the values that are "
+            "factorised are not corrected")
+        ->type_name("COLUMN|FILE[:COLUMN]")
+        ->group("Input");
+}
+
 InputChoices choices_of(const InputOptions& options) {
     InputChoices choices{.drop_empty_cells = options.drop_empty, .labels = options.labels};
+    if (!options.batch.empty()) {
+        choices.batch = options.batch;
+    }
     if (!options.cells.empty()) {
         choices.cells = options.cells == "rows" ? CellAxis::rows : CellAxis::columns;
     }
@@ -72,6 +87,9 @@ Dataset read_input(const InputOptions& options, const std::string& space) {
     const Transform transform = choices_of(options).transform.value_or(default_transform(options.path));
     if (!options.labels.empty()) {
         add_labels(data, options.labels);
+    }
+    if (!options.batch.empty()) {
+        add_batches(data, options.batch);
     }
     prepare(data, {.drop_empty_cells = options.drop_empty, .transform = transform});
     if (options.transform.empty()) {

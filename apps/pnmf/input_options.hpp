@@ -19,12 +19,16 @@ struct InputOptions {
     std::string layer;
     std::string variable;
     std::string labels;
+    std::string batch; ///< where batches are read from, for verbs that take them; empty: none
     bool drop_empty = false;
 };
 
 /// Adds INPUT (or another `name` of the data), --cells, --transform, --layer, --variable, --drop-empty and
 /// --labels to a verb. `options` must live as long as the verb's callback.
 void add_input_options(CLI::App& verb, InputOptions& options, const std::string& name = "INPUT");
+
+/// Adds --batch to a verb that makes graphs.
+void add_batch_option(CLI::App& verb, InputOptions& options);
 
 /// The same as choices, of which only those given are set.
 InputChoices choices_of(const InputOptions& options);

@@ -1,3 +1,4 @@
+#include "batch_table.hpp"
 #include "input_options.hpp"
 #include "json_text.hpp"
 #include "option_flags.hpp"
@@ -10,6 +11,7 @@
 #include <pnmf/io/write_text.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/results/batch_scores.hpp>
 #include <pnmf/results/score_result.hpp>
 
 #include <fmt/format.h>
@@ -110,6 +112,7 @@ struct Report {
     const Scored& scored;
     std::vector<Index> labels; ///< empty for none
     ResultScores found;
+    std::optional<BatchScores> batches{}; ///< of a fit that knew batches
 };
 
 /// How well one clustering agrees with the labels.
@@ -167,6 +170,9 @@ Json json_of(const Report& report) {
             json[name] = {{"chosen_with_labels", false}};
             add_agreement(json[name], agreement_of(report.labels, *clusters));
         }
+    }
+    if (report.batches) {
+        json["batch"] = Json::parse(to_json(*report.batches));
     }
     if (const auto best = best_scale(report.found.scales)) {
         json["best"] = {{"scale", *best + 1}, {"chosen_with_labels", true}};
@@ -306,6 +312,9 @@ void run(const ScoreRequest& options) {
     }
     Report report{.options = options, .scored = scored, .labels = std::move(labels), .found = {}};
     report.found = score_embeddings(scored.embeddings, report.labels, scoring);
+    if (scored.fit) {
+        report.batches = batch_scores(*scored.fit, report.labels);
+    }
     print_notices(report.found.assessment.notices);
     say_what_differs(report);
     if (!options.clusters_file.empty()) {
@@ -321,6 +330,9 @@ void run(const ScoreRequest& options) {
     say("k-means with {} clusters, best of {} starts, {} seeds: mean ± standard deviation of one seed\n",
         report.found.clusters, options.scoring.starts, options.scoring.seeds);
     print_table(report);
+    if (report.batches) {
+        print_batches(Json::parse(to_json(*report.batches)));
+    }
 }
 
 } // namespace

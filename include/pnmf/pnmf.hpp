@@ -77,6 +77,7 @@
 #include <pnmf/remedy.hpp>
 #include <pnmf/report/report.hpp>
 #include <pnmf/results/assess_fit.hpp>
+#include <pnmf/results/batch_scores.hpp>
 #include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/options_json.hpp>
 #include <pnmf/results/preset.hpp>

@@ -2,6 +2,7 @@
 #include <pnmf/graphs/dense_graph.hpp>
 #include <pnmf/graphs/filtration.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
+#include <pnmf/persistence/balanced_edges.hpp>
 #include <pnmf/persistence/neighbor_tree.hpp>
 
 #include <cmath>
@@ -27,6 +28,32 @@ void add_search_notices(Filtration& filtration, Index neighbors) {
     }
 }
 
+/// Tree and scales of neighbours that are balanced over batches.
+Filtration balanced_tree_and_scales(const Points& points, const FiltrationOptions& options,
+                                    std::uint64_t seed) {
+    require(options.neighbors.has_value(),
+            "neighbours can be balanced over batches only where there are neighbours: give their number");
+    require(options.search == NeighborSearch::automatic || options.search == NeighborSearch::exact,
+            "neighbours balanced over batches are searched exactly, {} cannot be asked for",
+            name_of(options.search));
+    BalancedEdges balanced = balanced_edges(points, options.batch, *options.neighbors);
+    Filtration filtration;
+    filtration.tree = minimum_spanning_tree(balanced.edges);
+    filtration.tree_is_exact = false;
+    filtration.scales =
+        choose_scales({.tree = filtration.tree, .edges = &balanced.edges, .seed = seed}, options.scales);
+    filtration.notices.push_back(
+        fmt::format("graph: {} nearest neighbours of each cell in each of {} batches, and the spanning tree "
+                    "of these edges; {:.0f} % of the cells have mutual neighbours in every other batch",
+                    balanced.of_each, balanced.batches, 100.0 * balanced.anchored));
+    filtration.notices.push_back(fmt::format(
+        "edges between batches are made shorter, by {:.3g} in the middle; the values that are factorised are "
+        "not corrected",
+        balanced.shift));
+    filtration.neighbors = NeighborEdges{.edges = std::move(balanced.edges.edges)};
+    return filtration;
+}
+
 } // namespace
 
 void check_options(const FiltrationOptions& options) {
@@ -37,6 +64,9 @@ void check_options(const FiltrationOptions& options) {
 Filtration tree_and_scales(const Points& points, const FiltrationOptions& options, std::uint64_t seed,
                            PairSearcher* searcher) {
     check_options(options);
+    if (!options.batch.empty()) {
+        return balanced_tree_and_scales(points, options, seed);
+    }
     TreeAndNeighbors found = tree_and_neighbors(points, options.neighbors, options.search, seed, searcher);
     Filtration filtration;
     filtration.tree_is_exact = found.tree_is_exact();
@@ -65,6 +95,8 @@ Filtration make_filtration(const SortedEdges& edges, const FiltrationOptions& op
     check_options(options);
     require(!options.neighbors, "a neighbour graph was given: {} nearest neighbours cannot be asked for too",
             options.neighbors.value_or(0));
+    require(options.batch.empty(),
+            "a neighbour graph was given: its neighbours cannot be balanced over batches");
     Filtration filtration;
     filtration.tree = minimum_spanning_tree(edges);
     filtration.scales =

@@ -125,6 +125,16 @@ Json label_scores(const StoredResult& result, const std::vector<std::vector<Inde
     return all;
 }
 
+/// What the graphs of the fit were made from, cells in the order of the file.
+Points points_of(const StoredResult& result, const Dataset& data, Metric metric) {
+    if (!result.space) {
+        return std::visit([&](const auto& X) { return Points(X, metric); }, data.X);
+    }
+    const Matrix& all = result.space->coordinates;
+    return Points(result.order.position.empty() ? all : Matrix(all(Eigen::all, result.order.position)),
+                  metric);
+}
+
 } // namespace
 
 void add_columns(Payload& payload, const StoredResult& result) {
@@ -223,9 +233,11 @@ void add_graph(Payload& payload, const StoredResult& result, const Dataset& data
         filtration.search = NeighborSearch::exact; // the others find the same in so few cells
     }
     filtration.scales = {};
-    const Points points =
-        data.space ? Points(DataView(view_of(data.space->coordinates)), filtration.metric)
-                   : std::visit([&](const auto& X) { return Points(X, filtration.metric); }, data.X);
+    if (result.batches) {
+        filtration.search = NeighborSearch::automatic;
+        filtration.batch = result.in_order(result.batches->of_cell);
+    }
+    const Points points = points_of(result, data, filtration.metric);
     std::vector<Edge> edges = edges_of(points, tree_and_scales(points, filtration, fit.seed)).edges;
     payload.meta["edges_total"] = edges.size();
     edges.resize(std::min<std::size_t>(edges.size(), static_cast<std::size_t>(options.largest_edges)));

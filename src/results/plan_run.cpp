@@ -4,6 +4,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/persistence/balanced_edges.hpp>
 #include <pnmf/remedy.hpp>
 
 #include <fmt/format.h>
@@ -32,7 +33,11 @@ FitSize guessed_size(const DataView& X, const RunOptions& options) {
     size.scales =
         std::min(size.cells, fit.filtration.scales.max_scales.value_or(fit.scale_error ? 9 : size.cells));
     const Index pairs = size.cells * (size.cells - 1) / 2;
-    const std::optional<Index> neighbors = fit.filtration.neighbors;
+    std::optional<Index> neighbors = fit.filtration.neighbors;
+    if (const std::vector<Index>& batch = fit.filtration.batch; neighbors && !batch.empty()) {
+        const Index batches = *std::max_element(batch.begin(), batch.end()) + 1;
+        neighbors = batches * neighbors_of_each_batch(*neighbors, batches);
+    }
     size.edges = neighbors ? std::min(pairs, size.cells * (*neighbors + 1)) : pairs;
     return size;
 }

@@ -3,6 +3,7 @@
 #include "results/resolution_columns.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/io/batches.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/remedy.hpp>
 #include <pnmf/results/preset.hpp>
@@ -275,13 +276,17 @@ void prepare(Dataset& data, Analysis& analysis, const AnalysisOptions& options) 
         keep_counts(data);
     }
     prepare(data, analysis.prepare);
+    FitOptions& fit = analysis.fit;
+    const std::optional<Batches> batches = batches_of(data);
+    if (batches) {
+        fit.filtration.batch = batches->of_cell;
+    }
     if (analysis.preset == Preset::paper) {
         return;
     }
     const Index n = data.cells();
-    FitOptions& fit = analysis.fit;
     const bool cells = analysis.preset == Preset::cells;
-    if (cells || n > most_points_in_pairs) {
+    if (cells || batches || n > most_points_in_pairs) {
         const Index wanted = cells ? neighbors_of_cells : neighbors_of_points;
         if (n > 2) {
             prefer(options, "neighbors", fit.filtration.neighbors, std::optional(std::min(wanted, n - 1)));

@@ -2,6 +2,7 @@
 #include "results/program_entries.hpp"
 #include "results/resolution_columns.hpp"
 
+#include <pnmf/io/batches.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/persistence/diagram.hpp>
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <array>
 #include <type_traits>
 
@@ -119,6 +121,23 @@ void add_space(AnnDataMap& uns, const Space& space) {
     uns["space"] = std::move(map);
 }
 
+/// The batch of each cell of the fit, in its order.
+void put_batches(AnnDataMap& uns, const std::vector<Index>& batch, const Dataset& data) {
+    if (batch.empty()) {
+        return;
+    }
+    AnnDataMap map;
+    map["of_cell"] = numeric_array(integers(batch));
+    const auto named = batches_of(data);
+    std::vector<std::string> names = named ? named->names : std::vector<std::string>{};
+    for (Index b = std::ssize(names); b <= *std::max_element(batch.begin(), batch.end()); ++b) {
+        names.push_back(fmt::format("{}", b + 1)); // a library's user need not name them
+    }
+    map["names"] = names;
+    map["column"] = named ? named->column : std::string("batch");
+    uns["batch"] = std::move(map);
+}
+
 void add_assessment(AnnDataFile& file, AnnDataMap& uns, const Assessment& assessment) {
     NumericArray clusters{.shape = {std::ssize(assessment.clusters), std::ssize(assessment.clusters.front())},
                           .values = {}};
@@ -171,6 +190,9 @@ std::string run_fingerprint(const FitOptions& options, const DataView& X, const 
     if (space != nullptr) {
         lines += fmt::format("space {:08x}\n", checksum(crc32(0, nullptr, 0), space->data(),
                                                         static_cast<std::size_t>(space->size())));
+    }
+    if (const std::vector<Index>& batch = options.filtration.batch; !batch.empty()) {
+        lines += fmt::format("batches {:08x}\n", checksum(crc32(0, nullptr, 0), batch.data(), batch.size()));
     }
     visit_options(shaping, [&](const char* name, const auto& value, const char*) {
         lines += fmt::format("{} {}\n", name, results::to_json(value).dump());
@@ -230,6 +252,7 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
     if (data.space) {
         add_space(uns, *data.space);
     }
+    put_batches(uns, prepared.options.filtration.batch, data);
     uns["transform"] = std::string(name_of(transform_of(data.input)));
     if (!data.cell_names.empty()) {
         uns["cells"] = data.cell_names;

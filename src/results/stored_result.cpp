@@ -132,6 +132,21 @@ void read_space(StoredResult& result) {
     result.space = std::move(space);
 }
 
+void read_batches(StoredResult& result) {
+    Batches batches{.column = result.text("batch/column"), .names = result.texts("batch/names")};
+    for (const double number : result.numbers("batch/of_cell")) {
+        batches.of_cell.push_back(static_cast<Index>(number));
+    }
+    if (batches.of_cell.empty()) {
+        return;
+    }
+    const auto [low, high] = std::minmax_element(batches.of_cell.begin(), batches.of_cell.end());
+    require(*low >= 0 && *high < std::ssize(batches.names),
+            "{}: uns/{}/batch has {} names for batches up to {}", result.name, result.key,
+            batches.names.size(), *high);
+    result.batches = std::move(batches);
+}
+
 void read_entries(StoredResult& result) {
     if (const std::string method = result.text("method"); !method.empty()) {
         result.method = method;
@@ -155,6 +170,7 @@ void read_entries(StoredResult& result) {
     require(result.scale_weight.empty() == result.coupling.empty() || result.scales < 2,
             "{}: uns/{} has weights of scales or couplings, but not both", result.name, result.key);
     read_space(result);
+    read_batches(result);
     result.stop = result.text("stop");
     result.command = result.text("command");
     result.warnings = result.texts("warnings");
@@ -182,6 +198,9 @@ void complete(StoredResult& result, Slabs H, Slabs W) {
     } catch (const InputError& e) {
         fail("{}: {}", result.name, e.what());
     }
+    require(!result.batches || std::ssize(result.batches->of_cell) == result.order.of_fit,
+            "{}: uns/{}/batch has {} cells, the fit {}", result.name, result.key,
+            result.batches ? result.batches->of_cell.size() : 0, result.order.of_fit);
     if (!result.order.notice.empty()) {
         result.notices.push_back(result.order.notice);
     }
@@ -283,10 +302,25 @@ std::optional<Matrix> StoredResult::recommended_basis() const {
     return W;
 }
 
+std::vector<Index> StoredResult::in_order(const std::vector<Index>& of_fit) const {
+    if (order.position.empty()) {
+        return of_fit;
+    }
+    std::vector<Index> result;
+    for (const Index position : order.position) {
+        result.push_back(of_fit[static_cast<std::size_t>(position)]);
+    }
+    return result;
+}
+
 FitOptions StoredResult::options() const {
     require(!is_baseline(), "{}: this is the result of {}, which has no options of a fit", name, method);
     try {
-        return fit_options_from_json(text("options"));
+        FitOptions options = fit_options_from_json(text("options"));
+        if (batches) {
+            options.filtration.batch = batches->of_cell;
+        }
+        return options;
     } catch (const InputError& e) {
         fail("{}: uns/{}/options: {}", name, key, e.what());
     }

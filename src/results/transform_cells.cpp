@@ -1,4 +1,5 @@
 #include <pnmf/error.hpp>
+#include <pnmf/persistence/balanced_edges.hpp>
 #include <pnmf/remedy.hpp>
 #include <pnmf/results/transform_cells.hpp>
 
@@ -57,6 +58,7 @@ std::vector<TransformedScale> transform_cells(const StoredResult& result, const 
                                               const std::vector<Index>& scales, const Dataset* data_of_fit) {
     const FitOptions fit = result.options();
     std::optional<Matrix> distances;
+    std::optional<Index> neighbors = fit.filtration.neighbors;
     if (data_of_fit != nullptr) {
         require_whole(result, "the graph is that");
         require(data_of_fit->cells() == result.cells(), "the fit had {} cells, its data have {}",
@@ -65,6 +67,11 @@ std::vector<TransformedScale> transform_cells(const StoredResult& result, const 
                                                     result.cells())
                                  : distances_to_new(points_of(*data_of_fit, fresh, fit.filtration.metric),
                                                     data_of_fit->cells());
+        if (result.batches) {
+            balance_distances(*distances, result.in_order(result.batches->of_cell),
+                              fit.filtration.neighbors.value_or(1));
+            neighbors.reset(); // those that are left are the neighbours
+        }
     }
     // λ₂ plays no part: scales are embedded one by one.
     const Penalty penalty{.graph = result.penalty.graph, .smoothness = 0.0, .anchor = result.penalty.anchor};
@@ -77,7 +84,7 @@ std::vector<TransformedScale> transform_cells(const StoredResult& result, const 
         std::optional<StoredNeighbours<double>> neighbours;
         if (distances) {
             neighbours = stored_neighbours<double>(*distances, EdgeWeight(one.epsilon, fit.filtration.alpha),
-                                                   result.H(t), fit.filtration.neighbors);
+                                                   result.H(t), neighbors);
             one.with_neighbours = (neighbours->degree.array() > 0.0).count();
         }
         one.cells = embed_cells(X, basis_at(result, t), penalty, neighbours ? &*neighbours : nullptr);

@@ -4,6 +4,7 @@
 #include <pnmf/graphs/dense_graph.hpp>
 #include <pnmf/graphs/filtration.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
+#include <pnmf/persistence/balanced_edges.hpp>
 #include <pnmf/persistence/neighbor_tree.hpp>
 
 #include <gmock/gmock.h>
@@ -119,6 +120,40 @@ TEST(Filtration, RefusesWhatCannotBe) {
     refused([] { sorted_edges(3, {{-1.0, 0, 1}}); }, "at least 0, got -1");
     refused([] { sorted_edges(3, {{1.0, 0, 1}, {2.0, 0, 1}}); }, "got lengths 1 and 2 between cells 0 and 1");
     refused([] { all_pairs(Points(Matrix::Zero(1, largest_set_of_pairs + 1))); }, "do not fit");
+}
+
+TEST(Filtration, OfBatchesHasTheEdgesAndTheTreeOfBalancedNeighbours) {
+    const Points points(test::uniform_cloud(3, 60, 8));
+    FiltrationOptions options{.alpha = 2.0, .neighbors = 6};
+    for (Index j = 0; j < 60; ++j) {
+        options.batch.push_back(j % 3);
+    }
+    const Filtration filtration = make_filtration(points, options);
+    const BalancedEdges balanced = balanced_edges(points, options.batch, 6);
+    EXPECT_EQ(edges_of(points, filtration).edges, balanced.edges.edges);
+    EXPECT_EQ(filtration.tree.edges, minimum_spanning_tree(balanced.edges).edges);
+    EXPECT_EQ(filtration.scales.epsilon, canonical_scales(filtration.tree).epsilon);
+    EXPECT_THAT(filtration.notices,
+                ElementsAre(HasSubstr("3 nearest neighbours of each cell in each of 3 batches"),
+                            HasSubstr("not corrected")));
+    for (const double epsilon : filtration.scales.epsilon) {
+        EXPECT_EQ(balanced.edges.edges_below(epsilon), filtration.graph->at(epsilon)->edges());
+    }
+}
+
+TEST(Filtration, OfBatchesNeedsNeighboursAndAnExactSearch) {
+    const auto refused = [](const std::function<void()>& make, const char* words) {
+        EXPECT_THAT(make, ThrowsMessage<InputError>(HasSubstr(words)));
+    };
+    const Points points(test::uniform_cloud(3, 8, 8));
+    const std::vector<Index> batch{0, 0, 0, 0, 1, 1, 1, 1};
+    refused([&] { make_filtration(points, {.batch = batch}); }, "give their number");
+    refused(
+        [&] {
+            make_filtration(points, {.neighbors = 2, .search = NeighborSearch::clustered, .batch = batch});
+        },
+        "clustered");
+    refused([&] { make_filtration(small_graph(), {.batch = batch}); }, "a neighbour graph was given");
 }
 
 } // namespace

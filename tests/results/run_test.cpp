@@ -5,6 +5,7 @@
 #include <pnmf/io/write_text.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/remedy.hpp>
+#include <pnmf/results/batch_scores.hpp>
 #include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
@@ -300,6 +301,34 @@ TEST(RunFolder, KeepsWhatIsThereUnlessToldOtherwise) {
     EXPECT_EQ(remedy_of(FolderUse::fresh), Remedy::resume_or_overwrite);
     EXPECT_EQ(remedy_of(FolderUse::resume), Remedy::none);
     EXPECT_FALSE(std::filesystem::exists(folder / "run" / ".pnmf-lock"));
+}
+
+TEST(RunFit, OfBatchesBelongsToThem) {
+    const DataValues X = rings();
+    const Index cells = rings().cols();
+    RunOptions options = quick();
+    options.fit.filtration.neighbors = 4;
+    const std::string without = run_fingerprint(options.fit, X);
+    EXPECT_THAT(without, testing::Not(HasSubstr("batches"))) << "checkpoints of older runs stay good";
+    for (Index j = 0; j < cells; ++j) {
+        options.fit.filtration.batch.push_back(j % 2);
+    }
+    const std::string with = run_fingerprint(options.fit, X);
+    EXPECT_THAT(with, HasSubstr("batches "));
+    std::swap(options.fit.filtration.batch[0], options.fit.filtration.batch[1]);
+    EXPECT_NE(run_fingerprint(options.fit, X), with);
+
+    const auto run = run_fit<double>(X, options);
+    const StoredResult stored =
+        stored_result(result_file(Dataset{}, run.prepared, run.result, run.assessment));
+    ASSERT_TRUE(stored.batches.has_value());
+    EXPECT_EQ(stored.batches->of_cell, options.fit.filtration.batch);
+    EXPECT_EQ(stored.options().filtration.batch, options.fit.filtration.batch);
+    EXPECT_THAT(stored.batches->names, ElementsAre("1", "2"));
+    const auto scores = batch_scores(stored);
+    ASSERT_TRUE(scores.has_value());
+    EXPECT_FALSE(scores->before.has_value()) << "a fit without a space";
+    EXPECT_TRUE(std::isfinite(scores->after.mixing));
 }
 
 } // namespace

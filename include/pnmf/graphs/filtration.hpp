@@ -27,6 +27,9 @@ struct FiltrationOptions {
     std::optional<Index>
         neighbors{}; ///< k of the k-NN ∪ spanning-tree graph; default: all pairs at distance < ε
     NeighborSearch search = NeighborSearch::automatic; ///< of these neighbours, and of the tree with them
+    /// The batch of each cell, from 0: neighbours are then balanced over batches (`balanced_edges`), and need
+    /// a number of `neighbors`. Empty: no batches.
+    std::vector<Index> batch{};
 };
 
 /// InputError unless α is finite and positive.
@@ -43,6 +46,10 @@ struct Filtration {
 };
 
 /// Points → tree → scales → graph: the one place where these are put together.
+///
+/// With batches the graphs have the edges of `balanced_edges` and their lengths ℓ: a cell has neighbours in
+/// every batch, and the distance between batches is taken away. The tree is the minimum spanning tree of
+/// these edges, so that deaths and scales are those at which types are joined, whichever batch they are from.
 ///
 /// The points have their metric already, and `options.metric` is not looked at. The seed is that of the
 /// approximate search and of the strategies `random` and `sufficient`. A device that looks through all pairs

@@ -78,7 +78,7 @@ std::optional<std::string> preferred_layer(const FileFacts& facts, std::optional
 Analysis plan_analysis(const Dataset& data, const AnalysisOptions& options);
 
 /// Prepares the data as planned (`prepare`), and completes the plan by what depends on their size: rank and
-/// neighbours.
+/// neighbours; and by the batches of the cells that are left, where they are known (`add_batches`).
 void prepare(Dataset& data, Analysis& analysis, const AnalysisOptions& options);
 
 /// Reads a file for an analysis: with the layer that holds what should be factorised and the space that is

@@ -41,6 +41,8 @@ struct ResultFileOptions {
 /// which of them these are and how they count (`KeptScales`); scale_error, the largest residual at a scale
 /// that was left out. Where distances come from a space: space/name and space/coordinates (n × m, in the
 /// order of `cells`), and of principal components space/directions (p × m), space/mean and space/variance.
+/// Where neighbours were balanced over batches: batch/column, batch/names and batch/of_cell (n, positions
+/// among the names).
 ///
 /// The recommended scale is the assessment's. From it come also `obs/pnmf_clusters`, the clusters at that
 /// scale, numbered from 1, and in `uns/pnmf` clusters (T × n, numbered from 0), cluster_count, and scores:

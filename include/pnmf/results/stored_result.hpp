@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pnmf/io/batches.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/model/problem.hpp>
@@ -57,6 +58,7 @@ struct StoredResult {
     std::vector<double> scale_weight;      ///< of each scale, where few stand for all; else empty
     std::vector<double> coupling;          ///< of neighbouring scales there, T − 1; else empty
     std::optional<Space> space{};          ///< of all cells of the fit, in its order; none: distances from X
+    std::optional<Batches> batches{};      ///< of all cells of the fit, in its order; none: it knew none
     Precision precision = Precision::full; ///< when not recorded, by what H is stored as
     Index recommended = 0;
     std::optional<Index> cluster_count{};
@@ -77,7 +79,11 @@ struct StoredResult {
     /// W at the recommended scale, rows are `features`; nothing when the file has it no more.
     std::optional<Matrix> recommended_basis() const;
 
-    /// The options of the fit. InputError for a baseline, which has others, and when they are not understood.
+    /// What all cells of the fit have, in its order, for the cells of the file, in theirs.
+    std::vector<Index> in_order(const std::vector<Index>& of_fit) const;
+
+    /// The options of the fit, batches of its cells included. InputError for a baseline, which has others,
+    /// and when they are not understood.
     FitOptions options() const;
 
     /// Another entry of the result, by name; empty when there is none.

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <pnmf/assess/neighborhoods.hpp>
+#include <pnmf/results/stored_result.hpp>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pnmf {
+
+/// How well the batches of a fit are mixed and types kept apart (`neighborhood_scores`), before and after.
+struct BatchScores {
+    Batches batches;                            ///< of the cells that are there
+    std::optional<NeighborhoodScores> before{}; ///< in the space of the fit; none where it had no space
+    NeighborhoodScores after{};                 ///< in the embedding at the recommended scale, unit cells
+};
+
+/// Nothing for a fit that knew no batches, or where the cells that are left are of one batch. `labels`: of
+/// the cells of the file, from 0, or empty.
+std::optional<BatchScores> batch_scores(const StoredResult& result, const std::vector<Index>& labels = {});
+
+/// The same as JSON: column, batches (name, cells), mixing_before, mixing, and with labels
+/// label_purity_before and label_purity. What is not known is null.
+std::string to_json(const BatchScores& scores);
+
+} // namespace pnmf
