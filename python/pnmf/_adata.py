@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from . import _core
-from ._data import checked, core_matrix, sparse_matrix
+from ._data import batches_of, checked, core_matrix, sparse_matrix
 from ._progress import is_verbose
 
 
@@ -89,6 +89,7 @@ def prepare(
     use_rep: str | None,
     mask_var: Any,
     verbose: bool | None,
+    batch_key: str | None = None,
 ) -> Prepared:
     """Decides what is done with an AnnData, does all of it but the fit, and says what was chosen."""
     if layer is not None and use_rep not in (None, "X"):
@@ -116,6 +117,10 @@ def prepare(
         asked["preset"] = "points" if asked["preset"] == "auto" else asked["preset"]
         asked["transform"] = asked["transform"] or (None if asked["normalize"] else "none")
     about = _about(adata, layer if of_genes else f"obsm:{use_rep}", names, table, asked["genes"], asked["space"])
+    if batch_key is not None:
+        if batch_key not in adata.obs:
+            raise ValueError(f"obs[{batch_key!r}] is missing; there are {sorted(map(str, adata.obs))}")
+        about.update(batch_key=str(batch_key), batch=batches_of(adata.obs[batch_key]))
     ready = _core.prepare(core_matrix(X), asked, given, about)
     if is_verbose(verbose):
         print(*ready["notices"], sep="\n", file=sys.stderr)

@@ -44,6 +44,12 @@ class _Metrics:
         threads: int | None,
     ) -> dict[str, Any]: ...
     @staticmethod
+    def neighborhood_scores(
+        X: np.ndarray, batch: np.ndarray, labels: np.ndarray, neighbors: int, cells: int
+    ) -> dict[str, float]: ...
+    @staticmethod
+    def batch_scores(parts: dict[str, Any], labels: np.ndarray) -> str | None: ...
+    @staticmethod
     def consensus_over_scales(clusters: np.ndarray) -> np.ndarray: ...
     @staticmethod
     def hierarchy_along_scales(embeddings: list[np.ndarray]) -> np.ndarray: ...
@@ -88,6 +94,7 @@ def fit(
     memory: str | None = None,
     space: np.ndarray | None = None,
     columns: dict[str, Any] = ...,
+    batch: tuple[str, list[str]] | None = None,
 ) -> dict[str, Any]: ...
 def report(
     parts: dict[str, Any], columns: dict[str, Any], basis: np.ndarray | None, cells: tuple[Any, list[str], list[str]] | None, name: str

@@ -73,6 +73,15 @@ def labels_of(labels: Any, name: str = "labels") -> np.ndarray:
     return numbers
 
 
+def batches_of(batch: Any) -> list[str]:
+    """Batches as text, one for each cell; what is missing is "". Whole numbers are batches too."""
+    import pandas as pd
+
+    values = pd.Series(np.asarray(batch, dtype=object) if not hasattr(batch, "dtype") else batch)
+    whole = pd.api.types.is_float_dtype(values.dtype) and bool((values.dropna() % 1 == 0).all())
+    return ["" if pd.isna(value) else str(int(value) if whole else value) for value in values]
+
+
 def _count_of(value: Any, name: str) -> int | None:
     if value is None:
         return None

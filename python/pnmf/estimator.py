@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._data import clusters_of, core_matrix, looks_like_counts, seed_of, threads_of
+from ._data import batches_of, clusters_of, core_matrix, looks_like_counts, seed_of, threads_of
 from ._progress import Callback, Progress
 from .result import Result
 
@@ -40,6 +40,7 @@ def fit_parts(
     memory: str | float | None = None,
     space: np.ndarray | None = None,
     columns: dict[str, Any] | None = None,
+    batch: tuple[str, list[str]] | None = None,
 ) -> dict[str, Any]:
     """Runs a fit, warns of what the library warns of, and gives what the program would write, and the bases."""
     with Progress(verbose, callback) as progress:
@@ -55,6 +56,7 @@ def fit_parts(
             memory=None if memory is None else str(memory),
             space=space,
             columns=columns or {},
+            batch=batch,
         )
     for text in parts["uns"]["pnmf"]["warnings"]:
         warnings.warn(text, ConvergenceWarning if text.startswith("not converged") else UserWarning, stacklevel=3)
@@ -244,7 +246,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         options = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN_PARAMETERS}
         return {**options, "rank": rank_of(self.rank, self.n_components), "seed": seed_of(self.random_state)}
 
-    def fit(self, X: Any, y: Any = None) -> PersistentNMF:
+    def fit(self, X: Any, y: Any = None, batch: Any = None) -> PersistentNMF:
         """Factorise X, cells x features, at every scale.
 
         Parameters
@@ -252,6 +254,9 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         X : array-like or sparse matrix of shape (n_cells, n_features)
             Finite values, at least 0. Not copied when float64 and C-ordered, or CSR.
         y : ignored
+        batch : array-like of shape (n_cells,), optional
+            The batch of each cell: each cell then gets neighbours in every batch, so that tree, scales and graphs join
+            types and not batches. Needs `neighbors`. X itself is not corrected.
 
         Returns
         -------
@@ -271,6 +276,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             checkpoint=self.checkpoint,
             resume=self.resume,
             memory=self.memory,
+            batch=None if batch is None else ("batch", batches_of(batch)),
         )
         names = getattr(self, "feature_names_in_", None)
         self.result_ = Result(parts["uns"]["pnmf"], bases=parts["W"], var_names=names)
@@ -295,9 +301,9 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         at the scales beside (lambda2), which `transform` does not know. With lambda1 = lambda2 = 0 both are the same up
         to the tolerance. Of fits of an AnnData, ``pnmf.tl.transform(..., graph=adata)`` knows the neighbours too.
         """
-        if fit_params:
-            raise TypeError(f"fit takes no parameters beside X, got {sorted(fit_params)}")
-        embedding: np.ndarray = self.fit(X).embeddings_[self.recommended_scale_]
+        if set(fit_params) - {"batch"}:
+            raise TypeError(f"fit takes X and batch alone, got {sorted(fit_params)}")
+        embedding: np.ndarray = self.fit(X, **fit_params).embeddings_[self.recommended_scale_]
         return embedding.copy()
 
     def transform(self, X: Any) -> np.ndarray:

@@ -20,6 +20,7 @@ __all__ = [
     "kmeans",
     "mean_silhouette",
     "neighbor_stability",
+    "neighborhood_scores",
     "normalized_mutual_information",
     "purity",
     "resampling_stability",
@@ -145,6 +146,39 @@ def score_embedding(
     """k-means of the rows of X once for each seed, and what it says; `clusters` defaults to the number of labels."""
     known = np.empty(0, dtype=np.int64) if labels is None else labels_of(labels)
     return Scores(**_core.metrics.score_embedding(checked(X), known, clusters, starts, seeds, first_seed, silhouette))
+
+
+def neighborhood_scores(X: Any, batch: Any = None, labels: Any = None, *, neighbors: int = 30, cells: int = 1000) -> dict[str, float]:
+    """How well batches are mixed and types kept apart among the nearest rows of X.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_cells, n_coordinates)
+    batch, labels : array-like of shape (n_cells,), optional
+    neighbors : int
+        k, neighbours of each cell.
+    cells : int
+        At most so many cells, evenly spaced in their order, are looked at.
+
+    Returns
+    -------
+    dict
+        mixing: (mean of 1 / sum_b p_b^2 - 1) / (1 / sum_b pi_b^2 - 1) with p_b the share of batch b among the k nearest
+        and pi_b its share among all cells: 0 where every cell has neighbours of its own batch alone, about 1 where
+        batches lie on each other (the local inverse Simpson index of Korsunsky et al. 2019, all neighbours alike).
+        purity: the mean share of the k nearest that have the cell's label. NaN for what was not given.
+
+    Examples
+    --------
+    >>> from pnmf import metrics
+    >>> scores = metrics.neighborhood_scores([[0.0], [0.1], [5.0], [5.1]], batch=list("abab"), labels=[0, 0, 1, 1], neighbors=1)
+    >>> scores["purity"]
+    1.0
+    """
+    none = np.empty(0, dtype=np.int64)
+    return _core.metrics.neighborhood_scores(
+        checked(X), none if batch is None else labels_of(batch, "batch"), none if labels is None else labels_of(labels), int(neighbors), int(cells)
+    )
 
 
 def score_scales(embeddings: Any, labels: Any = None, **options: Any) -> list[Scores]:

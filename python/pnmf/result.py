@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
+from ._data import labels_of
 
 DEPTH_DRIVEN = 0.5  # |r| above which a program follows how deeply cells were sequenced
 OBJECTIVE_TERMS = ("fit", "graph", "smoothness", "anchor")
@@ -231,6 +232,26 @@ class Result:
         table = _core.enriched(scores, [str(name) for name in self.var_names], os.fspath(gene_sets), int(best), int(smallest_set))
         table["program"] = [f"P{k + 1}" for k in table["program"]]
         return pd.DataFrame(table)
+
+    def batch_scores(self, labels: Any = None) -> dict[str, Any] | None:
+        """How well the batches of the fit are mixed, and types kept apart: see `pnmf.metrics.neighborhood_scores`.
+
+        Parameters
+        ----------
+        labels : array-like of shape (n_cells,), optional
+            Known types of the cells.
+
+        Returns
+        -------
+        dict or None
+            column, batches (name and cells of each), mixing_before (in the space of the fit) and mixing (in the
+            embedding at the recommended scale, cells of length 1); with labels also label_purity_before and
+            label_purity. None for a fit without batches.
+        """
+        known = np.empty(0, dtype=np.int64) if labels is None else labels_of(labels)
+        found = _core.metrics.batch_scores(self._parts, known)
+        scores: dict[str, Any] | None = None if found is None else json.loads(found)
+        return scores
 
     def _programs(self) -> Mapping[str, Any]:
         held = self._parts["uns"].get("programs")

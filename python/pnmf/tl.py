@@ -53,6 +53,7 @@ def pnmf(
     genes: int | str | None = None,
     mask_var: Any = None,
     space: str | None = None,
+    batch_key: str | None = None,
     transform: str | None = None,
     key_added: str = "pnmf",
     save_basis: bool = False,
@@ -100,6 +101,10 @@ def pnmf(
     space : str, optional
         Where distances between cells come from: "pca:30", "none" (the values that are factorised), or "obsm:KEY", an
         entry of obsm such as one corrected for batches.
+    batch_key : str, optional
+        A column of obs with the batch of each cell. Each cell then gets neighbours in every batch, so that tree, scales
+        and graphs join types and not batches. The values that are factorised are not corrected: programs that tell
+        batches apart stay programs. `Result.batch_scores` says what came of it.
     transform : {"log-unit", "none"}, optional
         The older way to say how values are treated: log10(1 + x), then cells of length 1.
     key_added : str
@@ -148,7 +153,7 @@ def pnmf(
         "precision": precision,
     }
     given = {**options, "rank": rank_of(rank, n_components), "seed": seed_of(random_state)}
-    prepared = prepare(adata, asked, given, layer=layer, use_rep=use_rep, mask_var=mask_var, verbose=verbose)
+    prepared = prepare(adata, asked, given, layer=layer, use_rep=use_rep, mask_var=mask_var, batch_key=batch_key, verbose=verbose)
     ready = prepared.ready
     parts = fit_parts(
         prepared.X,
@@ -163,6 +168,7 @@ def pnmf(
         memory=memory,
         space=None if ready["space"] is None else np.ascontiguousarray(ready["space"]["coordinates"]),
         columns=ready["columns"],
+        batch=ready["batch"],
     )
     uns = parts["uns"]["pnmf"]
     # AnnData keeps obs and obsm in order when cells are sorted or selected, but not uns: names tell them there.

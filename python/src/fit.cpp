@@ -6,6 +6,7 @@
 
 #include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/error.hpp>
+#include <pnmf/io/batches.hpp>
 #include <pnmf/names.hpp>
 #include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/result_file.hpp>
@@ -17,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pnmf::python {
@@ -95,6 +97,9 @@ RunObserver observer_of_run(const Reporter& report, bool saves, std::unique_ptr<
     return observer;
 }
 
+/// What a column is called, and its values, one for each cell.
+using NamedColumn = std::pair<std::string, std::vector<std::string>>;
+
 /// What a run does beside fitting: see `PersistentNMF`.
 struct Keeping {
     std::optional<std::string> folder;
@@ -102,11 +107,18 @@ struct Keeping {
     std::optional<std::string> memory;
     std::optional<Matrix> space; ///< coordinates × cells
     Dataset about;               ///< columns of the table of cells that `prepare` made
+    std::optional<NamedColumn> batch;
 };
 
 template <class Real>
 py::dict fit_in(const py::object& X, RunOptions options, const Keeping& keeping, const py::object& callback) {
     const Cells cells(X);
+    Dataset about = keeping.about;
+    about.X = Matrix(0, cells.count());
+    if (keeping.batch) {
+        add_batches(about, keeping.batch->first, keeping.batch->second);
+        options.fit.filtration.batch = batches_of(about)->of_cell;
+    }
     options.space = keeping.space ? &*keeping.space : nullptr;
     require(!keeping.resume || keeping.folder, "resume needs checkpoint, the folder to go on from");
     std::unique_ptr<RunFolder> folder;
@@ -126,7 +138,7 @@ py::dict fit_in(const py::object& X, RunOptions options, const Keeping& keeping,
                 run_fit<Real>(cells.view(), options, observer_of_run(report, folder != nullptr, cancelling));
         },
         callback, folder != nullptr);
-    py::dict parts = parts_of(run.prepared, run.result, run.assessment, {}, keeping.about);
+    py::dict parts = parts_of(run.prepared, run.result, run.assessment, {}, about);
     double seconds = 0.0;
     for (const StageTime& time : run.seconds) {
         seconds += time.seconds;
@@ -145,7 +157,7 @@ py::dict fit_any(const py::object& X, const py::dict& options, std::optional<Ind
                  const std::string& precision, std::optional<int> threads, const py::object& callback,
                  const std::optional<std::string>& checkpoint, bool resume, double checkpoint_every,
                  const std::optional<std::string>& memory, const std::optional<Array>& space,
-                 const py::dict& columns) {
+                 const py::dict& columns, const std::optional<NamedColumn>& batch) {
     const Threads held(threads);
     const RunOptions run{
         .fit = options_of(options), .clusters = clusters, .checkpoint_every = checkpoint_every};
@@ -153,7 +165,8 @@ py::dict fit_any(const py::object& X, const py::dict& options, std::optional<Ind
                     .resume = resume,
                     .memory = memory,
                     .space = space ? std::optional(columns_of(*space)) : std::nullopt,
-                    .about = {}};
+                    .about = {},
+                    .batch = batch};
     for (const auto& [name, values] : columns) {
         keeping.about.cell_table.push_back(
             {.name = name.cast<std::string>(), .values = values.cast<std::vector<double>>()});
@@ -276,7 +289,7 @@ void bind_fit(py::module_& module) {
     module.def("fit", &fit_any, py::arg("X"), py::arg("options"), py::arg("clusters"), py::arg("precision"),
                py::arg("threads"), py::arg("callback"), py::arg("checkpoint") = py::none(),
                py::arg("resume") = false, py::arg("checkpoint_every") = 300.0, py::arg("memory") = py::none(),
-               py::arg("space") = py::none(), py::arg("columns") = py::dict());
+               py::arg("space") = py::none(), py::arg("columns") = py::dict(), py::arg("batch") = py::none());
     module.def("choose_rank", &rank_curve, py::arg("X"), py::arg("ranks"), py::arg("restarts"),
                py::arg("held_out"), py::arg("rule"), py::arg("seed"), py::arg("threads"),
                py::arg("callback"));

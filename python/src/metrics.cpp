@@ -3,6 +3,7 @@
 #include "module.hpp"
 #include "watch.hpp"
 
+#include <pnmf/assess/neighborhoods.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/metrics/consensus.hpp>
@@ -10,6 +11,7 @@
 #include <pnmf/metrics/label_free.hpp>
 #include <pnmf/metrics/scoring.hpp>
 #include <pnmf/metrics/silhouette.hpp>
+#include <pnmf/results/batch_scores.hpp>
 #include <pnmf/results/score_result.hpp>
 
 namespace pnmf::python {
@@ -169,6 +171,31 @@ py::array_t<std::int64_t> cut_linkage(const Array& merges, Index clusters) {
     return array_of(std::vector<std::int64_t>(labels.begin(), labels.end()));
 }
 
+/// Mixing of batches and purity of labels among the nearest rows of X.
+py::dict neighborhoods(const Array& X, const Labels& batch, const Labels& labels, Index neighbors,
+                       Index cells) {
+    const Matrix columns = columns_of(X);
+    NeighborhoodScores scores;
+    run_watched(
+        [&](const Reporter&) {
+            scores = neighborhood_scores(Points(DataView(view_of(columns))), labels_of(batch),
+                                         labels_of(labels), {.neighbors = neighbors, .cells = cells});
+        },
+        py::none());
+    py::dict result;
+    result["mixing"] = scores.mixing;
+    result["purity"] = scores.purity;
+    return result;
+}
+
+/// `batch_scores` of a stored result as JSON; None where the fit knew no batches.
+py::object scores_of_batches(const py::dict& parts, const Labels& labels) {
+    const StoredResult result = stored_result(anndata_file(parts));
+    std::optional<BatchScores> scores;
+    run_watched([&](const Reporter&) { scores = batch_scores(result, labels_of(labels)); }, py::none());
+    return scores ? py::object(py::str(to_json(*scores))) : py::object(py::none());
+}
+
 } // namespace
 
 void bind_metrics(py::module_& module) {
@@ -185,6 +212,8 @@ void bind_metrics(py::module_& module) {
     metrics.def("neighbor_stability", &stability);
     metrics.def("score_result", &score_stored, py::arg("parts"), py::arg("labels"), py::arg("clusters"),
                 py::arg("starts"), py::arg("seeds"), py::arg("first_seed"), py::arg("threads"));
+    metrics.def("neighborhood_scores", &neighborhoods);
+    metrics.def("batch_scores", &scores_of_batches);
     metrics.def("consensus_over_scales", &consensus);
     metrics.def("hierarchy_along_scales", &hierarchy);
     metrics.def("cut", &cut_linkage);

@@ -3,6 +3,7 @@
 #include "options.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/io/batches.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/results/preset.hpp>
 
@@ -84,6 +85,10 @@ Dataset dataset_of(const py::object& X, const py::dict& about) {
         require(data.space->coordinates.allFinite(),
                 "{} holds NaN or infinite values: a space must be finite", data.space->name);
     }
+    if (about.contains("batch")) {
+        add_batches(data, about["batch_key"].cast<std::string>(),
+                    about["batch"].cast<std::vector<std::string>>());
+    }
     return data;
 }
 
@@ -143,9 +148,15 @@ py::dict prepare_data(const py::object& X, const py::dict& asked, const py::dict
                                           : fmt::format("{} ({}= changes it)", one.text, one.option));
     }
     result["notices"] = notices;
-    py::dict columns; // of the cells, made on the way; `fit` takes them
+    py::dict columns;             // of the cells, made on the way; `fit` takes them
+    result["batch"] = py::none(); // what they are called, and that of each cell
     for (const TableColumn& column : data.cell_table) {
-        columns[column.name.c_str()] = array_of(std::get<std::vector<double>>(column.values));
+        if (column.name == batch_column) {
+            result["batch"] =
+                py::make_tuple(*data.input.batch, std::get<std::vector<std::string>>(column.values));
+        } else {
+            columns[column.name.c_str()] = array_of(std::get<std::vector<double>>(column.values));
+        }
     }
     result["columns"] = columns;
     result["X"] = values_of(data);
