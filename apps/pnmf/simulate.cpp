@@ -7,11 +7,13 @@
 #include <pnmf/io/h5ad_writer.hpp>
 #include <pnmf/io/matrix_market_writer.hpp>
 #include <pnmf/io/write_text.hpp>
+#include <pnmf/simulate/branches.hpp>
 #include <pnmf/simulate/cells.hpp>
 #include <pnmf/simulate/circles.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <functional>
@@ -185,6 +187,36 @@ void run_cells(const CellsOptions& options, const fs::path& output) {
         target.beside("cells.tsv").filename().string(), target.beside("tree.nwk").filename().string());
 }
 
+/// Cells on branches, with what is known about each: its branch and its time.
+void run_branches(const BranchesOptions& options, const fs::path& output) {
+    require(output.filename().string().ends_with(".h5ad"),
+            "{}: branches are written to a file that ends in .h5ad", output.string());
+    const BranchesModel model = make_branches_model(options);
+    const Index cells = options.cells.cells;
+    H5adWriter writer(output, numbered("gene", options.cells.genes), cells);
+    const std::vector<Index> places =
+        stream_cells(model.cells, [&](const SparseMatrix<double>& counts) { writer.append(counts); });
+    std::vector<std::string> branches;
+    std::vector<std::string> ends;
+    std::vector<double> times;
+    for (const Index place : places) {
+        std::vector<Index> reached =
+            model.reaches[static_cast<std::size_t>(model.branch[static_cast<std::size_t>(place)])];
+        std::transform(reached.begin(), reached.end(), reached.begin(), [](Index end) { return end + 1; });
+        ends.push_back(fmt::format("{}", fmt::join(reached, "+")));
+        branches.push_back(fmt::format("branch{}", model.branch[static_cast<std::size_t>(place)] + 1));
+        times.push_back(model.time[static_cast<std::size_t>(place)]);
+    }
+    write_text(file_target(output).beside("tree.nwk"), newick(model.cells.tree));
+    writer.finish(numbered("cell", cells),
+                  {{.name = "label", .values = std::move(branches), .categorical = true},
+                   {.name = "ends", .values = std::move(ends), .categorical = true},
+                   {.name = "time", .values = std::move(times)}});
+    say("{}: {} genes x {} cells, {} counts above 0, obs columns label (the branch), ends (that it leads to) "
+        "and time\n",
+        output.string(), options.cells.genes, cells, writer.entries());
+}
+
 void add_circles(CLI::App& simulate) {
     CLI::App* verb = simulate.add_subcommand(
         "circles",
@@ -241,6 +273,29 @@ void add_cells(CLI::App& simulate) {
     verb->callback([options, output] { run_cells(*options, *output); });
 }
 
+void add_branches(CLI::App& simulate) {
+    CLI::App* verb = simulate.add_subcommand(
+        "branches", "Single-cell counts of cells on the way from one start to several ends, times known");
+    auto options = std::make_shared<BranchesOptions>();
+    auto output = std::make_shared<std::string>();
+    verb->add_option("-o,--output", *output, ".h5ad file to write; the tree goes beside it")->required();
+    const auto add = [&](const char* flag, auto& value, const char* help) {
+        verb->add_option(flag, value, help)->capture_default_str();
+    };
+    add("--cells", options->cells.cells, "Number of cells");
+    add("--genes", options->cells.genes, "Number of genes");
+    add("--ends", options->ends, "Where paths end; branch 1 leads from the start to the first fork");
+    add("--steps", options->steps, "Places on a branch");
+    add("--changed", options->cells.changed, "Share of genes that change along a branch");
+    add("--fold", options->cells.fold, "How much they change (deviation of the log-fold change)");
+    add("--depth", options->cells.depth, "Median sum of counts of a cell, before dropout");
+    add("--dispersion", options->cells.dispersion, "phi: a count with mean m has the variance m + phi m^2");
+    add("--dropout", options->cells.dropout,
+        "A gene with this mean is lost in half of the cells; 0: no dropout");
+    add_seed(*verb, options->cells.seed);
+    verb->callback([options, output] { run_branches(*options, *output); });
+}
+
 } // namespace
 
 void add_simulate(CLI::App& app) {
@@ -248,6 +303,7 @@ void add_simulate(CLI::App& app) {
     verb->require_subcommand(1);
     add_circles(*verb);
     add_cells(*verb);
+    add_branches(*verb);
 }
 
 } // namespace pnmf::cli

@@ -22,6 +22,7 @@ void add_reproduce(CLI::App& app);
 void add_scales(CLI::App& app);
 void add_fit(CLI::App& app, const std::string& command);
 void add_manual(CLI::App& app);
+void add_paths(CLI::App& app);
 void add_programs(CLI::App& app);
 void add_rank(CLI::App& app);
 void add_report(CLI::App& app);

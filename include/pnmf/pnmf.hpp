@@ -4,8 +4,10 @@
 #include <pnmf/assess/assess.hpp>
 #include <pnmf/assess/consensus_programs.hpp>
 #include <pnmf/assess/enrichment.hpp>
+#include <pnmf/assess/group_tree.hpp>
 #include <pnmf/assess/modularity.hpp>
 #include <pnmf/assess/neighborhoods.hpp>
+#include <pnmf/assess/paths.hpp>
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/assess/resolutions.hpp>
 #include <pnmf/baselines/choose_rank.hpp>
@@ -87,11 +89,13 @@
 #include <pnmf/results/run_folder.hpp>
 #include <pnmf/results/save_run.hpp>
 #include <pnmf/results/score_result.hpp>
+#include <pnmf/results/stored_paths.hpp>
 #include <pnmf/results/stored_programs.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/results/transform_cells.hpp>
 #include <pnmf/scales/scale_set.hpp>
 #include <pnmf/scales/strategies.hpp>
+#include <pnmf/simulate/branches.hpp>
 #include <pnmf/simulate/cells.hpp>
 #include <pnmf/simulate/circles.hpp>
 #include <pnmf/solvers/adapt_scales.hpp>

@@ -54,6 +54,10 @@ class _Metrics:
     @staticmethod
     def hierarchy_along_scales(embeddings: list[np.ndarray]) -> np.ndarray: ...
     @staticmethod
+    def hierarchy_of_groups(
+        embeddings: list[np.ndarray], groups: np.ndarray, weight: list[float]
+    ) -> dict[str, np.ndarray]: ...
+    @staticmethod
     def cut(merges: np.ndarray, clusters: int) -> np.ndarray: ...
     @staticmethod
     def merge_labels(labels: list[str], groups: str) -> list[str]: ...
@@ -75,6 +79,8 @@ class _Simulate:
     ) -> tuple[np.ndarray, np.ndarray]: ...
     @staticmethod
     def cells(options: dict[str, Any]) -> dict[str, Any]: ...
+    @staticmethod
+    def branches(options: dict[str, Any]) -> dict[str, Any]: ...
 
 metrics: _Metrics
 simulate: _Simulate
@@ -99,6 +105,17 @@ def fit(
 def report(
     parts: dict[str, Any], columns: dict[str, Any], basis: np.ndarray | None, cells: tuple[Any, list[str], list[str]] | None, name: str
 ) -> str: ...
+def paths(
+    parts: dict[str, Any],
+    column: str,
+    groups: list[str],
+    names: list[str],
+    root: str,
+    ends: list[str],
+    direction: float,
+    cells: tuple[Any, list[str], list[str]] | None,
+    threads: int | None,
+) -> dict[str, Any]: ...
 def enriched(scores: np.ndarray, genes: list[str], path: str, best: int, smallest_set: int) -> dict[str, list[Any]]: ...
 def choose_rank(
     X: Any,

@@ -11,7 +11,7 @@ import scipy.sparse
 from . import _core
 from ._data import seed_of, sparse_matrix
 
-__all__ = ["SimulatedCells", "cells", "circles"]
+__all__ = ["SimulatedBranches", "SimulatedCells", "branches", "cells", "circles"]
 
 
 def circles(
@@ -108,3 +108,55 @@ def cells(
     }
     drawn = _core.simulate.cells(options)
     return SimulatedCells(sparse_matrix((*drawn["counts"], (cells, genes))), drawn["types"], drawn["newick"])
+
+
+@dataclass(frozen=True)
+class SimulatedBranches:
+    """Counts (CSR, cells x genes); the time and the branch of each cell; the ends that each branch leads to; the tree."""
+
+    counts: scipy.sparse.csr_matrix
+    time: np.ndarray
+    branch: np.ndarray
+    reaches: list[list[int]]
+    newick: str
+
+
+def branches(
+    cells: int = 1000,
+    genes: int = 1000,
+    ends: int = 3,
+    *,
+    steps: int = 20,
+    changed: float = 0.3,
+    fold: float = 1.0,
+    depth: float = 5000.0,
+    dispersion: float = 0.3,
+    dropout: float = 0.0,
+    random_state: Any = 0,
+) -> SimulatedBranches:
+    """Counts of cells on the way from one start to several ends.
+
+    Branch 0 leads from the start to the first fork. Time is counted in branches: 0 at the start, 1 at the first fork.
+
+    Examples
+    --------
+    >>> from pnmf.simulate import branches
+    >>> drawn = branches(cells=50, genes=30, ends=2)
+    >>> drawn.counts.shape, drawn.reaches
+    ((50, 30), [[0, 1], [0], [1]])
+    """
+    options = {
+        "cells": cells,
+        "genes": genes,
+        "ends": ends,
+        "steps": steps,
+        "changed": changed,
+        "fold": fold,
+        "depth": depth,
+        "dispersion": dispersion,
+        "dropout": dropout,
+        "seed": seed_of(random_state),
+    }
+    drawn = _core.simulate.branches(options)
+    counts = sparse_matrix((*drawn["counts"], (cells, genes)))
+    return SimulatedBranches(counts, drawn["time"], drawn["branch"], [list(ends) for ends in drawn["reaches"]], drawn["newick"])

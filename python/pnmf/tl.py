@@ -13,12 +13,13 @@ from sklearn.preprocessing import normalize
 from . import _core
 from ._adata import named_cells, prepare
 from ._data import checked, core_matrix, seed_of, threads_of
+from ._paths import hierarchy, paths
 from ._progress import Callback
 from .estimator import PersistentNMF, fit_parts, rank_of
 from .rank import RankCurve, rank_curve
 from .result import as_result
 
-__all__ = ["choose_rank", "log_unit", "pnmf", "programs", "transform"]
+__all__ = ["choose_rank", "hierarchy", "log_unit", "paths", "pnmf", "programs", "transform"]
 
 
 def log_unit(X: Any) -> Any:

@@ -3,6 +3,7 @@
 #include "module.hpp"
 #include "watch.hpp"
 
+#include <pnmf/assess/group_tree.hpp>
 #include <pnmf/assess/neighborhoods.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
@@ -171,6 +172,22 @@ py::array_t<std::int64_t> cut_linkage(const Array& merges, Index clusters) {
     return array_of(std::vector<std::int64_t>(labels.begin(), labels.end()));
 }
 
+/// `group_tree` from a list of embeddings, n × d each: SciPy's linkage, and the mean of each group.
+py::dict tree_of_groups(const std::vector<Array>& embeddings, const Labels& groups,
+                        const std::vector<double>& weight) {
+    std::vector<Matrix> scales;
+    for (const Array& H : embeddings) {
+        scales.push_back(columns_of(H));
+    }
+    GroupTree tree = group_tree(
+        std::ssize(scales), [&](Index t) { return scales[static_cast<std::size_t>(t)]; }, labels_of(groups),
+        weight);
+    py::dict result;
+    result["linkage"] = rows_of<double>(tree.hierarchy.merges.transpose());
+    result["means"] = rows_of(std::move(tree.means));
+    return result;
+}
+
 /// Mixing of batches and purity of labels among the nearest rows of X.
 py::dict neighborhoods(const Array& X, const Labels& batch, const Labels& labels, Index neighbors,
                        Index cells) {
@@ -216,6 +233,7 @@ void bind_metrics(py::module_& module) {
     metrics.def("batch_scores", &scores_of_batches);
     metrics.def("consensus_over_scales", &consensus);
     metrics.def("hierarchy_along_scales", &hierarchy);
+    metrics.def("hierarchy_of_groups", &tree_of_groups);
     metrics.def("cut", &cut_linkage);
     metrics.def("merge_labels", &merge_labels);
     metrics.def("gap_prominence", [](const std::vector<double>& epsilon, const std::vector<double>& deaths) {

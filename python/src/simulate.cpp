@@ -2,8 +2,11 @@
 #include "module.hpp"
 #include "watch.hpp"
 
+#include <pnmf/simulate/branches.hpp>
 #include <pnmf/simulate/cells.hpp>
 #include <pnmf/simulate/circles.hpp>
+
+#include <pybind11/stl.h>
 
 namespace pnmf::python {
 namespace {
@@ -50,12 +53,52 @@ py::dict cells(const py::dict& given) {
     return result;
 }
 
+py::dict branches(const py::dict& given) {
+    BranchesOptions options;
+    const auto take = [&](const char* name, auto& field) {
+        field = given[name].cast<std::remove_reference_t<decltype(field)>>();
+    };
+    take("cells", options.cells.cells);
+    take("genes", options.cells.genes);
+    take("ends", options.ends);
+    take("steps", options.steps);
+    take("changed", options.cells.changed);
+    take("fold", options.cells.fold);
+    take("depth", options.cells.depth);
+    take("dispersion", options.cells.dispersion);
+    take("dropout", options.cells.dropout);
+    take("seed", options.cells.seed);
+    SimulatedCells drawn;
+    BranchesModel model;
+    run_watched(
+        [&](const Reporter&) {
+            model = make_branches_model(options);
+            drawn = simulate_cells(model.cells, 0, options.cells.cells);
+        },
+        py::none());
+    std::vector<double> time;
+    std::vector<Index> branch;
+    for (const Index place : drawn.types) {
+        time.push_back(model.time[static_cast<std::size_t>(place)]);
+        branch.push_back(model.branch[static_cast<std::size_t>(place)]);
+    }
+    py::dict result;
+    result["counts"] = py::make_tuple(array_of(drawn.counts.value), array_of(drawn.counts.row),
+                                      array_of(drawn.counts.start));
+    result["time"] = array_of(time);
+    result["branch"] = array_of(branch);
+    result["reaches"] = model.reaches;
+    result["newick"] = newick(model.cells.tree);
+    return result;
+}
+
 } // namespace
 
 void bind_simulate(py::module_& module) {
     py::module_ simulate = module.def_submodule("simulate");
     simulate.def("circles", &circles);
     simulate.def("cells", &cells);
+    simulate.def("branches", &branches);
 }
 
 } // namespace pnmf::python

@@ -9,6 +9,7 @@
 #include <pnmf/io/gene_sets.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/report/report.hpp>
+#include <pnmf/results/stored_paths.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/results/transform_cells.hpp>
 #include <pnmf/version.hpp>
@@ -106,6 +107,40 @@ py::dict transform_result(const py::dict& parts, const py::tuple& cells, const s
     return read;
 }
 
+/// Paths of a fit (`find_paths`). `groups`: the group of each cell, and `names` of the groups in their order;
+/// `cells`: the data of the fit as for `transform_result`, or None.
+py::dict paths_of(const py::dict& parts, const std::string& column, const std::vector<std::string>& groups,
+                  const std::vector<std::string>& names, const std::string& root,
+                  const std::vector<std::string>& ends, double direction, const py::object& cells,
+                  std::optional<int> threads) {
+    const Threads held(threads);
+    AnnDataFile file = anndata_file(parts);
+    file.cell_table.push_back({.name = column, .values = groups, .categorical = true, .categories = names});
+    const StoredResult result = stored_result(std::move(file), "the fit");
+    std::optional<RecordedData> data;
+    if (!cells.is_none()) {
+        data = prepared_as(result, cells.cast<py::tuple>(), std::nullopt, true);
+        require(data->match.missing.empty() && data->data.cell_names == result.file.cell_names,
+                "these are not the data of the fit: its genes or the names or order of its cells differ");
+    }
+    StoredPaths paths;
+    run_watched(
+        [&](const Reporter&) {
+            paths = find_paths(
+                result, {.root = root, .ends = ends, .groups = column, .fates = {.direction = direction}},
+                data ? &data->data : nullptr);
+        },
+        py::none());
+    py::dict found;
+    found["root"] = paths.root;
+    found["ends"] = paths.ends;
+    found["time"] = array_of(std::vector<double>(paths.time.begin(), paths.time.end()));
+    found["fates"] = rows_of(std::move(paths.fates.probability));
+    found["converged"] = paths.fates.converged;
+    found["sweeps"] = paths.fates.sweeps;
+    return found;
+}
+
 /// The page of a result. `columns` of the cells: numbers or texts by name; `basis`, rank × features, of the
 /// recommended scale, or None; `cells`: the data of the fit as for `transform_result`, or None.
 std::string page_of(const py::dict& parts, const py::dict& columns, const std::optional<Array>& basis,
@@ -172,6 +207,8 @@ void bind_stored(py::module_& module) {
     module.def("stored", &stored, py::arg("parts"), py::arg("name"));
     module.def("report", &page_of, py::arg("parts"), py::arg("columns"), py::arg("basis"), py::arg("cells"),
                py::arg("name"));
+    module.def("paths", &paths_of, py::arg("parts"), py::arg("column"), py::arg("groups"), py::arg("names"),
+               py::arg("root"), py::arg("ends"), py::arg("direction"), py::arg("cells"), py::arg("threads"));
     module.def("enriched", &enriched, py::arg("scores"), py::arg("genes"), py::arg("path"), py::arg("best"),
                py::arg("smallest_set"));
     module.def("transform_result", &transform_result, py::arg("parts"), py::arg("cells"), py::arg("scales"),

@@ -1,5 +1,7 @@
 #include <pnmf/simulate/cells.hpp>
 
+#include "simulate/cell_tree.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/parallel.hpp>
@@ -17,7 +19,9 @@ constexpr Index block_of_cells = 64;
 /// Streams of the seed, one for each thing drawn.
 enum Stream : std::uint64_t { tree_stream, profile_stream, proportion_stream, cell_stream };
 
-void check(const CellsOptions& options) {
+} // namespace
+
+void check_cells_options(const CellsOptions& options) {
     const auto at_least = [](const char* name, auto value, auto least) {
         require(value >= least && std::isfinite(static_cast<double>(value)), "{} must be at least {}, got {}",
                 name, least, value);
@@ -40,10 +44,10 @@ void check(const CellsOptions& options) {
             "dispersion must be positive, got {}", options.dispersion);
 }
 
-/// Splits a leaf at random until there are as many leaves as types.
-CellTree random_tree(Index types, Random random) {
+CellTree random_cell_tree(Index leaves, const CellsOptions& options) {
+    Random random = Random(options.seed).fork(tree_stream);
     CellTree tree{.parent = {-1}, .leaf = {0}};
-    while (std::ssize(tree.leaf) < types) {
+    while (std::ssize(tree.leaf) < leaves) {
         const auto split = static_cast<std::size_t>(random.below(std::ssize(tree.leaf)));
         const Index node = tree.leaf[split];
         const Index child = std::ssize(tree.parent);
@@ -53,6 +57,8 @@ CellTree random_tree(Index types, Random random) {
     }
     return tree;
 }
+
+namespace {
 
 /// Draws items with given weights in O(1) (Walker 1977, Vose 1991).
 class AliasTable {
@@ -161,18 +167,13 @@ class CellDrawer {
 
 } // namespace
 
-CellModel make_cell_model(const CellsOptions& options) {
-    check(options);
+Matrix node_log_profiles(const CellTree& tree, const CellsOptions& options) {
     const Random root(options.seed);
-    CellModel model{.options = options,
-                    .tree = random_tree(options.types, root.fork(tree_stream)),
-                    .profile = {},
-                    .proportions = {}};
-    const Index nodes = std::ssize(model.tree.parent);
+    const Index nodes = std::ssize(tree.parent);
     Matrix log_profile(options.genes, nodes);
     for (Index node = 0; node < nodes; ++node) {
         Random random = root.fork(profile_stream).fork(static_cast<std::uint64_t>(node));
-        const Index parent = model.tree.parent[node];
+        const Index parent = tree.parent[node];
         for (Index gene = 0; gene < options.genes; ++gene) {
             if (parent < 0) {
                 log_profile(gene, node) = options.gene_spread * random.normal();
@@ -183,9 +184,19 @@ CellModel make_cell_model(const CellsOptions& options) {
             }
         }
     }
+    return log_profile;
+}
+
+CellModel make_cell_model(const CellsOptions& options) {
+    check_cells_options(options);
+    CellModel model{.options = options,
+                    .tree = random_cell_tree(options.types, options),
+                    .profile = {},
+                    .proportions = {}};
+    const Matrix log_profile = node_log_profiles(model.tree, options);
     model.profile.resize(options.genes, options.types);
     model.proportions.resize(options.types);
-    Random sizes = root.fork(proportion_stream);
+    Random sizes = Random(options.seed).fork(proportion_stream);
     for (Index type = 0; type < options.types; ++type) {
         const auto& leaf = log_profile.col(model.tree.leaf[type]);
         model.profile.col(type) = (leaf.array() - leaf.maxCoeff()).exp().matrix();
