@@ -117,10 +117,16 @@ class ScaleAssessor {
 
     Matrix probed_part(const Matrix& H) const { return H(Eigen::all, probed_cells(H.cols(), options_)); }
 
-    /// `finest`: the probed cells of the finest embedding, of unit length; null for a scale not probed.
-    AssessedScale operator()(const Matrix& H, const Matrix* finest) const {
+    std::vector<Index> clusters_of(const Matrix& H) const {
+        const KMeansOptions how{.clusters = clusters_, .starts = starts_, .seed = options_.seed};
+        return (options_.kmeans ? options_.kmeans(H, how) : kmeans(H, how)).labels;
+    }
+
+    /// `clusters_found`: those of all cells, empty where they are still to be found. `finest`: the probed
+    /// cells of the finest embedding, of unit length; null for a scale not probed.
+    AssessedScale operator()(const Matrix& H, std::vector<Index> clusters_found, const Matrix* finest) const {
         AssessedScale scale;
-        scale.clusters = kmeans(H, {.clusters = clusters_, .starts = starts_, .seed = options_.seed}).labels;
+        scale.clusters = clusters_found.empty() ? clusters_of(H) : std::move(clusters_found);
         if (finest == nullptr) {
             return scale;
         }
@@ -222,9 +228,14 @@ Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embed
         while (std::ssize(group) < std::min(together, scales - first)) {
             group.push_back(embedding(first + std::ssize(group)));
         }
+        std::vector<std::vector<Index>> found(group.size());
+        if (options.kmeans) { // a device works for one thread
+            std::transform(group.begin(), group.end(), found.begin(),
+                           [&](const Matrix& H) { return assessor.clusters_of(H); });
+        }
         const auto assess = [&](Index i) {
             const bool probe = std::binary_search(probed.begin(), probed.end(), first + i);
-            assessed[first + i] = assessor(group[i], probe ? &finest : nullptr);
+            assessed[first + i] = assessor(group[i], std::move(found[i]), probe ? &finest : nullptr);
         };
         if (std::ssize(group) > 1) {
             parallel_for(std::ssize(group), assess);

@@ -1,10 +1,12 @@
 #include "backends/cpu/cpu_backend.hpp"
 #include "backends/cpu/cpu_chain.hpp"
+#include "metrics/kmeans_device.hpp"
 #include "solvers/backend.hpp"
 #include "solvers/device_facts.hpp"
 #ifdef PNMF_HAS_CUDA
 #include "backends/cuda/cuda_backend.hpp"
 #include "backends/cuda/cuda_chain.hpp"
+#include "backends/cuda/cuda_kmeans.hpp"
 #include "backends/cuda/cuda_pairs.hpp"
 #endif
 
@@ -83,6 +85,15 @@ double cuda_pair_bytes([[maybe_unused]] Index dimensions, [[maybe_unused]] Index
 #else
     return 0.0;
 #endif
+}
+
+KMeansFunction kmeans_on([[maybe_unused]] const std::string& device) {
+#ifdef PNMF_HAS_CUDA
+    if (device == "cuda") {
+        return cuda_kmeans;
+    }
+#endif
+    return {};
 }
 
 template <class Real>

@@ -1,5 +1,6 @@
 #include <pnmf/metrics/kmeans.hpp>
 
+#include "metrics/kmeans_parts.hpp"
 #include "metrics/numpy_random.hpp"
 
 #include <pnmf/error.hpp>
@@ -13,26 +14,6 @@ namespace pnmf {
 namespace {
 
 constexpr Index block_of_cells = 1024;
-
-/// The random numbers of one seeding: drawn for all starts in turn from one stream, before the starts part.
-struct SeedingDraws {
-    Index first = 0;
-    Matrix uniform; ///< candidates × (k − 1)
-};
-
-std::vector<SeedingDraws> draw_seedings(Index cells, const KMeansOptions& options) {
-    const Index candidates = 2 + static_cast<Index>(std::log(static_cast<double>(options.clusters)));
-    NumpyRandom random(options.seed);
-    std::vector<SeedingDraws> draws(static_cast<std::size_t>(options.starts));
-    for (SeedingDraws& draw : draws) {
-        draw.first = random.below(cells);
-        draw.uniform.resize(candidates, options.clusters - 1);
-        for (double& u : draw.uniform.reshaped()) {
-            u = random.uniform();
-        }
-    }
-    return draws;
-}
 
 Vector squared_distances_to(const Matrix& X, Index cell) {
     return (X.colwise() - X.col(cell)).colwise().squaredNorm().transpose();
@@ -116,7 +97,6 @@ void fill_empty_clusters(const Matrix& X, const Matrix& centres, const std::vect
     }
 }
 
-/// The means of the clusters; an empty one keeps its centre.
 Matrix cluster_means(const Matrix& X, const Matrix& centres, const std::vector<Index>& labels) {
     Matrix sums = Matrix::Zero(X.rows(), centres.cols());
     std::vector<Index> counts(static_cast<std::size_t>(centres.cols()), 0);
@@ -124,15 +104,7 @@ Matrix cluster_means(const Matrix& X, const Matrix& centres, const std::vector<I
         sums.col(labels[j]) += X.col(j);
         ++counts[labels[j]];
     }
-    fill_empty_clusters(X, centres, labels, sums, counts);
-    for (Index c = 0; c < centres.cols(); ++c) {
-        if (counts[c] > 0) {
-            sums.col(c) /= static_cast<double>(counts[c]);
-        } else {
-            sums.col(c) = centres.col(c);
-        }
-    }
-    return sums;
+    return means_of_clusters(X, centres, labels, std::move(sums), std::move(counts));
 }
 
 double inertia(const Matrix& X, const Matrix& centres, const std::vector<Index>& labels) {
@@ -167,7 +139,23 @@ KMeansResult lloyd(const Matrix& X, Matrix centres, double least_move, Index max
     return result;
 }
 
-void check(const Matrix& X, const KMeansOptions& options) {
+} // namespace
+
+std::vector<SeedingDraws> draw_seedings(Index cells, const KMeansOptions& options) {
+    const Index candidates = 2 + static_cast<Index>(std::log(static_cast<double>(options.clusters)));
+    NumpyRandom random(options.seed);
+    std::vector<SeedingDraws> draws(static_cast<std::size_t>(options.starts));
+    for (SeedingDraws& draw : draws) {
+        draw.first = random.below(cells);
+        draw.uniform.resize(candidates, options.clusters - 1);
+        for (double& u : draw.uniform.reshaped()) {
+            u = random.uniform();
+        }
+    }
+    return draws;
+}
+
+void check_kmeans(const Matrix& X, const KMeansOptions& options) {
     require(options.clusters >= 1 && options.clusters <= X.cols(),
             "the number of clusters must be between 1 and the number of cells, {}; got {}", X.cols(),
             options.clusters);
@@ -179,7 +167,18 @@ void check(const Matrix& X, const KMeansOptions& options) {
     require(X.allFinite(), "k-means needs finite values");
 }
 
-} // namespace
+Matrix means_of_clusters(const Matrix& X, const Matrix& centres, const std::vector<Index>& labels,
+                         Matrix sums, std::vector<Index> counts) {
+    fill_empty_clusters(X, centres, labels, sums, counts);
+    for (Index c = 0; c < centres.cols(); ++c) {
+        if (counts[c] > 0) {
+            sums.col(c) /= static_cast<double>(counts[c]);
+        } else {
+            sums.col(c) = centres.col(c);
+        }
+    }
+    return sums;
+}
 
 std::vector<Index> nearest_centres(const Matrix& X, const Matrix& centres) {
     require(centres.cols() >= 1 && centres.rows() == X.rows(),
@@ -191,7 +190,7 @@ std::vector<Index> nearest_centres(const Matrix& X, const Matrix& centres) {
 }
 
 KMeansResult kmeans(const Matrix& X, const KMeansOptions& options) {
-    check(X, options);
+    check_kmeans(X, options);
     // About the mean the products cancel less.
     const Vector mean = X.rowwise().mean();
     const Matrix centred = X.colwise() - mean;

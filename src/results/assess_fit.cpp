@@ -1,9 +1,14 @@
+#include "metrics/kmeans_device.hpp"
+
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/results/assess_fit.hpp>
 
 namespace pnmf {
 namespace {
+
+/// Below, k-means has ended on the CPU before a device has begun.
+constexpr Index cells_for_device = 20000;
 
 template <class Real>
 GenePrograms programs_of(const PreparedFit<Real>& prepared, const FitResult<Real>& result, Index scale) {
@@ -32,6 +37,9 @@ Assessment assess_fit(const PreparedFit<Real>& prepared, const FitResult<Real>& 
                       const AssessOptions& asked) {
     const bool has_scales = prepared.tree.has_value();
     AssessOptions options = asked;
+    if (!options.kmeans && result.factors.H.front().cols() >= cells_for_device) {
+        options.kmeans = kmeans_on(std::string(name_of(prepared.options.solver.device)));
+    }
     if (const auto* graph = dynamic_cast<const SparseMultiscaleGraph*>(prepared.graph.get())) {
         options.graph = &graph->lists();
     }

@@ -21,7 +21,7 @@ MAY_INCLUDE["baselines"] |= {"metrics", "assess"}  # restarts are compared by th
 MAY_INCLUDE["io"] = {"linalg"}
 MAY_INCLUDE["simulate"] = {"linalg"}
 # Solvers reach a backend through the table alone (make_backend), so nothing includes this layer.
-MAY_INCLUDE["backends"] = {"linalg", "persistence", "graphs", "model", "solvers"}
+MAY_INCLUDE["backends"] = {"linalg", "persistence", "graphs", "model", "solvers", "metrics"}
 MAY_INCLUDE["results"] = set(CHAIN) | {"io", "metrics", "assess"}
 MAY_INCLUDE["report"] = MAY_INCLUDE["results"] | {"results"}
 MAY_INCLUDE["diagnostics"] = set(MAY_INCLUDE) - {"backends"}

@@ -3,6 +3,7 @@
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/assess/resolutions.hpp>
 #include <pnmf/graphs/neighbor_lists.hpp>
+#include <pnmf/metrics/kmeans.hpp>
 #include <pnmf/types.hpp>
 
 #include <cstdint>
@@ -24,6 +25,8 @@ struct AssessOptions {
     Index resamples = 5;       ///< subsets of cells for the stability under resampling
     std::uint64_t seed = 0;
     double room = 2e9; ///< bytes that embeddings of several scales, worked on at once, may take
+    /// What clusters all cells of a scale, where a device does it; empty: `kmeans`. From one thread.
+    std::function<KMeansResult(const Matrix&, const KMeansOptions&)> kmeans{};
 };
 
 /// Scores of the scales that need no labels, larger is better, one number for each scale; NaN where a score
