@@ -13,7 +13,9 @@ NeighborLists symmetric_lists(Index cells, std::vector<Edge> edges) {
             "a graph can have up to 2147483647 cells, got {}", cells);
     // In the total order of edges each list fills up nearest first: of two edges at one cell and of one
     // length, the one with the smaller other end comes first.
-    std::sort(edges.begin(), edges.end());
+    if (!std::is_sorted(edges.begin(), edges.end())) {
+        std::sort(edges.begin(), edges.end());
+    }
     edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
 
     NeighborLists lists;

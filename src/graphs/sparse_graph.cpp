@@ -3,6 +3,7 @@
 
 #include "graphs/scale_forms.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace pnmf {
@@ -18,7 +19,13 @@ SparseMultiscaleGraph::SparseMultiscaleGraph(SpanningTree tree, const std::vecto
                 edge.j);
     }
     std::vector<Edge> edges = tree_.edges;
+    const auto tree_ends = static_cast<std::ptrdiff_t>(edges.size());
     edges.insert(edges.end(), neighbors.begin(), neighbors.end());
+    // Both ascend as a rule: then merging spares sorting them all.
+    const auto middle = edges.begin() + tree_ends;
+    if (std::is_sorted(edges.begin(), middle) && std::is_sorted(middle, edges.end())) {
+        std::inplace_merge(edges.begin(), middle, edges.end());
+    }
     lists_ = std::make_shared<const NeighborLists>(symmetric_lists(n, std::move(edges)));
 }
 
