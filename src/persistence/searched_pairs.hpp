@@ -21,7 +21,9 @@ Neighbors searched_neighbors(const PairBounds& bounds, const SearchedLists& list
 /// The tree of `minimum_spanning_tree`, from lists of all cells with `reach`: Borůvka's algorithm, in which
 /// a component's shortest edge out of it is taken once the bounds leave no other. When no component has such
 /// an edge, the device is asked for the nearest cells outside the component of every cell that stands in the
-/// way. Cost: about one search more of all pairs where the lists leave large components.
+/// way. Cost: about one search more of all pairs where the lists leave large components. The largest distance
+/// is that of all pairs but for rounding; where the device's bounds leave a larger one open for very many
+/// cells, it is the largest of those measured.
 SpanningTree searched_tree(const PairBounds& bounds, PairSearcher& searcher, SearchedLists lists);
 
 /// Both, exact.

@@ -5,6 +5,7 @@
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -18,6 +19,38 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr Edge no_edge{infinity, 0, 0};
 constexpr Index cells_at_a_time = 4096;
+
+Eigen::Map<const Vector> sparse_cell(const SparseView<double>& X, Index cell) {
+    return {X.value.data() + X.start[cell], X.start[cell + 1] - X.start[cell]};
+}
+
+/// Cells without negative coordinates are at most √(‖a‖² + ‖b‖²) apart, and just as far where they share no
+/// feature: among counts that is so for very many pairs. A bound on all keys, less what rounding may take;
+/// +∞ where a coordinate is negative.
+double largest_possible_key(const Points& points) {
+    const Index n = points.count();
+    std::vector<double> squares(static_cast<std::size_t>(n), 0.0);
+    std::vector<char> negative((static_cast<std::size_t>(n) + cells_at_a_time - 1) / cells_at_a_time, 0);
+    parallel_blocks(n, cells_at_a_time, [&](Index begin, Index end) {
+        for (Index a = begin; a < end; ++a) {
+            const auto of_cell = [&](const auto& values) {
+                squares[a] = values.squaredNorm();
+                return values.size() > 0 && values.minCoeff() < 0.0;
+            };
+            const bool below = points.is_sparse() ? of_cell(sparse_cell(points.columns(), a))
+                                                  : of_cell(points.dense().col(a));
+            if (below) {
+                negative[begin / cells_at_a_time] = 1;
+                return;
+            }
+        }
+    });
+    if (n < 2 || std::find(negative.begin(), negative.end(), 1) != negative.end()) {
+        return infinity;
+    }
+    std::nth_element(squares.begin(), squares.begin() + 1, squares.end(), std::greater<>());
+    return (squares[0] + squares[1]) * (1.0 - 1e-12);
+}
 
 class SearchedTree {
   public:
@@ -235,11 +268,15 @@ class SearchedTree {
         return *std::max_element(farthest.begin(), farthest.end());
     }
 
-    /// Over all pairs: cells that reach no farther than a pair that was measured are left out.
+    /// Over all pairs: cells that reach no farther than a pair that was measured are left out. Of very many
+    /// cells that may reach farther, by the bounds, those that may reach farthest are measured.
     double largest_distance() {
         const auto& reach = lists_.reach;
         const Index start = std::max_element(reach.begin(), reach.end()) - reach.begin();
         double largest = farthest_from(start);
+        if (bounds_.key_above(largest) >= largest_possible_key(bounds_.points())) {
+            return largest;
+        }
         std::vector<std::int32_t> cells;
         for (Index a = 0; a < n_; ++a) {
             if (a != start && reach[a] >= bounds_.key_below(largest)) {
@@ -257,10 +294,27 @@ class SearchedTree {
                 largest = std::max(largest, bounds_.points().distance(cells[q], far.cell[place]));
             }
         }
+        return measured_rest(cells, far, largest);
+    }
+
+    /// The rest of the cells whose lists of the farthest leave a farther one open, the farthest first.
+    double measured_rest(const std::vector<std::int32_t>& cells, const SearchedLists& far,
+                         double largest) const {
+        std::vector<std::pair<double, std::int32_t>> open;
         for (Index q = 0; q < std::ssize(cells); ++q) {
-            if (far.beyond[q] >= bounds_.key_below(largest)) {
-                largest = std::max(largest, farthest_from(cells[q]));
+            open.emplace_back(-far.beyond[q], cells[q]);
+        }
+        std::sort(open.begin(), open.end());
+        constexpr double most_work = 5e10; // coordinates compared: seconds
+        const Points& points = bounds_.points();
+        const double of_cell = points.is_sparse() ? static_cast<double>(points.columns().nonzeros())
+                                                  : static_cast<double>(points.dense().size());
+        const auto most = static_cast<std::size_t>(most_work / std::max(1.0, of_cell));
+        for (std::size_t i = 0; i < std::min(open.size(), most + 1); ++i) {
+            if (-open[i].first < bounds_.key_below(largest)) {
+                break;
             }
+            largest = std::max(largest, farthest_from(open[i].second));
         }
         return largest;
     }

@@ -23,6 +23,7 @@ class InexactSearcher final : public PairSearcher {
 
     SearchedLists search(const PairQuery& query) override {
         ++searches;
+        farthest_searches += query.farthest ? 1 : 0;
         SearchedLists lists;
         lists.count = query.count;
         for (const Index a : query.cells) {
@@ -52,6 +53,7 @@ class InexactSearcher final : public PairSearcher {
     }
 
     int searches = 0;
+    int farthest_searches = 0;
 
   private:
     double key(Index a, Index b) const {
@@ -124,6 +126,25 @@ TEST(SearchedPairs, AskAgainOnlyForWhatTheListsLeaveOpen) {
     EXPECT_EQ(found.neighbors->edges, neighbor_edges(points, {.neighbors = 4}).edges);
     EXPECT_GE(searcher.searches, 2);
     EXPECT_LE(searcher.searches, 6);
+}
+
+/// Cells of counts that share no feature are all equally far apart, and none can be farther: no search and no
+/// measuring of all pairs is needed to know the largest distance.
+TEST(SearchedPairs, KnowHowFarCellsOfCountsCanBe) {
+    SparseMatrix<double> X = test::sparse_cloud(60, 400, 0.05, 5);
+    for (Index j = 0; j < X.cols; ++j) {
+        Eigen::Map<Vector> cell(X.value.data() + X.start[j], X.start[j + 1] - X.start[j]);
+        cell /= cell.size() > 0 ? cell.norm() : 1.0;
+    }
+    const Points points(X);
+    InexactSearcher searcher(points, Metric::euclidean, 1e-2, 8);
+    std::vector<std::int32_t> all(400);
+    std::iota(all.begin(), all.end(), 0);
+    const SearchedLists lists = searcher.search({.cells = all, .count = 8, .reach = true});
+    const SpanningTree tree = searched_tree(PairBounds(points), searcher, lists);
+    EXPECT_DOUBLE_EQ(tree.largest_distance, minimum_spanning_tree(points).largest_distance);
+    EXPECT_EQ(tree.edges, minimum_spanning_tree(points).edges);
+    EXPECT_EQ(searcher.farthest_searches, 0);
 }
 
 TEST(SearchedPairs, AskedForMoreNeighboursThanThereAreAreRefused) {
