@@ -36,7 +36,9 @@ TEST(ChooseRank, FindsTheRankOfAProductWithNoise) {
     EXPECT_LE(curve.by_error, 5);
     EXPECT_GT(curve.error[0], 2.0 * curve.error[3]);
     EXPECT_EQ(curve.chosen, curve.by_error);
-    EXPECT_EQ(curve.by_stability, 4);
+    // The mean of the noise is a fifth program, the same in every cell.
+    EXPECT_GE(curve.by_stability, 4);
+    EXPECT_LE(curve.by_stability, 5);
 }
 
 TEST(ChooseRank, ProgramsThatAreThereAreStableAndThoseBeyondAreNot) {
