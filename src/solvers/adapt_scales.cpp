@@ -1,4 +1,5 @@
 #include "solvers/draw_out.hpp"
+#include "solvers/solve_level.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/sampling.hpp>
@@ -37,29 +38,6 @@ double residual_at(const Problem<Real>& all, Index t, const DenseMatrix<Real>& W
     residual.H = movement_H(all.at(t), products, H, &H, &H);
     residual.W = movement_W(BasisForm::unit_columns, W, all.X->times_transposed(H), gram_of_rows(H));
     return residual.certificate();
-}
-
-/// Solves the problem at the scales kept, or goes on with solving it: `at.state` has made sweeps then.
-template <class Real>
-void solve_roughly(const Problem<Real>& level, const LevelOptions& options, StartState<Real>& at,
-                   const Observer& observer, const StartLog<Real>& log) {
-    const SolverOptions rough{.extrapolate = options.extrapolate,
-                              .shift_components = options.shift_components,
-                              .tolerance = options.tolerance,
-                              .max_sweeps = most_rough_sweeps,
-                              .device = options.device};
-    if (at.state.trace.empty()) {
-        at.state = start_solver(level, rough, std::move(at.state.current));
-    }
-    const auto go_on = [&](const SweepReport& report) {
-        // What is solved must not be gone on with: its next sweep is that of more scales.
-        return (!log.reached || report.converged || log.reached(at, report.bring_factors)) &&
-               (!observer.starting || observer.starting());
-    };
-    if (run_solver(level, rough, at.state, {.sweep = go_on}) == Stop::interrupted) {
-        throw Interrupted();
-    }
-    at.state.previous = {}; // room for what is drawn out
 }
 
 /// The kept scales and those that failed, the worst first where not all may be added.
@@ -122,7 +100,8 @@ template <class Real>
 AdaptedScales<Real> adapt_scales(const Problem<Real>& all, Pair<Real> pair, const AdaptOptions& options,
                                  const Observer& observer, StartLog<Real> log) {
     check_adapt_options(options, all.scales());
-    const StartLog<Real> levels{.from = {}, .reached = log.reached};
+    const auto reached = log.reached;
+    const SolverOptions rough = rough_options(options.level, most_rough_sweeps);
     StartState<Real> at;
     if (!log.from.state.trace.empty()) { // the chain before the levels makes no sweeps
         at = std::move(log.from);
@@ -137,7 +116,12 @@ AdaptedScales<Real> adapt_scales(const Problem<Real>& all, Pair<Real> pair, cons
     }
     while (true) {
         at.scales = std::ssize(at.kept);
-        solve_roughly(at_scales(all, at.kept), options.level, at, observer, levels);
+        const Problem<Real> level = at_scales(all, at.kept);
+        if (at.state.trace.empty()) { // else it goes on with solving it
+            at.state = start_solver(level, rough, std::move(at.state.current));
+        }
+        solve_level(level, rough, at, observer, reached);
+        at.state.previous = {}; // room for what is drawn out
         std::vector<LeftOut> judged = left_out_residuals(all, at.kept, at.state.current);
         const double error = largest(judged);
         std::erase_if(judged, [&](const LeftOut& scale) { return scale.residual <= options.error; });

@@ -1,4 +1,5 @@
 #include "solvers/draw_out.hpp"
+#include "solvers/solve_level.hpp"
 
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/parallel.hpp>
@@ -50,18 +51,10 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
                                 observer, options.bases_in, std::move(log), options.device);
     }
     while (at.scales < T) {
-        const SolverOptions rough{.extrapolate = options.extrapolate,
-                                  .shift_components = options.shift_components,
-                                  .tolerance = options.tolerance,
-                                  .max_sweeps = std::min(most_sweeps, work_per_level * T / at.scales),
-                                  .device = options.device};
+        const SolverOptions rough =
+            rough_options(options, std::min(most_sweeps, work_per_level * T / at.scales));
         const std::vector<Index> positions = evenly_spaced(at.scales, T);
         const Problem<Real> level = at_level(problem, positions);
-        const auto go_on = [&](const SweepReport& report) {
-            // A level that is solved must not be gone on with: its next sweep is that of the next level.
-            return (!reached || report.converged || reached(at, report.bring_factors)) &&
-                   (!observer.starting || observer.starting());
-        };
         // A rough fit needs no sweeps at levels that what was drawn out already solves well enough.
         bool solved = false;
         if (!in_level) {
@@ -69,8 +62,8 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
             solved = at.scales > coarsest && sum(at.state.residuals).certificate() <= options.tolerance;
         }
         in_level = false;
-        if (!solved && run_solver(level, rough, at.state, {.sweep = go_on}) == Stop::interrupted) {
-            throw Interrupted();
+        if (!solved) {
+            solve_level(level, rough, at, observer, reached);
         }
         at.state.previous = {}; // room for what is drawn out
         at.scales = std::min(T, at.scales * growth);
