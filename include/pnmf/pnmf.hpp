@@ -14,6 +14,7 @@
 #include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/baselines/graphs.hpp>
 #include <pnmf/cancel.hpp>
+#include <pnmf/communicator.hpp>
 #include <pnmf/diagnostics/check.hpp>
 #include <pnmf/diagnostics/convergence.hpp>
 #include <pnmf/diagnostics/correlation.hpp>
