@@ -52,7 +52,8 @@ namespace pnmf {
 /// A sum over cells is taken over blocks of cells whose size does not depend on threads or ranks, and the
 /// sums of the blocks are added in the order of the cells. Then results do not depend on how many threads or
 /// ranks there are. Between two kinds of device they may differ by rounding: products of matrices add in
-/// their own order. The CPU lets its matrix product library add over all cells at once.
+/// their own order. On the CPU and over ranks the blocks are those of linalg/cell_blocks.hpp, added along a
+/// binary tree; inside a block its matrix product library adds as it likes.
 ///
 /// Everything that leaves a backend is the same on every rank, so that every rank takes the same decisions.
 ///

@@ -173,7 +173,12 @@ Matrix indicators(const ComponentForest& forest, Index n) {
     return B;
 }
 
-void expect_dense_solution(const Problem<double>& problem) {
+/// The forest as one rank has it that sums over blocks of so many cells.
+ShiftForest on_one_rank(const ComponentForest& forest, Index cells, Index block) {
+    return {forest, share({cells, block}, 1), 0};
+}
+
+void expect_dense_solution(const Problem<double>& problem, Index block) {
     Factors<double> factors = test::random_factors(problem, 2, 9);
     for (Matrix& H : factors.H) {
         H.array() += 20.0; // far from zero, whatever the shift
@@ -201,7 +206,8 @@ void expect_dense_solution(const Problem<double>& problem) {
     }
     const std::vector<Matrix> before = factors.H;
     ShiftRoom room;
-    shift_components(scale_penalties(problem), forest, products, factors.H, room);
+    shift_components(scale_penalties(problem), on_one_rank(forest, 10, block), products, factors.H, room,
+                     single_rank());
     for (Index t = 0; t < 4; ++t) {
         EXPECT_GT((expected[t] - before[t]).norm(), 1.0);
         EXPECT_LT((factors.H[t] - expected[t]).norm(), 1e-9 * expected[t].norm()) << t;
@@ -211,10 +217,14 @@ void expect_dense_solution(const Problem<double>& problem) {
 TEST(ShiftComponents, IsTheDenseSolutionWhereNoBoundHolds) {
     const auto owned = test::random_problem<double>({.cells = 10, .scales = 4}, {2.0, 0.7, 0.001}, 8);
     Problem<double> problem = owned.problem();
-    expect_dense_solution(problem);
+    for (const Index block : {10, 6, 3, 1}) { // with all components narrow, some, and those of one cell
+        expect_dense_solution(problem, block);
+    }
     problem.weight = {1.0, 1.5, 0.8, 1.2};
     problem.smoothness = {2.0, 0.4, 0.9};
-    expect_dense_solution(problem);
+    for (const Index block : {10, 3}) {
+        expect_dense_solution(problem, block);
+    }
 }
 
 TEST(ShiftComponents, NeverRaisesTheObjectiveAndKeepsTheProductWithTheGraph) {
@@ -231,7 +241,8 @@ TEST(ShiftComponents, NeverRaisesTheObjectiveAndKeepsTheProductWithTheGraph) {
             const ComponentForest forest(owned.graph->tree(), owned.epsilon);
             double last = objective(problem, factors).total();
             for (int round = 0; round < 3; ++round) {
-                shift_components(scale_penalties(problem), forest, products, factors.H, room);
+                shift_components(scale_penalties(problem), on_one_rank(forest, cells, cells / (1 + round)),
+                                 products, factors.H, room, single_rank());
                 const double now = objective(problem, factors).total();
                 EXPECT_LE(now, last * (1.0 + 1e-13));
                 last = now;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include "backends/cpu/shift_forest.hpp"
+
+#include <pnmf/communicator.hpp>
 #include <pnmf/model/objective.hpp>
 #include <pnmf/model/problem.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
@@ -64,9 +67,13 @@ struct ShiftRoom {
 /// back; bounded below so that H stays ≥ 0, then shortened to the best length. The objective cannot rise.
 /// `products` hold w·WᵀX and w·WᵀW of the current W, and HA and degrees of the current H; HA is kept up to
 /// date. Rows one after another. Cost 2nd² for each scale, and d² for each component.
+///
+/// Products and H are those of the forest's slab. Narrow components are eliminated before wide ones, which
+/// every rank then solves for itself: what travels is sums over wide components, twice for each row. Sums
+/// over cells or components of several blocks are taken along the tree of blocks.
 template <class Real>
-void shift_components(const std::vector<ScalePenalty>& penalties, const ComponentForest& forest,
+void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
                       std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H,
-                      ShiftRoom& room);
+                      ShiftRoom& room, Communicator& ranks);
 
 } // namespace pnmf

@@ -1,8 +1,10 @@
 #include "backends/cpu/cpu_backend.hpp"
 
 #include "backends/cpu/basis_step.hpp"
+#include "backends/cpu/block_sums.hpp"
 #include "backends/cpu/component_shifts.hpp"
 #include "backends/cpu/embedding_pass.hpp"
+#include "backends/cpu/extrapolate.hpp"
 
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/solver.hpp>
@@ -19,7 +21,8 @@ template <class Real>
 class CpuBackend final : public Backend<Real> {
   public:
     explicit CpuBackend(const Problem<Real>& problem)
-        : problem_(problem), penalties_(scale_penalties(problem)), products_(problem.epsilon.size()) {}
+        : problem_(problem), slab_(whole_slab(usual_blocks(problem.cells()))), all_{0, slab_.past},
+          penalties_(scale_penalties(problem)), products_(problem.epsilon.size()) {}
 
     void load(Factors<Real>& current, Factors<Real>& previous) override {
         current_ = &current;
@@ -70,54 +73,80 @@ class CpuBackend final : public Backend<Real> {
 
     void shift_components() override {
         if (!forest_) {
-            forest_.emplace(problem_.graph->tree(), problem_.epsilon);
+            forest_.emplace(ComponentForest(problem_.graph->tree(), problem_.epsilon), share(slab_.blocks, 1),
+                            0);
         }
-        pnmf::shift_components(penalties_, *forest_, products_, moving_->H, shift_room_);
+        pnmf::shift_components(penalties_, *forest_, products_, moving_->H, shift_room_, alone_);
     }
 
     std::vector<Objective> terms() override {
-        if (!squared_norm_X_) {
-            squared_norm_X_ = problem_.X->squared_norm();
-        }
         std::vector<Objective> terms(products_.size());
-        parallel_for(problem_.scales(), [&](Index t) {
-            terms[t] = scale_objective(penalties_[t], *squared_norm_X_, products_[t], moving_->H[t],
-                                       scale_before(moving_->H, t));
-        });
+        const double squared_norm_X = squared_norm();
+        parallel_for(problem_.scales(),
+                     [&](Index t) { terms[t] = term(squared_norm_X, products_[t], moving_->H, t); });
         return terms;
     }
 
     std::vector<Movement> movement_H() override {
         std::vector<Movement> moved(products_.size());
-        parallel_for(problem_.scales(), [&](Index t) {
-            moved[t] = pnmf::movement_H(penalties_[t], products_[t], moving_->H[t],
-                                        scale_before(moving_->H, t), scale_after(moving_->H, t));
-        });
+        parallel_for(problem_.scales(), [&](Index t) { moved[t] = movement(products_[t], moving_->H, t); });
         return moved;
     }
 
-    Objective objective() override { return pnmf::objective(problem_, *current_); }
+    Objective objective() override { return evaluate(false).objective; }
 
-    Evaluation evaluate() override { return pnmf::evaluate(problem_, *current_, BasisForm::unit_columns); }
+    Evaluation evaluate() override { return evaluate(true); }
 
   private:
+    double squared_norm() {
+        if (!squared_norm_X_) {
+            squared_norm_X_ = problem_.X->squared_norm();
+        }
+        return *squared_norm_X_;
+    }
+
+    Objective term(double squared_norm_X, const ScaleProducts<Real>& products,
+                   const std::vector<DenseMatrix<Real>>& H, Index t) const {
+        return objective_from(penalties_[t], squared_norm_X, products.WtW,
+                              term_sums(products, H[t], scale_before(H, t), slab_, all_));
+    }
+
+    Movement movement(const ScaleProducts<Real>& products, const std::vector<DenseMatrix<Real>>& H,
+                      Index t) const {
+        return pnmf::movement_H(penalties_[t], products, H[t], scale_before(H, t), scale_after(H, t), slab_,
+                                all_);
+    }
+
+    /// Of the current point, from W and H alone.
+    Evaluation evaluate(bool residuals) {
+        const double squared_norm_X = squared_norm();
+        std::vector<Objective> terms(products_.size());
+        Evaluation result{{}, std::vector<KktResidual>(residuals ? terms.size() : 0)};
+        parallel_for(problem_.scales(), [&](Index t) {
+            DenseMatrix<Real> room;
+            const auto& W = current_->basis(t, room);
+            const auto products = scale_products(problem_, t, W, current_->H[t]);
+            terms[t] = term(squared_norm_X, products, current_->H, t);
+            if (residuals) {
+                const std::span<const DenseMatrix<Real>> H(&current_->H[t], 1);
+                result.residuals[t].H = movement(products, current_->H, t);
+                result.residuals[t].W =
+                    penalties_[t].fit * movement_W(BasisForm::unit_columns, W,
+                                                   times_transposed(*problem_.X, H, slab_, all_).front(),
+                                                   gram_of_rows(H.front(), slab_, all_));
+            }
+        });
+        for (const Objective& one : terms) {
+            result.objective = result.objective + one;
+        }
+        return result;
+    }
+
     void extrapolate_scale(Index t, Real beta) {
         previous_->bring(t);
         DenseMatrix<Real> room;
-        auto& W = previous_->W[t];
-        auto& H = previous_->H[t];
-        const auto& W_now = current_->basis(t, room);
-        const auto& H_now = current_->H[t];
-        W.array() = (W_now.array() + beta * (W_now - W).array()).max(Real{0});
-        H.array() = (H_now.array() + beta * (H_now - H).array()).max(Real{0});
-        for (Index k = 0; k < W.cols(); ++k) {
-            const Real norm = W.col(k).norm();
-            if (norm > 0) {
-                W.col(k) /= norm;
-            } else {
-                W.col(k) = W_now.col(k);
-            }
-        }
+        pnmf::extrapolate_scale(current_->basis(t, room), current_->H[t], beta, previous_->W[t],
+                                previous_->H[t]);
         previous_->rest(t);
     }
 
@@ -129,10 +158,10 @@ class CpuBackend final : public Backend<Real> {
         const auto size = static_cast<std::size_t>(count);
         const std::span<DenseMatrix<Real>> W(moving_->W.data() + first, size);
         const std::span<const DenseMatrix<Real>> H(moving_->H.data() + first, size);
-        const std::vector<DenseMatrix<Real>> XHt = problem_.X->times_transposed(H);
+        const std::vector<DenseMatrix<Real>> XHt = times_transposed(*problem_.X, H, slab_, all_);
         for (std::size_t i = 0; i < size; ++i) {
             const double weight = penalties_[first + i].fit;
-            const DenseMatrix<Real> HHt = gram_of_rows(H[i]);
+            const DenseMatrix<Real> HHt = gram_of_rows(H[i], slab_, all_);
             moved[first + i] = weight * movement_W(BasisForm::unit_columns, W[i], XHt[i], HHt);
             for (Index pass = 0; pass < passes; ++pass) {
                 update_basis(W[i], XHt[i], HHt);
@@ -151,10 +180,13 @@ class CpuBackend final : public Backend<Real> {
     }
 
     const Problem<Real>& problem_;
+    BlockSlab slab_; ///< all cells
+    BlockNode all_;
+    Communicator& alone_ = single_rank();
     std::vector<ScalePenalty> penalties_;
     std::vector<ScaleProducts<Real>> products_;
-    std::optional<double> squared_norm_X_;  ///< once it was needed
-    std::optional<ComponentForest> forest_; ///< once components were shifted
+    std::optional<double> squared_norm_X_; ///< once it was needed
+    std::optional<ShiftForest> forest_;    ///< once components were shifted
     ShiftRoom shift_room_;
     Factors<Real>* current_ = nullptr;
     Factors<Real>* previous_ = nullptr;

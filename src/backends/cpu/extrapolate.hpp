@@ -1,0 +1,24 @@
+#pragma once
+
+#include <pnmf/types.hpp>
+
+namespace pnmf {
+
+/// (W, H) ← [now + β·(now − (W, H))]₊ for one scale, then columns of W to unit length; a column without
+/// entries becomes that of `W_now`.
+template <class Real>
+void extrapolate_scale(const DenseMatrix<Real>& W_now, const DenseMatrix<Real>& H_now, Real beta,
+                       DenseMatrix<Real>& W, DenseMatrix<Real>& H) {
+    W.array() = (W_now.array() + beta * (W_now - W).array()).max(Real{0});
+    H.array() = (H_now.array() + beta * (H_now - H).array()).max(Real{0});
+    for (Index k = 0; k < W.cols(); ++k) {
+        const Real norm = W.col(k).norm();
+        if (norm > 0) {
+            W.col(k) /= norm;
+        } else {
+            W.col(k) = W_now.col(k);
+        }
+    }
+}
+
+} // namespace pnmf

@@ -1,0 +1,56 @@
+#include "linalg/cell_blocks.hpp"
+
+#include <algorithm>
+
+namespace pnmf {
+
+CellBlocks usual_blocks(Index cells) {
+    constexpr Index most_in_one = 4096; // small sets are summed at once
+    constexpr Index usual = 1024;       // a multiple of the panels that products are made in
+    return {cells, cells <= most_in_one ? std::max<Index>(cells, 1) : usual};
+}
+
+std::vector<BlockNode> block_nodes(Index begin, Index end, Index count) {
+    std::vector<BlockNode> nodes;
+    // Past the last block the tree is empty: whoever has the last one has all of that.
+    const auto whole =
+        static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>(std::max<Index>(count, 1))));
+    const Index past = end == count ? whole : end;
+    for (Index first = begin; first < end;) {
+        Index length = first == 0 ? whole : first & -first; // the largest node that begins here
+        while (first + length > past) {
+            length /= 2;
+        }
+        nodes.push_back({first, std::min(first + length, end)});
+        first += length;
+    }
+    return nodes;
+}
+
+std::vector<Index> share_blocks(Index count, Index ranks) {
+    constexpr Index pieces = 16; // of each rank, at least: they differ by a sixteenth at most
+    Index step = 1;
+    while (2 * step * pieces * ranks <= count) {
+        step *= 2;
+    }
+    std::vector<Index> begin;
+    for (Index r = 0; r < ranks; ++r) {
+        begin.push_back(std::min(count, (count * r / ranks + step / 2) / step * step));
+    }
+    begin.push_back(count);
+    return begin;
+}
+
+BlockShares share(const CellBlocks& blocks, Index ranks) {
+    BlockShares shares{blocks, share_blocks(blocks.count(), ranks), {}, {0}, {}};
+    for (int r = 0; r < ranks; ++r) {
+        for (const BlockNode& node : block_nodes(shares.first[r], shares.first[r + 1], blocks.count())) {
+            shares.nodes.push_back(node);
+            shares.rank_of_node.push_back(r);
+        }
+        shares.first_node.push_back(std::ssize(shares.nodes));
+    }
+    return shares;
+}
+
+} // namespace pnmf
