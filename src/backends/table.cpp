@@ -1,5 +1,6 @@
 #include "backends/cpu/cpu_backend.hpp"
 #include "backends/cpu/cpu_chain.hpp"
+#include "backends/ranks/rank_backend.hpp"
 #include "metrics/kmeans_device.hpp"
 #include "solvers/backend.hpp"
 #include "solvers/device_facts.hpp"
@@ -98,7 +99,15 @@ KMeansFunction kmeans_on([[maybe_unused]] const std::string& device) {
 
 template <class Real>
 std::unique_ptr<Backend<Real>> make_backend(const std::string& name, const Problem<Real>& problem) {
-    return row_of<Real>(name).make(problem);
+    const Row<Real>& row = row_of<Real>(name);
+    Communicator& ranks = communicator();
+    if (ranks.size() > 1) {
+        require(name == "cpu",
+                "the device {} is not used with several ranks: sweeps of {} ranks are made on cpu", name,
+                ranks.size());
+        return make_rank_backend(problem, ranks, usual_blocks(problem.cells()));
+    }
+    return row.make(problem);
 }
 
 template <class Real>

@@ -23,6 +23,11 @@ void over_cells(Index cells, Index operations, const std::function<void(Index, I
     }
 }
 
+void check_columns(const NeighborLists& lists, Index columns) {
+    require(columns == lists.cells(), "H must have a column for each of the {} cells of the graph, got {}",
+            lists.cells(), columns);
+}
+
 } // namespace
 
 ListWeights weigh_prefixes(const NeighborLists& lists, const EdgeWeight& edge_weight) {
@@ -56,32 +61,37 @@ ListWeights weigh_prefixes(const NeighborLists& lists, const EdgeWeight& edge_we
     return result;
 }
 
-ListScale::ListScale(std::shared_ptr<const NeighborLists> lists, std::shared_ptr<const ListWeights> weights)
-    : lists_(std::move(lists)), weights_(std::move(weights)) {}
-
 template <class Real>
-DenseMatrix<Real> ListScale::product(const DenseMatrix<Real>& H) const {
-    const Index n = lists_->cells();
-    require(H.cols() == n, "H must have a column for each of the {} cells of the graph, got {}", n, H.cols());
+DenseMatrix<Real> times_lists(const NeighborLists& lists, const ListWeights& weights,
+                              const DenseMatrix<Real>& H) {
+    const Index n = lists.cells();
     DenseMatrix<Real> result = DenseMatrix<Real>::Zero(H.rows(), n);
-    over_cells(n, H.rows() * weights_->first[n], [&](Index begin, Index end) {
+    over_cells(n, H.rows() * weights.first[n], [&](Index begin, Index end) {
         std::vector<Real> weight;
         for (Index j = begin; j < end; ++j) {
-            weight.assign(weights_->weight.begin() + weights_->first[j],
-                          weights_->weight.begin() + weights_->first[j + 1]);
-            gather_columns(H.data(), H.rows(), n, lists_->cell.data() + lists_->start[j], weight.data(),
+            weight.assign(weights.weight.begin() + weights.first[j],
+                          weights.weight.begin() + weights.first[j + 1]);
+            gather_columns(H.data(), H.rows(), H.cols(), lists.cell.data() + lists.start[j], weight.data(),
                            static_cast<Index>(weight.size()), result.col(j).data());
         }
     });
     return result;
 }
 
+template Matrix times_lists(const NeighborLists&, const ListWeights&, const Matrix&);
+template DenseMatrix<float> times_lists(const NeighborLists&, const ListWeights&, const DenseMatrix<float>&);
+
+ListScale::ListScale(std::shared_ptr<const NeighborLists> lists, std::shared_ptr<const ListWeights> weights)
+    : lists_(std::move(lists)), weights_(std::move(weights)) {}
+
 Matrix ListScale::times_adjacency(const Matrix& H) const {
-    return product(H);
+    check_columns(*lists_, H.cols());
+    return times_lists(*lists_, *weights_, H);
 }
 
 DenseMatrix<float> ListScale::times_adjacency(const DenseMatrix<float>& H) const {
-    return product(H);
+    check_columns(*lists_, H.cols());
+    return times_lists(*lists_, *weights_, H);
 }
 
 Matrix ListScale::adjacency() const {

@@ -30,6 +30,11 @@ struct ListWeights {
 /// The weights of the edges shorter than ε, and their sums.
 ListWeights weigh_prefixes(const NeighborLists& lists, const EdgeWeight& edge_weight);
 
+/// H·A of the cells that have lists, d × their number: H may have further columns, which lists name.
+template <class Real>
+DenseMatrix<Real> times_lists(const NeighborLists& lists, const ListWeights& weights,
+                              const DenseMatrix<Real>& H);
+
 /// Entry r of cell j joins it to the r-th cell of its list.
 class ListScale final : public MultiscaleGraph::Scale {
   public:
@@ -42,9 +47,6 @@ class ListScale final : public MultiscaleGraph::Scale {
     Matrix adjacency() const override;
 
   private:
-    template <class Real>
-    DenseMatrix<Real> product(const DenseMatrix<Real>& H) const;
-
     std::shared_ptr<const NeighborLists> lists_;
     std::shared_ptr<const ListWeights> weights_;
 };

@@ -1,5 +1,6 @@
 #include "solvers/choose_device.hpp"
 
+#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/persistence/diagram.hpp>
@@ -40,6 +41,9 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need) {
     if (asked == Device::cpu) {
         return {};
     }
+    if (asked == Device::automatic && communicator().size() > 1) {
+        return {}; // a device for each rank is not there yet
+    }
     const bool demanded = asked == Device::cuda;
     const DeviceFacts facts = cuda_device();
     if (demanded) {
@@ -75,6 +79,9 @@ SearcherChoice choose_searcher(Device asked, const Points& points, const Filtrat
     if (asked == Device::cpu || !options.neighbors || !all_pairs || points.dimensions() == 0) {
         return {};
     }
+    if (communicator().size() > 1) {
+        return {}; // ranks share the search out on their processors
+    }
     const DeviceFacts facts = cuda_device();
     constexpr Index most_neighbors = 128; // lists of a device hold twice as many
     if (!facts.found || *options.neighbors > most_neighbors) {
@@ -104,6 +111,8 @@ void check_device(const SolverOptions& options) {
     }
     require(options.algorithm == Algorithm::stationary,
             "the algorithm {} is made on the cpu alone, not on the device cuda", name_of(options.algorithm));
+    require(communicator().size() == 1, "the device cuda is not used with several ranks, got {}",
+            communicator().size());
     require_usable(cuda_device());
 }
 
@@ -131,7 +140,7 @@ DeviceNeed device_need(const Problem<Real>& problem, Index rank, const SolverOpt
 
 template <class Real>
 Device device_of(const Problem<Real>& problem, Index rank, const SolverOptions& options) {
-    if (options.device != Device::automatic || !cuda_device().found) {
+    if (options.device != Device::automatic || communicator().size() > 1 || !cuda_device().found) {
         return options.device == Device::cuda ? Device::cuda : Device::cpu;
     }
     return choose_device(options.device, device_need(problem, rank, options)).device;

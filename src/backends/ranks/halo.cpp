@@ -1,0 +1,132 @@
+#include "backends/ranks/halo.hpp"
+
+#include "graphs/scale_forms.hpp"
+
+#include <pnmf/parallel.hpp>
+
+#include <algorithm>
+
+namespace pnmf {
+
+/// One border for each cell, the shortest, then by length.
+void Halo::shorten(std::vector<Border>& borders) {
+    std::sort(borders.begin(), borders.end(), [](const Border& a, const Border& b) {
+        return std::pair(a.cell, a.length) < std::pair(b.cell, b.length);
+    });
+    borders.erase(std::unique(borders.begin(), borders.end(),
+                              [](const Border& a, const Border& b) { return a.cell == b.cell; }),
+                  borders.end());
+    std::sort(borders.begin(), borders.end());
+}
+
+Index Halo::count_below(const std::vector<Border>& borders, double epsilon) {
+    const auto past = std::partition_point(borders.begin(), borders.end(),
+                                           [&](const Border& border) { return border.length < epsilon; });
+    return past - borders.begin();
+}
+
+Halo::Halo(const SparseMultiscaleGraph& graph, const std::vector<double>& epsilon, const BlockShares& shares,
+           int rank)
+    : epsilon_(epsilon), alpha_(graph.alpha()), first_cell_(shares.slab(rank).first_cell()),
+      out_(static_cast<std::size_t>(shares.ranks())), in_(out_.size()), place_{0} {
+    const NeighborLists& all = graph.lists();
+    const Index cells = shares.slab(rank).cells();
+    const auto rank_of = [&](Index cell) {
+        const auto past = std::upper_bound(shares.first.begin(), shares.first.end(), shares.blocks.of(cell));
+        return static_cast<int>(past - shares.first.begin()) - 1;
+    };
+    for (Index j = 0; j < cells; ++j) {
+        for (auto e = all.start[first_cell_ + j]; e < all.start[first_cell_ + j + 1]; ++e) {
+            if (!(all.length[e] < epsilon.back())) {
+                break; // no scale has this edge
+            }
+            const int other = rank_of(all.cell[e]);
+            if (other != rank) {
+                out_[other].push_back({all.length[e], first_cell_ + j});
+                in_[other].push_back({all.length[e], all.cell[e]});
+            }
+            lists_.cell.push_back(all.cell[e]);
+            lists_.length.push_back(all.length[e]);
+        }
+        lists_.start.push_back(std::ssize(lists_.cell));
+    }
+    std::vector<std::pair<Index, Index>> number; // of the cells of the halo
+    for (std::size_t r = 0; r < in_.size(); ++r) {
+        shorten(out_[r]);
+        shorten(in_[r]);
+        for (const Border& border : in_[r]) {
+            number.emplace_back(border.cell, cells + std::ssize(number));
+        }
+        place_.push_back(std::ssize(number));
+    }
+    std::sort(number.begin(), number.end());
+    for (std::int32_t& cell : lists_.cell) {
+        const bool mine = first_cell_ <= cell && cell < first_cell_ + cells;
+        cell = static_cast<std::int32_t>(
+            mine ? cell - first_cell_
+                 : std::lower_bound(number.begin(), number.end(), std::pair(Index{cell}, Index{0}))->second);
+    }
+}
+
+Index Halo::sent(Index t) const {
+    Index columns = 0;
+    for (const std::vector<Border>& borders : out_) {
+        columns += count_below(borders, epsilon_[t]);
+    }
+    return columns;
+}
+
+template <class Real>
+void Halo::products(Index first, Index past, const std::vector<DenseMatrix<Real>>& H,
+                    std::vector<ScaleProducts<Real>>& products, Communicator& ranks) const {
+    const Index d = H.front().rows();
+    std::vector<DenseMatrix<Real>> sent(out_.size());
+    std::vector<DenseMatrix<Real>> received(in_.size());
+    std::vector<Communicator::Outgoing> sends;
+    std::vector<Communicator::Incoming> receives;
+    std::vector<std::vector<Index>> begin(in_.size()); // of each scale in what a rank sent
+    for (int r = 0; r < ranks.size(); ++r) {
+        Index out = 0;
+        Index in = 0;
+        for (Index t = first; t < past; ++t) {
+            begin[r].push_back(in);
+            out += count_below(out_[r], epsilon_[t]);
+            in += count_below(in_[r], epsilon_[t]);
+        }
+        sent[r].resize(d, out);
+        received[r].resize(d, in);
+        Index column = 0;
+        for (Index t = first; t < past; ++t) {
+            for (Index i = 0; i < count_below(out_[r], epsilon_[t]); ++i) {
+                sent[r].col(column++) = H[t].col(out_[r][i].cell - first_cell_);
+            }
+        }
+        if (out > 0) {
+            sends.push_back({r, std::as_bytes(std::span(sent[r].data(), sent[r].size()))});
+        }
+        if (in > 0) {
+            receives.push_back(
+                {r, std::as_writable_bytes(std::span(received[r].data(), received[r].size()))});
+        }
+    }
+    ranks.exchange(sends, receives);
+    parallel_for(past - first, [&](Index i) {
+        const Index t = first + i;
+        DenseMatrix<Real> around = DenseMatrix<Real>::Zero(d, H[t].cols() + place_.back());
+        around.leftCols(H[t].cols()) = H[t];
+        for (std::size_t r = 0; r < in_.size(); ++r) {
+            const Index count = count_below(in_[r], epsilon_[t]);
+            around.middleCols(H[t].cols() + place_[r], count) = received[r].middleCols(begin[r][i], count);
+        }
+        ListWeights weights = weigh_prefixes(lists_, EdgeWeight(epsilon_[t], alpha_));
+        products[t].HA = times_lists(lists_, weights, around);
+        products[t].degree = weights.facts.degrees.template cast<Real>();
+    });
+}
+
+template void Halo::products(Index, Index, const std::vector<DenseMatrix<float>>&,
+                             std::vector<ScaleProducts<float>>&, Communicator&) const;
+template void Halo::products(Index, Index, const std::vector<DenseMatrix<double>>&,
+                             std::vector<ScaleProducts<double>>&, Communicator&) const;
+
+} // namespace pnmf

@@ -1,0 +1,55 @@
+#pragma once
+
+#include "linalg/cell_blocks.hpp"
+
+#include <pnmf/communicator.hpp>
+#include <pnmf/graphs/neighbor_lists.hpp>
+#include <pnmf/graphs/sparse_graph.hpp>
+#include <pnmf/model/objective.hpp>
+#include <pnmf/types.hpp>
+
+#include <vector>
+
+namespace pnmf {
+
+/// H·A of the cells of one rank, for graphs of neighbours: before a product each rank sends to each other one
+/// the columns of H that are neighbours of cells there, its *halo*.
+///
+/// Lists are symmetric, so both sides know what travels. Both keep it sorted by the shortest edge across:
+/// what a scale needs is a prefix.
+class Halo {
+  public:
+    Halo(const SparseMultiscaleGraph& graph, const std::vector<double>& epsilon, const BlockShares& shares,
+         int rank);
+
+    /// HA and the degrees of scales [first, past) for their H; `products` and H are of all scales.
+    template <class Real>
+    void products(Index first, Index past, const std::vector<DenseMatrix<Real>>& H,
+                  std::vector<ScaleProducts<Real>>& products, Communicator& ranks) const;
+
+    /// Columns that this rank sends to all others for one product at scale t.
+    Index sent(Index t) const;
+
+  private:
+    /// A cell on this side of an edge across, or on the other, and the length of its shortest one.
+    struct Border {
+        double length = 0.0;
+        Index cell = 0;
+
+        friend auto operator<=>(const Border&, const Border&) = default; // NOLINT(modernize-use-nullptr)
+    };
+    using Borders = std::vector<std::vector<Border>>; ///< of each rank
+
+    static void shorten(std::vector<Border>& borders);
+    static Index count_below(const std::vector<Border>& borders, double epsilon);
+
+    std::vector<double> epsilon_;
+    double alpha_;
+    Index first_cell_;
+    NeighborLists lists_;      ///< of the cells of this rank; cells of the halo are numbered after these
+    Borders out_;              ///< cells of this rank that others need
+    Borders in_;               ///< cells of others that this rank needs
+    std::vector<Index> place_; ///< of the first cell of each rank in the halo, and its size at the end
+};
+
+} // namespace pnmf

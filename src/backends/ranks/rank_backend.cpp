@@ -1,0 +1,406 @@
+#include "backends/ranks/rank_backend.hpp"
+
+#include "backends/cpu/basis_step.hpp"
+#include "backends/cpu/block_sums.hpp"
+#include "backends/cpu/component_shifts.hpp"
+#include "backends/cpu/embedding_pass.hpp"
+#include "backends/cpu/extrapolate.hpp"
+#include "backends/ranks/halo.hpp"
+#include "backends/ranks/node_sums.hpp"
+
+#include <pnmf/parallel.hpp>
+#include <pnmf/solvers/solver.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <utility>
+
+namespace pnmf {
+namespace {
+
+/// The columns of some cells; dense ones stay where they are.
+template <class Real>
+DataMatrix<Real> columns_of(const DataMatrix<Real>& X, Index first, Index count) {
+    if (!X.is_sparse()) {
+        const Real* const begin = X.dense().data() + first * X.features();
+        if (reinterpret_cast<std::uintptr_t>(begin) % 16 != 0) {
+            return DataMatrix<Real>(DenseMatrix<Real>(X.dense().middleCols(first, count)));
+        }
+        return DataMatrix<Real>(DenseView<Real>(begin, X.features(), count));
+    }
+    const SparseView<Real> all = X.columns();
+    const auto begin = all.start[first];
+    const auto end = all.start[first + count];
+    SparseMatrix<Real> part;
+    part.rows = all.rows;
+    part.cols = count;
+    for (Index j = 1; j <= count; ++j) {
+        part.start.push_back(all.start[first + j] - begin);
+    }
+    part.row.assign(all.row.begin() + begin, all.row.begin() + end);
+    part.value.assign(all.value.begin() + begin, all.value.begin() + end);
+    return DataMatrix<Real>(std::move(part));
+}
+
+template <class Real>
+class RankBackend final : public Backend<Real> {
+  public:
+    RankBackend(const Problem<Real>& problem, Communicator& ranks, const CellBlocks& blocks)
+        : problem_(problem), ranks_(ranks), shares_(share(blocks, ranks.size())),
+          slab_(shares_.slab(ranks.rank())), nodes_(shares_.nodes_of(ranks.rank())),
+          X_(columns_of(*problem.X, slab_.first_cell(), slab_.cells())),
+          squared_norm_X_(problem.X->squared_norm()), penalties_(scale_penalties(problem)),
+          products_(problem.epsilon.size()) {
+        if (const auto* lists = dynamic_cast<const SparseMultiscaleGraph*>(problem.graph)) {
+            halo_.emplace(*lists, problem.epsilon, shares_, ranks.rank());
+        }
+    }
+
+    void load(Factors<Real>& current, Factors<Real>& previous) override {
+        outside_current_ = &current;
+        outside_previous_ = &previous;
+        take(current, current_);
+        take(previous, previous_);
+        moving_ = &current_;
+    }
+
+    void store() override {
+        give(current_, *outside_current_);
+        give(previous_, *outside_previous_);
+    }
+
+    void move_in_place() override { moving_ = &current_; }
+
+    void move_copy() override {
+        previous_ = current_;
+        moving_ = &previous_;
+    }
+
+    void extrapolate(const std::vector<double>& beta) override {
+        parallel_for(problem_.scales(), [&](Index t) {
+            extrapolate_scale(current_.W[t], current_.H[t], static_cast<Real>(beta[t]), previous_.W[t],
+                              previous_.H[t]);
+        });
+        moving_ = &previous_;
+    }
+
+    void accept() override {
+        std::swap(current_, previous_);
+        moving_ = &current_;
+    }
+
+    void undo() override { moving_ = &current_; }
+
+    std::vector<Movement> basis_step(Index passes) override {
+        std::vector<Movement> moved(products_.size());
+        over_parts([&](Index first, Index past) { update_bases(first, past, passes, moved); });
+        return moved;
+    }
+
+    void graph_products() override { graph_products(0, problem_.scales(), moving_->H, products_); }
+
+    void embedding_pass() override {
+        if (slab_.cells() > 0) {
+            pass_along_chain(penalties_, products_, moving_->H);
+        }
+    }
+
+    void shift_components() override {
+        if (!forest_) {
+            forest_.emplace(ComponentForest(problem_.graph->tree(), problem_.epsilon), shares_,
+                            ranks_.rank());
+        }
+        pnmf::shift_components(penalties_, *forest_, products_, moving_->H, shift_room_, ranks_);
+    }
+
+    std::vector<Objective> terms() override { return terms_of(0, problem_.scales(), products_, moving_->H); }
+
+    std::vector<Movement> movement_H() override {
+        return movements_of(0, problem_.scales(), products_, moving_->H);
+    }
+
+    Objective objective() override { return evaluate(false).objective; }
+
+    Evaluation evaluate() override { return evaluate(true); }
+
+  private:
+    using Part = std::vector<DenseMatrix<Real>>;
+
+    /// Scales a part at a time: as many as keep ranks and threads busy, so that what waits to be sent stays
+    /// small.
+    void over_parts(const std::function<void(Index, Index)>& body) const {
+        const Index group = scales_at_once(problem_.scales());
+        const Index busy = std::max<Index>({4, ranks_.size(), thread_count()});
+        const Index part = (busy + group - 1) / group * group;
+        for (Index first = 0; first < problem_.scales(); first += part) {
+            body(first, std::min(problem_.scales(), first + part));
+        }
+    }
+
+    int owner(Index t) const { return static_cast<int>(t % ranks_.size()); }
+
+    void take(const Factors<Real>& factors, Factors<Real>& part) const {
+        part = {};
+        DenseMatrix<Real> room;
+        for (Index t = 0; t < factors.scales(); ++t) {
+            part.W.push_back(factors.basis(t, room));
+            part.H.push_back(factors.H[t].middleCols(slab_.first_cell(), slab_.cells()));
+        }
+    }
+
+    void give(const Factors<Real>& part, Factors<Real>& factors) const {
+        factors.W.resize(part.W.size());
+        factors.H.resize(part.H.size());
+        for (Index t = 0; t < part.scales(); ++t) {
+            factors.W[t] = part.W[t];
+            factors.rest(t);
+            factors.H[t] = all_columns(part.H[t]);
+        }
+    }
+
+    /// The columns of all ranks.
+    DenseMatrix<Real> all_columns(const DenseMatrix<Real>& part) const {
+        std::vector<Index> counts;
+        for (int r = 0; r < ranks_.size(); ++r) {
+            counts.push_back(part.rows() * shares_.slab(r).cells());
+        }
+        const std::vector<Real> all = gather_to_all(ranks_, std::span(part.data(), part.size()), counts);
+        return Eigen::Map<const DenseMatrix<Real>>(all.data(), part.rows(), problem_.cells());
+    }
+
+    /// XHᵀ and HHᵀ of scales [first, past), those of a scale together: on the rank that owns it.
+    Part products_with_X(Index first, Index past, const Part& H) const {
+        const Index p = problem_.features();
+        const Index d = H.front().rows();
+        const Index group = scales_at_once(problem_.scales());
+        NodeSums<Real> sums(shares_, ranks_, first, past, p * d + d * d, [&](Index t) { return owner(t); });
+        parallel_for((past - first + group - 1) / group, [&](Index g) {
+            const Index begin = first + g * group;
+            const Index count = std::min(group, past - begin);
+            const std::span<const DenseMatrix<Real>> together(H.data() + begin,
+                                                              static_cast<std::size_t>(count));
+            for (Index i = 0; i < std::ssize(nodes_); ++i) {
+                const Part XHt = times_transposed(X_, together, slab_, nodes_[i]);
+                for (Index t = 0; t < count; ++t) {
+                    Real* const numbers = sums.mine(begin + t, i);
+                    Eigen::Map<DenseMatrix<Real>>(numbers, p, d) = XHt[t];
+                    Eigen::Map<DenseMatrix<Real>>(numbers + p * d, d, d) =
+                        gram_of_rows(together[t], slab_, nodes_[i]);
+                }
+            }
+        });
+        sums.exchange();
+        Part result(static_cast<std::size_t>(2 * (past - first)));
+        parallel_for(past - first, [&](Index i) {
+            if (owner(first + i) == ranks_.rank()) {
+                const Real* const numbers = sums.total(first + i);
+                result[2 * i] = Eigen::Map<const DenseMatrix<Real>>(numbers, p, d);
+                result[2 * i + 1] = Eigen::Map<const DenseMatrix<Real>>(numbers + p * d, d, d);
+            }
+        });
+        return result;
+    }
+
+    void update_bases(Index first, Index past, Index passes, std::vector<Movement>& moved) {
+        const Part sums = products_with_X(first, past, moving_->H);
+        parallel_for(past - first, [&](Index i) {
+            const Index t = first + i;
+            if (owner(t) != ranks_.rank()) {
+                return;
+            }
+            auto& W = moving_->W[t];
+            const DenseMatrix<Real>& XHt = sums[2 * i];
+            const DenseMatrix<Real>& HHt = sums[2 * i + 1];
+            moved[t] = penalties_[t].fit * movement_W(BasisForm::unit_columns, W, XHt, HHt);
+            for (Index pass = 0; pass < passes; ++pass) {
+                update_basis(W, XHt, HHt);
+            }
+            products_[t].WtW = gram_of_columns(W);
+        });
+        send_bases(first, past, moved);
+        const Index group = scales_at_once(problem_.scales());
+        parallel_for((past - first + group - 1) / group, [&](Index g) {
+            const Index begin = first + g * group;
+            const auto count = static_cast<std::size_t>(std::min(group, past - begin));
+            Part WtX =
+                X_.transposed_times(std::span<const DenseMatrix<Real>>(moving_->W.data() + begin, count));
+            for (std::size_t i = 0; i < count; ++i) {
+                products_[begin + i].WtX = std::move(WtX[i]);
+                weigh(products_[begin + i], penalties_[begin + i].fit);
+            }
+        });
+    }
+
+    /// W, WᵀW and movements of scales [first, past), from the ranks that own them to all.
+    void send_bases(Index first, Index past, std::vector<Movement>& moved) {
+        const Index p = problem_.features();
+        const Index d = moving_->H.front().rows();
+        for (Index t = first; t < past; ++t) {
+            products_[t].WtW.resize(d, d);
+        }
+        std::vector<Communicator::Outgoing> sends;
+        std::vector<Communicator::Incoming> receives;
+        for (Index t = first; t < past; ++t) {
+            const std::span<Real> W(moving_->W[t].data(), static_cast<std::size_t>(p * d));
+            const std::span<Real> WtW(products_[t].WtW.data(), static_cast<std::size_t>(d * d));
+            const std::span<Movement> movement(&moved[t], 1);
+            if (owner(t) != ranks_.rank()) {
+                receives.push_back({owner(t), std::as_writable_bytes(W)});
+                receives.push_back({owner(t), std::as_writable_bytes(WtW)});
+                receives.push_back({owner(t), std::as_writable_bytes(movement)});
+                continue;
+            }
+            for (int r = 0; r < ranks_.size(); ++r) {
+                if (r != ranks_.rank()) {
+                    sends.push_back({r, std::as_bytes(W)});
+                    sends.push_back({r, std::as_bytes(WtW)});
+                    sends.push_back({r, std::as_bytes(movement)});
+                }
+            }
+        }
+        ranks_.exchange(sends, receives);
+    }
+
+    void graph_products(Index first, Index past, const Part& H,
+                        std::vector<ScaleProducts<Real>>& products) const {
+        if (halo_) {
+            halo_->products(first, past, H, products, ranks_);
+            return;
+        }
+        // Of a graph of all pairs every cell needs every other.
+        for (Index t = first; t < past; ++t) {
+            const DenseMatrix<Real> all = all_columns(H[t]);
+            const auto graph = problem_.graph->at(problem_.epsilon[t]);
+            products[t].HA = graph->times_adjacency(all).middleCols(slab_.first_cell(), slab_.cells());
+            products[t].degree =
+                graph->degrees().segment(slab_.first_cell(), slab_.cells()).template cast<Real>();
+        }
+    }
+
+    /// Rank 0 adds up and tells the others, so that all decide alike.
+    std::vector<Objective> terms_of(Index first, Index past, const std::vector<ScaleProducts<Real>>& products,
+                                    const Part& H) const {
+        const Index d = H.front().rows();
+        NodeSums<double> sums(shares_, ranks_, first, past, 5 + d * d, [](Index) { return 0; });
+        parallel_for(past - first, [&](Index i) {
+            const Index t = first + i;
+            for (Index node = 0; node < std::ssize(nodes_); ++node) {
+                std::vector<double> numbers;
+                term_sums(products[t], H[t], scale_before(H, t), slab_, nodes_[node]).put(numbers);
+                std::copy(numbers.begin(), numbers.end(), sums.mine(t, node));
+            }
+        });
+        sums.exchange();
+        std::vector<Objective> terms(static_cast<std::size_t>(past - first));
+        if (ranks_.rank() == 0) {
+            for (Index t = first; t < past; ++t) {
+                BlockSum<TermSums<Real>> sum;
+                for (Index node = 0; node < std::ssize(shares_.nodes); ++node) {
+                    sum.add(shares_.nodes[node].first, TermSums<Real>::take(sums.part(t, node), d));
+                }
+                terms[t - first] =
+                    objective_from(penalties_[t], squared_norm_X_, products[t].WtW, sum.finish());
+            }
+        }
+        broadcast(ranks_, std::span(terms), 0);
+        return terms;
+    }
+
+    std::vector<Movement> movements_of(Index first, Index past,
+                                       const std::vector<ScaleProducts<Real>>& products,
+                                       const Part& H) const {
+        NodeSums<double> sums(shares_, ranks_, first, past, 2, [](Index) { return 0; });
+        parallel_for(past - first, [&](Index i) {
+            const Index t = first + i;
+            for (Index node = 0; node < std::ssize(nodes_); ++node) {
+                const Movement movement =
+                    pnmf::movement_H(penalties_[t], products[t], H[t], scale_before(H, t), scale_after(H, t),
+                                     slab_, nodes_[node]);
+                sums.mine(t, node)[0] = movement.moved;
+                sums.mine(t, node)[1] = movement.size;
+            }
+        });
+        sums.exchange();
+        std::vector<Movement> moved(static_cast<std::size_t>(past - first));
+        for (Index t = first; ranks_.rank() == 0 && t < past; ++t) {
+            const double* const total = sums.total(t);
+            moved[t - first] = {total[0], total[1]};
+        }
+        broadcast(ranks_, std::span(moved), 0);
+        return moved;
+    }
+
+    /// Of the current point, from W and H alone.
+    Evaluation evaluate(bool residuals) {
+        Evaluation result{{}, std::vector<KktResidual>(residuals ? products_.size() : 0)};
+        std::vector<ScaleProducts<Real>> products(products_.size());
+        over_parts([&](Index first, Index past) {
+            graph_products(first, past, current_.H, products);
+            parallel_for(past - first, [&](Index i) {
+                products[first + i].WtX = X_.transposed_times(current_.W[first + i]);
+                products[first + i].WtW = gram_of_columns(current_.W[first + i]);
+                weigh(products[first + i], penalties_[first + i].fit);
+            });
+            for (const Objective& term : terms_of(first, past, products, current_.H)) {
+                result.objective = result.objective + term;
+            }
+            if (residuals) {
+                find_residuals(first, past, products, result.residuals);
+            }
+            for (Index t = first; t < past; ++t) {
+                products[t] = {};
+            }
+        });
+        return result;
+    }
+
+    void find_residuals(Index first, Index past, const std::vector<ScaleProducts<Real>>& products,
+                        std::vector<KktResidual>& residuals) const {
+        const std::vector<Movement> moved = movements_of(first, past, products, current_.H);
+        const Part sums = products_with_X(first, past, current_.H);
+        for (Index t = first; t < past; ++t) {
+            residuals[t].H = moved[t - first];
+            if (owner(t) == ranks_.rank()) {
+                residuals[t].W =
+                    penalties_[t].fit * movement_W(BasisForm::unit_columns, current_.W[t],
+                                                   sums[2 * (t - first)], sums[2 * (t - first) + 1]);
+            }
+            broadcast(ranks_, std::span(&residuals[t].W, 1), owner(t));
+        }
+    }
+
+    const Problem<Real>& problem_;
+    Communicator& ranks_;
+    BlockShares shares_;
+    BlockSlab slab_;
+    std::span<const BlockNode> nodes_; ///< of this rank
+    DataMatrix<Real> X_;               ///< of the slab
+    double squared_norm_X_;            ///< of all cells
+    std::vector<ScalePenalty> penalties_;
+    std::vector<ScaleProducts<Real>> products_;
+    std::optional<Halo> halo_;          ///< for graphs of neighbours
+    std::optional<ShiftForest> forest_; ///< once components were shifted
+    ShiftRoom shift_room_;
+    Factors<Real> current_; ///< all of W, the slab's part of H
+    Factors<Real> previous_;
+    Factors<Real>* moving_ = nullptr;
+    Factors<Real>* outside_current_ = nullptr;
+    Factors<Real>* outside_previous_ = nullptr;
+};
+
+} // namespace
+
+template <class Real>
+std::unique_ptr<Backend<Real>> make_rank_backend(const Problem<Real>& problem, Communicator& ranks,
+                                                 const CellBlocks& blocks) {
+    return std::make_unique<RankBackend<Real>>(problem, ranks, blocks);
+}
+
+template std::unique_ptr<Backend<float>> make_rank_backend(const Problem<float>&, Communicator&,
+                                                           const CellBlocks&);
+template std::unique_ptr<Backend<double>> make_rank_backend(const Problem<double>&, Communicator&,
+                                                            const CellBlocks&);
+
+} // namespace pnmf

@@ -1,0 +1,150 @@
+#include "backends/cpu/component_shifts.hpp"
+#include "backends/ranks/halo.hpp"
+#include "solvers/backend_body.hpp"
+#include "solvers/crew_backend.hpp"
+#include "support/clouds.hpp"
+
+#include <pnmf/graphs/filtration.hpp>
+#include <pnmf/scales/scale_set.hpp>
+
+namespace pnmf::test {
+namespace {
+
+template <class R, int ranks>
+struct MakeCrew {
+    using Real = R;
+    static std::unique_ptr<Backend<R>> make(const Problem<R>& problem) {
+        return std::make_unique<CrewBackend<R>>(problem, ranks, CellBlocks{problem.cells(), 4});
+    }
+};
+
+using Crew = ::testing::Types<MakeCrew<float, 3>, MakeCrew<double, 2>, MakeCrew<double, 7>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(Ranks, BackendBody, Crew);
+
+/// Cells enough for several blocks, with a graph of neighbours.
+template <class Real>
+BodyProblem<Real> large_problem(Index cells, bool sparse) {
+    BodyProblem<Real> made;
+    SparseMatrix<double> values = sparse_cloud(23, cells, 0.3, 5);
+    const Points points{to_dense(values)};
+    Filtration filtration = make_filtration(points, {.scales = {.max_scales = 5}, .neighbors = 4});
+    made.owned.epsilon = filtration.scales.epsilon;
+    made.owned.graph = std::move(filtration.graph);
+    made.owned.penalty = {0.8, 0.6, 0.05};
+    if (sparse) {
+        SparseMatrix<Real> X{values.rows, values.cols, values.start, values.row, {}};
+        X.value.assign(values.value.begin(), values.value.end());
+        made.owned.X = std::make_unique<DataMatrix<Real>>(std::move(X));
+    } else {
+        made.owned.X = std::make_unique<DataMatrix<Real>>(DenseMatrix<Real>(to_dense(values).cast<Real>()));
+    }
+    made.problem = made.owned.problem();
+    made.start = random_factors(made.problem, 4, 78);
+    return made;
+}
+
+template <class Real>
+void expect_same(const SolverState<Real>& found, const SolverState<Real>& expected) {
+    EXPECT_EQ(found.current.W, expected.current.W);
+    EXPECT_EQ(found.current.H, expected.current.H);
+    EXPECT_EQ(found.previous.H, expected.previous.H);
+    ASSERT_EQ(found.trace.size(), expected.trace.size());
+    for (std::size_t s = 0; s < expected.trace.size(); ++s) {
+        EXPECT_EQ(found.trace[s].fit, expected.trace[s].fit) << s;
+        EXPECT_EQ(found.trace[s].graph, expected.trace[s].graph) << s;
+        EXPECT_EQ(found.trace[s].smoothness, expected.trace[s].smoothness) << s;
+        EXPECT_EQ(found.trace[s].anchor, expected.trace[s].anchor) << s;
+    }
+}
+
+template <class Real>
+void expect_bits_of_the_cpu(bool sparse) {
+    const BodyProblem<Real> made = large_problem<Real>(5200, sparse); // five blocks and a bit
+    const SolverOptions options{.tolerance = 0.0, .max_sweeps = 4};
+    const auto expected = run_body(make_backend("cpu", made.problem), made, options).state;
+    for (const int ranks : {1, 2, 3, 4, 7}) {
+        SCOPED_TRACE(ranks);
+        auto crew = std::make_unique<CrewBackend<Real>>(made.problem, ranks, usual_blocks(5200));
+        expect_same(run_body<Real>(std::move(crew), made, options).state, expected);
+    }
+}
+
+TEST(RankBackend, HasTheBitsOfOneProcessOnSparseData) {
+    expect_bits_of_the_cpu<double>(true);
+}
+
+TEST(RankBackend, HasTheBitsOfOneProcessOnDenseData) {
+    expect_bits_of_the_cpu<double>(false);
+}
+
+TEST(RankBackend, HasTheBitsOfOneProcessInSinglePrecision) {
+    expect_bits_of_the_cpu<float>(true);
+}
+
+/// The formula of docs/ranks.md, for one sweep of each rank.
+TEST(RankBackend, SendsAsManyBytesAsTheFormulaSays) {
+    const BodyProblem<float> made = large_problem<float>(5200, true);
+    constexpr int R = 3;
+    auto state = start_solver(made.problem, SolverOptions{}, made.start);
+    CrewBackend<float> crew(made.problem, R, usual_blocks(5200));
+    crew.load(state.current, state.previous);
+    std::vector<Index> before;
+    for (int r = 0; r < R; ++r) {
+        before.push_back(crew.ranks()[r].bytes_sent());
+    }
+    crew.move_copy();
+    crew.basis_step(2);
+    crew.graph_products();
+    crew.embedding_pass();
+    crew.graph_products();
+    crew.shift_components();
+    crew.terms();
+    crew.movement_H();
+
+    const Index T = made.problem.scales();
+    const Index p = made.problem.features();
+    const Index d = made.start.rank();
+    const BlockShares shares = share(usual_blocks(5200), R);
+    const ComponentForest forest(made.problem.graph->tree(), made.problem.epsilon);
+    const auto& graph = dynamic_cast<const SparseMultiscaleGraph&>(*made.problem.graph);
+    for (int r = 0; r < R; ++r) {
+        const Index m = std::ssize(shares.nodes_of(r));
+        const Index w = ShiftForest(forest, shares, r).slots()[r];
+        const Halo halo(graph, made.problem.epsilon, shares, r);
+        Index owned = 0;
+        Index halo_columns = 0;
+        for (Index t = 0; t < T; ++t) {
+            owned += t % R == r ? 1 : 0;
+            halo_columns += halo.sent(t);
+        }
+        const Index bases = ((T - owned) * m + owned * (R - 1)) * (p * d + d * d) * 4 + owned * (R - 1) * 16;
+        const Index products = 2 * halo_columns * d * 4;
+        const Index shifts = (R - 1) * (w * 2 * d * 8 + d * (w * 16 + m * T * 16));
+        const Index measures = r == 0 ? (R - 1) * T * (32 + 16) : T * m * (5 + d * d + 2) * 8;
+        EXPECT_GT(w, 0);
+        EXPECT_GT(halo_columns, 0);
+        EXPECT_EQ(crew.ranks()[r].bytes_sent() - before[r], bases + products + shifts + measures) << r;
+    }
+}
+
+TEST(RankBackend, EvaluatesToTheBitsOfOneProcess) {
+    const BodyProblem<double> made = large_problem<double>(5200, true);
+    auto state = start_solver(made.problem, SolverOptions{}, made.start);
+    const auto cpu = make_backend("cpu", made.problem);
+    cpu->load(state.current, state.previous);
+    const Evaluation expected = cpu->evaluate();
+    CrewBackend<double> crew(made.problem, 3, usual_blocks(5200));
+    crew.load(state.current, state.previous);
+    const Evaluation found = crew.evaluate();
+    EXPECT_EQ(found.objective.total(), expected.objective.total());
+    EXPECT_EQ(crew.objective().total(), expected.objective.total());
+    for (std::size_t t = 0; t < expected.residuals.size(); ++t) {
+        EXPECT_EQ(found.residuals[t].H.moved, expected.residuals[t].H.moved);
+        EXPECT_EQ(found.residuals[t].H.size, expected.residuals[t].H.size);
+        EXPECT_EQ(found.residuals[t].W.moved, expected.residuals[t].W.moved);
+        EXPECT_EQ(found.residuals[t].W.size, expected.residuals[t].W.size);
+    }
+}
+
+} // namespace
+} // namespace pnmf::test
