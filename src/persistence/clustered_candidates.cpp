@@ -1,4 +1,5 @@
 #include "persistence/neighbor_candidates.hpp"
+#include "persistence/over_ranks.hpp"
 #include "persistence/shortlist.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
@@ -170,7 +171,7 @@ void visit_clustered_candidates(const SearchSpace& space, Index count, const Clu
         return number < n ? all.order[number] : central[number - n];
     };
     const FloatVector centre_own = centres.colwise().squaredNorm().transpose();
-    parallel_for(static_cast<Index>(all.lists.size()), [&](Index l) {
+    over_items_of_rank(communicator(), static_cast<Index>(all.lists.size()), [&](Index l) {
         const List& mine = all.lists[l];
         const FloatVector distance = centre_own - 2.0F * (centres.transpose() * centres.col(mine.centre));
         std::vector<Index> nearest(all.lists.size());

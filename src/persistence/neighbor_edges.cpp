@@ -1,3 +1,4 @@
+#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/neighbor_edges.hpp>
@@ -104,6 +105,28 @@ class Ranking {
     Vector squared_norms_;
 };
 
+/// What the other ranks have found for their cells.
+void gather_nearest(Communicator& ranks, std::vector<std::vector<Candidate>>& nearest) {
+    if (ranks.size() == 1) {
+        return;
+    }
+    struct Found {
+        Index cell;
+        double length;
+        Index other;
+    };
+    std::vector<Found> mine;
+    for (std::size_t cell = 0; cell < nearest.size(); ++cell) {
+        for (const auto& [length, other] : nearest[cell]) {
+            mine.push_back({static_cast<Index>(cell), length, other});
+        }
+        nearest[cell].clear();
+    }
+    for (const Found& found : gather_any(ranks, mine)) {
+        nearest[found.cell].emplace_back(found.length, found.other);
+    }
+}
+
 /// For each cell its k nearest, as far as the search finds them.
 std::vector<std::vector<Candidate>> approximate_neighbors(const Points& points, NeighborSearch search,
                                                           Index k, std::uint64_t seed) {
@@ -124,6 +147,7 @@ std::vector<std::vector<Candidate>> approximate_neighbors(const Points& points, 
     } else {
         visit_clustered_candidates(space, candidates, ClusterSettings{}, seed, rank);
     }
+    gather_nearest(communicator(), nearest);
     return nearest;
 }
 

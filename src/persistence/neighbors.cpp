@@ -1,8 +1,8 @@
 #include <pnmf/error.hpp>
-#include <pnmf/parallel.hpp>
 #include <pnmf/persistence/neighbors.hpp>
 
 #include "persistence/neighbors_of.hpp"
+#include "persistence/over_ranks.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -131,7 +131,14 @@ Neighbors exact_neighbors(const Points& points, Index k, std::span<const Index> 
     Neighbors result;
     result.index.resize(k, n);
     result.distance.resize(k, n);
-    exact_neighbors_of(PairBounds(points), cells, among, result);
+    Communicator& ranks = communicator(); // each takes a run of panels
+    const Index panels = (n + panel_cells - 1) / panel_cells;
+    const Index first = std::min(n, panel_cells * first_of_rank(panels, ranks.rank(), ranks.size()));
+    const Index past = std::min(n, panel_cells * first_of_rank(panels, ranks.rank() + 1, ranks.size()));
+    exact_neighbors_of(PairBounds(points), std::span<const Index>(cells).subspan(first, past - first), among,
+                       result);
+    gather_blocks(ranks, panel_cells, result.index);
+    gather_blocks(ranks, panel_cells, result.distance);
     return result;
 }
 

@@ -5,6 +5,7 @@
 #include "persistence/bottlenecks.hpp"
 #include "persistence/distinct_cells.hpp"
 #include "persistence/kruskal.hpp"
+#include "persistence/over_ranks.hpp"
 #include "persistence/pair_bounds.hpp"
 #include "persistence/union_find.hpp"
 
@@ -277,7 +278,7 @@ class TreeSearch {
                       [&](Index a, Index b) { return bottlenecks.place(a) < bottlenecks.place(b); });
         });
         std::vector<Finding> findings(step.size());
-        parallel_for(static_cast<Index>(step.size()), [&](Index k) {
+        over_items_of_rank(communicator(), static_cast<Index>(step.size()), [&](Index k) {
             const auto& [first, second] = step[k];
             findings[k] = BlockSearch(bounds_, bottlenecks, tree_.largest_distance)
                               .run(groups_[first], groups_[second], first == second);
@@ -291,6 +292,12 @@ class TreeSearch {
             found.insert(found.end(), finding.edges.begin(), finding.edges.end());
             tree_.largest_distance = std::max(tree_.largest_distance, finding.largest);
             finding.edges = {};
+        }
+        Communicator& ranks = communicator();
+        if (ranks.size() > 1) {
+            keep_forest(found); // what joins nothing here joins nothing anywhere
+            found = gather_any(ranks, found);
+            tree_.largest_distance = most_of(ranks, tree_.largest_distance);
         }
         std::sort(found.begin(), found.end());
         std::vector<Edge> all;
