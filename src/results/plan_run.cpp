@@ -2,6 +2,7 @@
 
 #include "results/process_memory.hpp"
 
+#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/balanced_edges.hpp>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 
 namespace pnmf {
 namespace {
@@ -44,12 +46,13 @@ FitSize guessed_size(const DataView& X, const RunOptions& options) {
 
 /// The most scales, up to those there are, with which everything is kept in memory.
 template <RealNumber Real>
-Index scales_that_fit(const PreparedFit<Real>& prepared, FitSize size, double room, Index bytes_of_number) {
+Index scales_that_fit(const PreparedFit<Real>& prepared, FitSize size, double room, Index bytes_of_number,
+                      int threads) {
     const auto fits = [&](Index scales) {
         FitSize tried = size;
         tried.scales = scales;
         tried.components = size.components / std::max<Index>(size.scales, 1) * scales;
-        return solver_memory(tried, prepared.options.solver, bytes_of_number, thread_count()).total() <= room;
+        return solver_memory(tried, prepared.options.solver, bytes_of_number, threads).total() <= room;
     };
     Index most = 2;
     for (Index tried = 4; tried <= prepared.scales.size() && tried <= 1024 && fits(tried); tried += 2) {
@@ -64,13 +67,28 @@ std::string size_words(double bytes) {
     return bytes < 1e9 ? fmt::format("{:.0f} MB", bytes / 1e6) : fmt::format("{:.1f} GB", bytes / 1e9);
 }
 
+void check_same_data(const std::string& fingerprint) {
+    Communicator& ranks = communicator();
+    const std::vector<std::size_t> all = gather_one(ranks, std::hash<std::string>{}(fingerprint));
+    for (int r = 1; r < ranks.size(); ++r) {
+        require(
+            all[r] == all[0],
+            "all ranks must have the same data and options, but those of rank {} differ from those of rank "
+            "0: is the same file there on every machine?",
+            r);
+    }
+}
+
 Room room_for(const RunOptions& options) {
     if (options.memory) {
         return {.limit = *options.memory, .given = true};
     }
+    Communicator& ranks = communicator();
     const double available = available_bytes();
-    constexpr double share = 0.9; // others need some too
-    return {.limit = available > 0.0 ? resident_bytes() + share * available : 0.0, .given = false};
+    const double share = 0.9 / ranks.ranks_here(); // others need some too
+    // Ranks must plan alike, or they would not make the same sweeps.
+    return {.limit = least_of(ranks, available > 0.0 ? resident_bytes() + share * available : 0.0),
+            .given = false};
 }
 
 void check_room(const DataView& X, const RunOptions& options, const Room& room, Index bytes_of_number) {
@@ -105,10 +123,12 @@ MemoryPlan fit_into(const Room& room, const RunOptions& options, PreparedFit<Rea
     const bool nested = (made || in_start) && prepared.options.start.value_or(usual) == Start::nested;
     const std::filesystem::path scratch =
         options.folder != nullptr ? options.folder->path() : std::filesystem::temp_directory_path();
-    const double held = resident_bytes() + libraries;
+    Communicator& ranks = communicator(); // all must come to the same plan
+    const double held = most_of(ranks, resident_bytes() + libraries);
+    const auto threads = static_cast<int>(most_of(ranks, thread_count()));
     FitSize size = fit_size(prepared, made, nested);
     if (prepared.adapts()) {
-        prepared.most_scales = scales_that_fit(prepared, size, room.limit - held, sizeof(Real));
+        prepared.most_scales = scales_that_fit(prepared, size, room.limit - held, sizeof(Real), threads);
         if (prepared.most_scales < size.scales) {
             prepared.notices.push_back(fmt::format(
                 "at most {} scales are kept: more do not fit into the memory", prepared.most_scales));
@@ -116,8 +136,10 @@ MemoryPlan fit_into(const Room& room, const RunOptions& options, PreparedFit<Rea
             size.scales = prepared.most_scales;
         }
     }
-    MemoryPlan plan = plan_memory(room.limit, held, size, solver, sizeof(Real), thread_count(),
-                                  {.files = is_on_disk(scratch), .keep_less = !resumed});
+    // Ranks hold W in memory: what each moves, all need.
+    const bool files = ranks.size() == 1 && is_on_disk(scratch);
+    MemoryPlan plan = plan_memory(room.limit, held, size, solver, sizeof(Real), threads,
+                                  {.files = files, .keep_less = !resumed});
     prepared.options.solver.extrapolate = solver.extrapolate && plan.keep_momentum;
     prepared.options.solver.shift_components = solver.shift_components && plan.keep_shifts;
     if (plan.bases_rest) {

@@ -8,6 +8,10 @@ namespace pnmf {
 /// "120 MB", "3.4 GB".
 std::string size_words(double bytes);
 
+/// InputError unless every rank has the same fingerprint: of other data or options their sums would be of
+/// nothing.
+void check_same_data(const std::string& fingerprint);
+
 /// The memory a run may use.
 struct Room {
     double limit = 0.0; ///< bytes; 0: not known

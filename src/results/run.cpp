@@ -2,6 +2,7 @@
 #include "results/process_memory.hpp"
 #include "results/start_from.hpp"
 
+#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/results/assess_fit.hpp>
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <span>
 #include <utility>
 
 namespace pnmf {
@@ -89,13 +91,15 @@ class Stages {
         return report();
     }
     bool report() const {
-        return !observer_.progress || observer_.progress({.stage = stage_, .max_sweeps = fraction_.limit()});
+        return together(!observer_.progress ||
+                        observer_.progress({.stage = stage_, .max_sweeps = fraction_.limit()}));
     }
     bool report(const SweepReport& sweep) {
         const double fraction = fraction_.after(sweep);
-        return !observer_.progress ||
-               observer_.progress(
-                   {.stage = stage_, .fraction = fraction, .max_sweeps = fraction_.limit(), .sweep = &sweep});
+        return together(
+            !observer_.progress ||
+            observer_.progress(
+                {.stage = stage_, .fraction = fraction, .max_sweeps = fraction_.limit(), .sweep = &sweep}));
     }
     std::vector<StageTime> end() {
         if (!seconds_.empty()) {
@@ -110,6 +114,9 @@ class Stages {
     }
 
   private:
+    /// Ranks go on together or not at all.
+    static bool together(bool go_on) { return least_of(communicator(), go_on ? 1.0 : 0.0) > 0.0; }
+
     const RunObserver& observer_;
     SweepFraction fraction_;
     Stage stage_ = Stage::preparing;
@@ -128,12 +135,20 @@ class Saver {
     void set_kept(std::vector<Index> positions) { kept_ = std::move(positions); }
 
     const std::string& fingerprint() const { return fingerprint_; }
-    bool due() const { return folder_ != nullptr && seconds_since(saved_) >= every_; }
+    /// By the clock of rank 0, which saves for all.
+    bool due() const {
+        double due = folder_ != nullptr && seconds_since(saved_) >= every_ ? 1.0 : 0.0;
+        broadcast(communicator(), std::span(&due, 1), 0);
+        return due > 0.0;
+    }
     /// Whether it was saved.
     template <class State>
     bool save(const State& state) {
         if (folder_ == nullptr) {
             return false;
+        }
+        if (folder_->role() == FolderRole::guest) {
+            return true; // the host does it
         }
         if constexpr (requires { state.unchained; }) {
             save_checkpoint(folder_->checkpoint(), state, fingerprint_);
@@ -254,12 +269,13 @@ SolverState<Real> made_state(PreparedFit<Real>& prepared, StartState<Real> from,
     StartLog<Real> log{.from = std::move(from), .reached = {}};
     log.reached = [&](const StartState<Real>& state, const std::function<void()>& bring_factors) {
         const bool go_on = stages.report();
-        if (!go_on || saver.due()) {
+        const bool due = saver.due();
+        if (!go_on || due) {
             bring_factors();
         }
         if (!go_on) {
             saved = saver.save(state);
-        } else if (saver.due()) {
+        } else if (due) {
             saver.save_or_warn(state);
         }
         return go_on;
@@ -357,16 +373,24 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     }
     run.plan = keep_to_memory(room, options, prepared, stages);
     if (!resumes(options)) {
-        stages.notice(fmt::format("time: {} on {} thread{}, in memory of about {}",
-                                  rough_time(estimated_seconds(prepared)), thread_count(),
-                                  thread_count() == 1 ? "" : "s", size_words(run.plan.bytes)));
+        const int ranks = communicator().size();
+        stages.notice(fmt::format("time: {} on {} thread{}{}, in memory of about {}{}",
+                                  rough_time(estimated_seconds(prepared) / ranks), thread_count(),
+                                  thread_count() == 1 ? "" : "s",
+                                  ranks > 1 ? fmt::format(" of each of {} ranks", ranks) : "",
+                                  size_words(run.plan.bytes), ranks > 1 ? " on each" : ""));
     }
     if (options.folder != nullptr) {
         options.folder->make(run.plan.file_bytes + bytes_on_disk(prepared, options.save_basis));
     }
-    Saver saver(options, observer,
-                options.folder != nullptr ? run_fingerprint(prepared.options, X, options.space)
-                                          : std::string{});
+    const bool several = communicator().size() > 1;
+    const std::string fingerprint = options.folder != nullptr || several
+                                        ? run_fingerprint(prepared.options, X, options.space)
+                                        : std::string{};
+    if (several) {
+        check_same_data(fingerprint);
+    }
+    Saver saver(options, observer, fingerprint);
     if (!stages.begin(Stage::starting, "start")) {
         throw Interrupted();
     }
@@ -392,6 +416,10 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     }
     run.seconds = stages.end();
     run.peak_bytes = peak_bytes();
+    Communicator& ranks = communicator();
+    run.ranks = ranks.size();
+    run.communicating = ranks.seconds();
+    run.bytes_moved = sum_of(ranks, static_cast<double>(ranks.bytes_sent()));
     return run;
 }
 

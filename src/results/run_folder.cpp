@@ -108,7 +108,11 @@ class FolderLock {
     int descriptor_;
 };
 
-RunFolder::RunFolder(fs::path path, FolderUse use) : path_(std::move(path)), use_(use) {
+RunFolder::RunFolder(fs::path path, FolderUse use, FolderRole role)
+    : path_(std::move(path)), use_(use), role_(role) {
+    if (role_ == FolderRole::guest) {
+        return;
+    }
     check_place(path_);
     if (fs::exists(path_)) {
         claim(); // before the rest: the checkpoint of a run that still works is not left by anyone
@@ -141,6 +145,9 @@ void RunFolder::claim() {
 }
 
 void RunFolder::make(double bytes) {
+    if (role_ == FolderRole::guest) {
+        return;
+    }
     std::error_code error;
     fs::create_directories(path_, error);
     if (error) {

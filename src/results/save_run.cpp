@@ -54,6 +54,9 @@ void add_costs(Json& json, const Run<Real>& run) {
     }
     json["seconds"] = total;
     json["seconds_of"] = std::move(stages);
+    if (run.ranks > 1) {
+        json["seconds_communicating"] = run.communicating;
+    }
     json["peak_bytes"] = run.peak_bytes;
     if (run.plan.bytes > 0.0) {
         json["planned_bytes"] = run.plan.bytes;
@@ -120,6 +123,8 @@ std::string summary_json(const Run<Real>& run) {
     json["options"] = Json::parse(options_json(run.prepared.options));
     json["threads"] = thread_count();
     json["device"] = name_of(run.prepared.options.solver.device);
+    json["ranks"] = run.ranks;
+    json["bytes_moved"] = run.bytes_moved;
     add_costs(json, run);
     return json.dump(-1, ' ', false, Json::error_handler_t::replace); // names may be any bytes
 }

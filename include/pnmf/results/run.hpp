@@ -63,7 +63,10 @@ struct Run {
     Assessment assessment;
     MemoryPlan plan;
     std::vector<StageTime> seconds;
-    double peak_bytes = 0.0; ///< the most the process has held; 0 where the system does not say
+    double peak_bytes = 0.0;    ///< the most the process has held; 0 where the system does not say
+    Index ranks = 1;            ///< processes that worked on it (`communicator()`)
+    double bytes_moved = 0.0;   ///< sent between them, each byte counted once
+    double communicating = 0.0; ///< seconds of this rank in exchanges with others, and waiting for them
 
     /// The embedding at the recommended scale, d × n.
     const DenseMatrix<Real>& embedding() const {
@@ -80,6 +83,11 @@ struct Run {
 /// saved every now and then, and when it is stopped; a folder that resumes goes on from there, to the same
 /// bits as a run that was never stopped, without what that run had given up for its memory. The checkpoint
 /// stays until `save_run` has stored the result.
+///
+/// With several ranks (`communicator()`) each calls this with the same X and options. Sweeps, tree and exact
+/// neighbours are divided, the rest is done by every rank for itself. The result is the same on every rank,
+/// and the same bits as of one. Files are written by rank 0. InputError where ranks were given different
+/// data.
 ///
 /// All checks before all work: InputError for options, data, a folder or a start that do not fit, and where
 /// `memory` is too little.

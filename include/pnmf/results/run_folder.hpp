@@ -12,6 +12,9 @@ enum class FolderUse {
     resume,    ///< goes on from the checkpoint, which must be there
 };
 
+/// Whose folder it is: of several ranks one is its host, which alone looks, locks and writes.
+enum class FolderRole { host, guest };
+
 class FolderLock;
 
 /// The folder of a run: its checkpoint, its result, and bases that do not fit into memory. One run at a time
@@ -20,7 +23,9 @@ class RunFolder {
   public:
     /// Makes nothing yet. InputError when something else has the folder's name, when another run works in it,
     /// or when `use` forbids what is found; SystemError when the machine would refuse to write.
-    explicit RunFolder(std::filesystem::path path, FolderUse use = FolderUse::fresh);
+    /// A guest does none of this.
+    explicit RunFolder(std::filesystem::path path, FolderUse use = FolderUse::fresh,
+                       FolderRole role = FolderRole::host);
     ~RunFolder();
     RunFolder(const RunFolder&) = delete;
     RunFolder& operator=(const RunFolder&) = delete;
@@ -30,9 +35,11 @@ class RunFolder {
     std::filesystem::path result() const { return path_ / "result.h5ad"; }
     std::filesystem::path summary() const { return path_ / "summary.json"; }
     FolderUse use() const { return use_; }
+    FolderRole role() const { return role_; }
 
     /// Makes the folder, unless it is there, writes and removes a file in it, removes what a killed run left
-    /// half-written, and checks that the disk has `bytes` left. SystemError when any of it fails.
+    /// half-written, and checks that the disk has `bytes` left. SystemError when any of it fails. A guest
+    /// does nothing.
     void make(double bytes);
 
   private:
@@ -40,6 +47,7 @@ class RunFolder {
 
     std::filesystem::path path_;
     FolderUse use_;
+    FolderRole role_;
     std::unique_ptr<FolderLock> lock_;
 };
 
