@@ -7,15 +7,16 @@
 #include "option_flags.hpp"
 #include "progress.hpp"
 #include "rank_output.hpp"
+#include "ranks.hpp"
 #include "report_page.hpp"
 #include "say.hpp"
 #include "trace.hpp"
 #include "verbs.hpp"
 
 #include <pnmf/baselines/choose_rank.hpp>
+#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/io/write_text.hpp>
-#include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/results/batch_scores.hpp>
 #include <pnmf/results/preset.hpp>
@@ -83,7 +84,7 @@ RunObserver watch(const FitRequest& options, Progress& progress, Trace& trace) {
     observer.progress = [&, begun = false](const RunProgress& report) mutable {
         if (report.stage == Stage::starting && !begun) {
             trace.begin(options.resume); // the folder is there now
-            catch_interrupts();
+            catch_interrupts(is_host(), communicator().size() > 1);
             begun = true;
         }
         if (report.sweep != nullptr) {
@@ -94,7 +95,7 @@ RunObserver watch(const FitRequest& options, Progress& progress, Trace& trace) {
         }
         return interrupt_signal() == 0;
     };
-    if (trace.wanted()) {
+    if (!options.trace.empty()) { // on all ranks, or they would not take the same steps
         observer.step = [&](const StepReport& report) { trace.step(report); };
         observer.past = [&](const std::vector<Objective>& sweeps) { trace.past(sweeps); };
     }
@@ -122,25 +123,7 @@ Run<Real> run_watched(const FitRequest& options, const Work& work, RunFolder& fo
         say("pnmf: {}{}\n", e.what(),
             e.saved() ? "; the same command with --resume continues from there" : "");
         trace.write();
-        throw Exit{128 + interrupt_signal()};
-    }
-}
-
-/// How well each resolution agrees with the labels that the user gave, by the adjusted Rand index: 1 where
-/// they are the same, 0 where they have no more to do with each other than chance makes.
-void add_agreement(Json& json, const Dataset& data, const Assessment& assessment) {
-    const auto column = std::find_if(data.cell_table.begin(), data.cell_table.end(),
-                                     [](const TableColumn& one) { return one.name == "label"; });
-    if (column == data.cell_table.end() ||
-        !std::holds_alternative<std::vector<std::string>>(column->values)) {
-        return;
-    }
-    const std::vector<Index> labels = relabel(std::get<std::vector<std::string>>(column->values));
-    const auto recommended = static_cast<std::size_t>(assessment.recommended);
-    json["label_ari"] = adjusted_rand_index(labels, assessment.clusters[recommended]);
-    for (std::size_t r = 0; r < assessment.resolutions.all.size(); ++r) {
-        json["resolutions"][r]["label_ari"] =
-            adjusted_rand_index(labels, assessment.resolutions.all[r].labels);
+        throw Exit{128 + static_cast<int>(most_of(communicator(), interrupt_signal()))};
     }
 }
 
@@ -214,9 +197,8 @@ std::string write_files(const FitRequest& options, const Work& work, const Run<R
 }
 
 template <class Real>
-void fit_with(const FitRequest& options, const Work& work, RunFolder& folder) {
-    Trace trace(options.trace);
-    const Run<Real> run = run_watched<Real>(options, work, folder, trace);
+void write_and_print(const FitRequest& options, const Work& work, const Run<Real>& run,
+                     const RunFolder& folder, const Trace& trace) {
     const StoredResult stored = stored_result(result_file(work.data, run.prepared, run.result, run.assessment,
                                                           {.save_basis = true, .command = options.command}),
                                               folder.result().string());
@@ -233,6 +215,16 @@ void fit_with(const FitRequest& options, const Work& work, RunFolder& folder) {
     }
     if (options.progress == ProgressStyle::json) {
         say_event({{"event", "done"}, {"result", folder.result().string()}, {"seconds", summary["seconds"]}});
+    }
+}
+
+template <class Real>
+void fit_with(const FitRequest& options, const Work& work, RunFolder& folder) {
+    Trace trace(is_host() ? options.trace : "");
+    const Run<Real> run = run_watched<Real>(options, work, folder, trace);
+    if (is_host()) {
+        const CommunicatorScope alone(single_rank()); // the others do not take part
+        write_and_print(options, work, run, folder, trace);
     }
     if (options.strict && run.result.stop != Stop::converged &&
         work.analysis.fit.solver.algorithm != Algorithm::reference) {
@@ -277,7 +269,8 @@ void run(FitRequest options, const CLI::App& verb) {
     if (!options.memory.empty()) {
         parse_size(options.memory); // before anything is read
     }
-    RunFolder folder(options.folder, use_of(options));
+    check_divided(options.analysis.fit.solver.algorithm);
+    RunFolder folder(options.folder, use_of(options), is_host() ? FolderRole::host : FolderRole::guest);
     Work work = read_work(options);
     if (!options.start_from.empty()) {
         check_start_names(options.start_from, work.data);

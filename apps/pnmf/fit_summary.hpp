@@ -3,8 +3,11 @@
 #include "batch_table.hpp"
 #include "say.hpp"
 
+#include <pnmf/assess/assess.hpp>
 #include <pnmf/assess/programs.hpp>
+#include <pnmf/io/dataset.hpp>
 #include <pnmf/linalg/sampling.hpp>
+#include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/results/stored_programs.hpp>
 #include <pnmf/solvers/fit.hpp>
 
@@ -15,6 +18,7 @@
 #include <numeric>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 /// What `pnmf fit` says at its end, as text.
@@ -26,6 +30,24 @@ using Json = nlohmann::ordered_json;
 inline double spread(const Matrix& H) {
     const double size = H.squaredNorm();
     return size > 0.0 ? std::sqrt((H.colwise() - H.rowwise().mean()).squaredNorm() / size) : 0.0;
+}
+
+/// How well each resolution agrees with the labels that the user gave, by the adjusted Rand index: 1 where
+/// they are the same, 0 where they have no more to do with each other than chance makes.
+inline void add_agreement(Json& json, const Dataset& data, const Assessment& assessment) {
+    const auto column = std::find_if(data.cell_table.begin(), data.cell_table.end(),
+                                     [](const TableColumn& one) { return one.name == "label"; });
+    if (column == data.cell_table.end() ||
+        !std::holds_alternative<std::vector<std::string>>(column->values)) {
+        return;
+    }
+    const std::vector<Index> labels = relabel(std::get<std::vector<std::string>>(column->values));
+    const auto recommended = static_cast<std::size_t>(assessment.recommended);
+    json["label_ari"] = adjusted_rand_index(labels, assessment.clusters[recommended]);
+    for (std::size_t r = 0; r < assessment.resolutions.all.size(); ++r) {
+        json["resolutions"][r]["label_ari"] =
+            adjusted_rand_index(labels, assessment.resolutions.all[r].labels);
+    }
 }
 
 /// At most nine scales, evenly spaced, finest and coarsest among them.

@@ -1,5 +1,6 @@
 #include "hints.hpp"
 #include "last_resort.hpp"
+#include "ranks.hpp"
 #include "say.hpp"
 #include "suggest.hpp"
 #include "verbs.hpp"
@@ -135,9 +136,12 @@ int main(int argc, char** argv) {
     pnmf::cli::guard_end();
     ::umask(::umask(0) | S_IWOTH); // no file of ours can be written by everybody
     int code = 0;
+    bool together = true;
     try {
+        pnmf::cli::begin_ranks(argc > 1 ? argv[1] : "");
         run_verb(argc, argv);
     } catch (...) {
+        together = pnmf::cli::ranks_end_together();
         code = code_of_exception();
     }
     try {
@@ -147,5 +151,9 @@ int main(int argc, char** argv) {
         code = code == 0 ? unprinted : code;
     }
     pnmf::cli::reach_end();
+    if (!together) {
+        pnmf::cli::end_all_ranks(code);
+    }
+    pnmf::cli::leave_ranks();
     return code;
 }

@@ -37,6 +37,7 @@ std::size_t character_at(std::string_view text, std::size_t at) {
     return first == 0xc2 && byte(at + 1) < 0xa0 ? 0 : length;
 }
 
+bool silent = false;
 bool json_lines = false; ///< every line on stderr is a JSON object
 
 /// The beginning of a line whose end has not been said yet, in JSON mode.
@@ -88,7 +89,14 @@ std::string visible(std::string_view text, Escapes escapes) {
     return result;
 }
 
+void set_silent(bool is_silent) {
+    silent = is_silent;
+}
+
 void say_text(std::string_view text) noexcept {
+    if (silent) {
+        return;
+    }
     while (!text.empty()) {
         const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
         if (written < 0 && errno == EINTR) {
@@ -130,7 +138,7 @@ void say_words(const std::string& text) {
 }
 
 void put_text(std::string_view text) {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
+    if (!silent && std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
         refuse_output(errno);
     }
 }

@@ -16,6 +16,9 @@ namespace pnmf::cli {
 enum class Escapes { bytes, json };
 std::string visible(std::string_view text, Escapes escapes = Escapes::bytes);
 
+/// Whether this process says and puts nothing: of several that work together one speaks.
+void set_silent(bool silent);
+
 /// Writes to stderr, made visible. What cannot be written is lost: a log that is full or closed is no reason
 /// to lose a result.
 void say_text(std::string_view text) noexcept;

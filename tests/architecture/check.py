@@ -25,6 +25,7 @@ MAY_INCLUDE["backends"] = {"linalg", "persistence", "graphs", "model", "solvers"
 MAY_INCLUDE["results"] = set(CHAIN) | {"io", "metrics", "assess"}
 MAY_INCLUDE["report"] = MAY_INCLUDE["results"] | {"results"}
 MAY_INCLUDE["diagnostics"] = set(MAY_INCLUDE) - {"backends"}
+MAY_INCLUDE["mpi"] = set()
 MAY_INCLUDE["root"] = set()
 
 # The libraries, each linked with those before it, and the layers that are not in the first. Files of `diagnostics` are in the

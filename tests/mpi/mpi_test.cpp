@@ -1,0 +1,77 @@
+#include "backends/ranks/rank_backend.hpp"
+#include "mpi/mpi_ranks.hpp"
+#include "solvers/method.hpp"
+#include "support/clouds.hpp"
+#include "support/problems.hpp"
+
+#include <pnmf/graphs/filtration.hpp>
+#include <pnmf/solvers/solver.hpp>
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+/// Run by mpirun, on every rank: what the tests with threads as ranks say must hold for MPI too.
+namespace pnmf::test {
+namespace {
+
+MpiRanks* mpi = nullptr;
+
+TEST(MpiRanks, BringMessagesInPiecesThatAreLongerThanAPiece) {
+    Communicator& ranks = mpi->communicator();
+    const int size = ranks.size();
+    std::vector<Index> counts;
+    for (int r = 0; r < size; ++r) {
+        counts.push_back(3 * r + (r == 1 ? 0 : 200)); // not multiples of a piece
+    }
+    std::vector<double> mine(static_cast<std::size_t>(counts[ranks.rank()]));
+    std::iota(mine.begin(), mine.end(), 1000.0 * ranks.rank());
+    const auto sent = ranks.bytes_sent();
+    const std::vector<double> all = gather_to_all<double>(ranks, mine, counts);
+    EXPECT_EQ(ranks.bytes_sent() - sent, (size - 1) * counts[ranks.rank()] * 8);
+    std::size_t at = 0;
+    for (int r = 0; r < size; ++r) {
+        for (Index i = 0; i < counts[r]; ++i) {
+            ASSERT_EQ(all[at++], 1000.0 * r + static_cast<double>(i));
+        }
+    }
+    EXPECT_EQ(at, all.size());
+    double value = ranks.rank() + 0.5;
+    broadcast(ranks, std::span(&value, 1), size - 1);
+    EXPECT_EQ(value, size - 0.5);
+    EXPECT_EQ(sum_of(ranks, 1.0), size);
+    EXPECT_EQ(most_of(ranks, ranks.rank()), size - 1);
+    EXPECT_EQ(ranks.ranks_here(), size);
+}
+
+TEST(MpiRanks, HaveTheBitsOfOneProcess) {
+    constexpr Index cells = 5200; // five blocks and a bit
+    const SparseMatrix<double> values = sparse_cloud(23, cells, 0.3, 5);
+    const Filtration filtration =
+        make_filtration(Points(to_dense(values)), {.scales = {.max_scales = 5}, .neighbors = 4});
+    const DataMatrix<double> X(values);
+    const Problem<double> problem{&X, filtration.graph.get(), filtration.scales.epsilon, {0.8, 0.6, 0.05}};
+    const Factors<double> start = random_factors(problem, 4, 78);
+    const SolverOptions options{.tolerance = 0.0, .max_sweeps = 4};
+    auto expected = start_solver(problem, options, start);
+    run_solver(problem, options, expected);
+    const CommunicatorScope scope(mpi->communicator());
+    auto found = start_solver(problem, options, start);
+    run_solver(problem, options, found);
+    EXPECT_EQ(found.current.W, expected.current.W);
+    EXPECT_EQ(found.current.H, expected.current.H);
+    ASSERT_EQ(found.trace.size(), expected.trace.size());
+    for (std::size_t s = 0; s < expected.trace.size(); ++s) {
+        EXPECT_EQ(found.trace[s].total(), expected.trace[s].total()) << s;
+    }
+}
+
+} // namespace
+} // namespace pnmf::test
+
+int main(int argc, char** argv) {
+    pnmf::MpiRanks ranks(1000); // bytes: nearly every message travels in pieces
+    pnmf::test::mpi = &ranks;
+    ::testing::InitGoogleTest(&argc, argv);
+    return RUN_ALL_TESTS();
+}

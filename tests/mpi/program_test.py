@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""`mpirun -n N pnmf fit`: the result of one process, and what happens when something goes wrong.
+
+    program_test.py PNMF MPIRUN
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import h5py
+import numpy
+
+PNMF, MPIRUN = sys.argv[1:3]
+CELLS = 4500  # more than one block of cells
+FIT = ["--preset", "points", "--neighbors", "4", "--max-scales", "3", "--rank", "3", "--clusters", "3", "--no-report"]
+
+
+def run(ranks, *arguments, **options):
+    start = [MPIRUN, "-n", str(ranks), PNMF] if ranks else [PNMF]
+    return subprocess.run([*start, *map(str, arguments)], capture_output=True, text=True, timeout=120, **options)
+
+
+def contents(path):
+    """Every dataset and attribute of a file but what names the machine or the command."""
+    found = {}
+    with h5py.File(path) as file:
+
+        def note(name, thing):
+            for key, value in thing.attrs.items():
+                found[f"{name}@{key}"] = numpy.asarray(value).tolist()
+            if isinstance(thing, h5py.Dataset):
+                found[name] = thing[()].tobytes() if thing.dtype.kind in "fiu" else thing[()].tolist() if thing.shape else thing[()]
+
+        file.visititems(note)
+    return {name: value for name, value in found.items() if "command" not in name}
+
+
+class MpiProgram(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp())
+        random = numpy.random.default_rng(1)
+        centres = random.random((5, 8))
+        numpy.save(cls.folder / "points.npy", centres[random.integers(5, size=CELLS)] + 0.2 * random.random((CELLS, 8)))
+        numpy.save(cls.folder / "few.npy", centres[random.integers(5, size=60)] + 0.2 * random.random((60, 8)))
+        numpy.save(cls.folder / "others.npy", random.random((60, 8)))
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.folder)
+
+    def fit(self, ranks, name, data, *arguments):
+        done = run(ranks, "fit", self.folder / data, "-o", self.folder / name, *FIT, *arguments)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads((self.folder / name / "summary.json").read_text()), done
+
+    def test_gives_the_result_of_one_process(self):
+        one, said = self.fit(0, "one", "points.npy", "--max-sweeps", "15", "--save-basis")
+        three, said_by_three = self.fit(3, "three", "points.npy", "--max-sweeps", "15", "--save-basis")
+        self.assertEqual((one["ranks"], three["ranks"]), (1, 3))
+        self.assertEqual(one["bytes_moved"], 0)
+        self.assertGreater(three["bytes_moved"], 1e6)
+        self.assertEqual(one["objective"], three["objective"])
+        self.assertEqual(contents(self.folder / "one/result.h5ad"), contents(self.folder / "three/result.h5ad"))
+        self.assertEqual(len(re.findall("^objective", said_by_three.stdout, re.M)), 1)
+        self.assertEqual(sorted(os.listdir(self.folder / "one")), sorted(os.listdir(self.folder / "three")))
+
+    def begin(self, name, data):
+        """Two ranks that sweep until they are stopped, and have saved a checkpoint."""
+        started = subprocess.Popen(
+            [MPIRUN, "-n", "2", PNMF, "fit", self.folder / data, "-o", self.folder / name, *FIT]
+            + ["--tolerance", "0", "--max-sweeps", "1000000", "--checkpoint-every", "0"],
+            stderr=subprocess.PIPE, text=True)
+        limit = time.monotonic() + 60
+        while not (self.folder / name / "checkpoint.bin").exists():
+            self.assertIsNone(started.poll())
+            self.assertLess(time.monotonic(), limit)
+            time.sleep(0.05)
+        return started
+
+    def test_a_stopped_run_goes_on_with_another_number_of_ranks(self):
+        started = self.begin("stopped", "few.npy")
+        started.send_signal(signal.SIGUSR1)
+        said = started.communicate(timeout=60)[1]
+        self.assertEqual(started.returncode, 128 + signal.SIGUSR1, said)
+        self.assertIn("saved", said)
+        sweeps = int(re.search(r"after sweep (\d+)", said)[1])
+        more = ["--tolerance", "0", "--max-sweeps", sweeps + 5]
+        self.fit(3, "stopped", "few.npy", *more, "--resume")
+        self.fit(0, "whole", "few.npy", *more)
+        self.assertEqual(contents(self.folder / "stopped/result.h5ad"), contents(self.folder / "whole/result.h5ad"))
+
+    def test_a_rank_that_dies_ends_the_run_and_the_checkpoint_stays(self):
+        started = self.begin("killed", "few.npy")
+        children = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(started.pid)], capture_output=True, text=True).stdout
+        pids = [int(line.split()[0]) for line in children.splitlines() if PNMF in line]
+        self.assertEqual(len(pids), 2, children)
+        os.kill(pids[1], signal.SIGKILL)
+        said = started.communicate(timeout=60)[1]
+        self.assertNotEqual(started.returncode, 0)
+        self.assertIn("rank", said)
+        self.assertTrue((self.folder / "killed/checkpoint.bin").exists())
+
+    def test_ranks_with_different_data_are_refused(self):
+        done = subprocess.run(
+            [MPIRUN, "-n", "1", PNMF, "fit", self.folder / "few.npy", "-o", self.folder / "mixed", *FIT, ":"]
+            + ["-n", "1", PNMF, "fit", self.folder / "others.npy", "-o", self.folder / "mixed", *FIT],
+            capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("all ranks must have the same data", done.stderr)
+
+    def test_a_full_disk_ends_the_run_with_a_message(self):
+        limited = f"ulimit -f 8; exec {PNMF} fit {self.folder}/points.npy -o {self.folder}/full {' '.join(FIT)} --max-sweeps 1"
+        done = subprocess.run([MPIRUN, "-n", "2", "bash", "-c", limited], capture_output=True, text=True, timeout=120,
+                              env={**os.environ, "TMPDIR": str(self.folder)})
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("result.h5ad", done.stderr)
+
+    def test_wrong_input_is_said_once(self):
+        done = run(3, "fit", self.folder / "few.npy", "-o", self.folder / "wrong", "--rank", "1000")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stderr.count("the rank must be between"), 1, done.stderr)
+
+    def test_slurm_without_its_plugin_is_refused_with_the_flag_that_helps(self):
+        alone = {key: value for key, value in os.environ.items() if not key.startswith(("OMPI_COMM", "PMI"))}
+        done = run(0, "fit", self.folder / "few.npy", "-o", self.folder / "slurm", env={**alone, "SLURM_NTASKS": "4"})
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("--mpi=", done.stderr)
+        self.assertFalse((self.folder / "slurm").exists())
+
+    def test_other_verbs_are_for_one_process(self):
+        done = run(2, "simulate", "--help")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertEqual(done.stderr.count("`pnmf simulate` is for one process"), 1, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
