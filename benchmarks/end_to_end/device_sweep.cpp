@@ -1,6 +1,7 @@
 #include "solvers/backend.hpp"
 #include "solvers/device_facts.hpp"
 
+#include <pnmf/communicator.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/model/objective.hpp>
@@ -11,13 +12,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <fmt/format.h>
 #include <functional>
+#include <numeric>
 #include <string>
+#include <utility>
 
 #ifdef PNMF_HAS_CUDA
 #include <cuda_runtime_api.h>
+#endif
+#ifdef PNMF_HAS_MPI
+#include "mpi/mpi_ranks.hpp"
 #endif
 
 /// How long a sweep of `stationary` takes on a device, and where its time goes:
@@ -27,7 +34,8 @@
 /// DEVICE is cpu or cuda; float. Data and graph are made up: PERCENT of the entries of X at random places, a
 /// path through all cells and EDGES random ones at each, in random order, which is the worst for a cache.
 /// Prints the median sweep of the solver, then each operation of a sweep by itself, waiting for its end. The
-/// objective of the last sweep is computed anew by the CPU first and must agree.
+/// objective of the last sweep is computed anew by the CPU first and must agree. Under mpirun, where the
+/// build has MPI, the cells are divided over the ranks, and the bytes they send are printed too.
 namespace pnmf {
 namespace {
 
@@ -40,6 +48,15 @@ struct Sizes {
     Index edges;
     Index sweeps;
 };
+
+/// Of several ranks the first speaks.
+template <class... Parts>
+void say(fmt::format_string<Parts...> format, Parts&&... parts) {
+    if (communicator().rank() == 0) {
+        fmt::print(format, std::forward<Parts>(parts)...);
+        std::fflush(stdout);
+    }
+}
 
 double seconds_since(std::chrono::steady_clock::time_point began) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
@@ -117,18 +134,32 @@ Factors<float> random_start(const Sizes& sizes) {
 
 void time_sweeps(const Problem<float>& problem, const SolverOptions& options, SolverState<float>& state) {
     std::vector<double> times;
+    Communicator& ranks = communicator();
+    double communicating = 0.0;
+    std::int64_t sent = 0;
     auto last = std::chrono::steady_clock::now();
     run_solver(problem, options, state, {.sweep = [&](const SweepReport& report) {
                    times.push_back(seconds_since(last));
-                   fmt::print("sweep {}: objective {:.8g}, residual {:.3g}, {:.4f} s\n", report.sweep,
-                              report.objective.total(), report.residual.certificate(), times.back());
+                   say("sweep {}: objective {:.8g}, residual {:.3g}, {:.4f} s\n", report.sweep,
+                       report.objective.total(), report.residual.certificate(), times.back());
+                   if (report.sweep == 1) {
+                       communicating = ranks.seconds();
+                       sent = ranks.bytes_sent();
+                   } else if (report.sweep == options.max_sweeps) {
+                       communicating = ranks.seconds() - communicating;
+                       sent = ranks.bytes_sent() - sent;
+                   }
                    last = std::chrono::steady_clock::now();
                    return true;
                }});
+    const double all = std::accumulate(times.begin() + 1, times.end(), 0.0);
+    say("ranks {}, a sweep sends {:.1f} MB from rank 0, {:.1f} % of its time in exchanges\n", ranks.size(),
+        1e-6 * static_cast<double>(sent) / static_cast<double>(times.size() - 1),
+        100.0 * communicating / all);
     times.erase(times.begin()); // with all copies to the device
     std::sort(times.begin(), times.end());
-    fmt::print("median sweep {:.4f} s, {:.4f} to {:.4f}; back from the device {:.2f} s\n",
-               times[times.size() / 2], times.front(), times.back(), seconds_since(last));
+    say("median sweep {:.4f} s, {:.4f} to {:.4f}; back from the device {:.2f} s\n", times[times.size() / 2],
+        times.front(), times.back(), seconds_since(last));
 }
 
 void time_operations(const std::string& device, const Problem<float>& problem, SolverState<float>& state) {
@@ -139,10 +170,10 @@ void time_operations(const std::string& device, const Problem<float>& problem, S
         began = std::chrono::steady_clock::now();
         work();
         wait_for_device();
-        fmt::print("| {} | {:.1f} ms |\n", name, 1e3 * seconds_since(began));
+        say("| {} | {:.1f} ms |\n", name, 1e3 * seconds_since(began));
     };
     backend->load(state.current, state.previous);
-    fmt::print("| operation | time |\n| --- | --- |\n");
+    say("| operation | time |\n| --- | --- |\n");
     const std::vector<double> beta(static_cast<std::size_t>(problem.scales()), 0.3);
     for (int round = 0; round < 2; ++round) { // the first brings memory in
         lap("move_copy", [&] { backend->move_copy(); });
@@ -170,20 +201,24 @@ void measure(const std::string& device, const Sizes& sizes) {
     }
     SolverOptions options{.tolerance = 0.0, .max_sweeps = sizes.sweeps};
     options.device = device == "cuda" ? Device::cuda : Device::cpu;
-    fmt::print("{}: {} genes x {} cells, {} nonzeros, rank {}, {} scales, {} graph entries, {} threads; made "
-               "in {:.1f} s\n",
-               device == "cuda" ? cuda_device().name : "cpu", sizes.genes, sizes.cells, X.nonzeros(),
-               sizes.rank, sizes.scales, graph->lists().start.back(), thread_count(), seconds_since(began));
+    say("{}: {} genes x {} cells, {} nonzeros, rank {}, {} scales, {} graph entries, {} threads; made "
+        "in {:.1f} s\n",
+        device == "cuda" ? cuda_device().name : "cpu", sizes.genes, sizes.cells, X.nonzeros(), sizes.rank,
+        sizes.scales, graph->lists().start.back(), thread_count(), seconds_since(began));
     began = std::chrono::steady_clock::now();
     auto state = start_solver(problem, options, random_start(sizes));
-    fmt::print("start, with its objective: {:.1f} s\n", seconds_since(began));
+    say("start, with its objective: {:.1f} s\n", seconds_since(began));
     time_sweeps(problem, options, state);
     began = std::chrono::steady_clock::now();
+    if (communicator().rank() != 0) {
+        time_operations(device, problem, state);
+        return;
+    }
     const double evaluated = objective(problem, state.current).total();
-    fmt::print("objective {:.9g}, by the CPU {:.9g} ({:.1f} s)\n", state.trace.back().total(), evaluated,
-               seconds_since(began));
+    say("objective {:.9g}, by the CPU {:.9g} ({:.1f} s)\n", state.trace.back().total(), evaluated,
+        seconds_since(began));
     if (!(std::abs(evaluated - state.trace.back().total()) <= 1e-5 * evaluated)) {
-        fmt::print("they differ: no times are given\n");
+        say("they differ: no times are given\n");
         std::exit(1);
     }
     time_operations(device, problem, state);
@@ -193,6 +228,10 @@ void measure(const std::string& device, const Sizes& sizes) {
 } // namespace pnmf
 
 int main(int argc, char** argv) {
+#ifdef PNMF_HAS_MPI
+    pnmf::MpiRanks mpi;
+    const pnmf::CommunicatorScope scope(mpi.communicator());
+#endif
     const auto number = [&](int i, double otherwise) { return argc > i ? std::atof(argv[i]) : otherwise; };
     const auto count = [&](int i, double otherwise) {
         return static_cast<pnmf::Index>(number(i, otherwise));
