@@ -161,7 +161,7 @@ def main():
     parser.add_argument("replay", type=pathlib.Path)
     parser.add_argument("target", choices=list(READERS))
     parser.add_argument("corpus", type=pathlib.Path)
-    parser.add_argument("--files", type=int, default=300)
+    parser.add_argument("--files", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rng = random.Random(options.seed)
