@@ -169,10 +169,11 @@ std::optional<int> wait_for(pid_t child) {
          file.string());
 }
 
-void rehearse(const fs::path& file, const std::function<void()>& read, const RehearsalLimits& limits) {
+/// False when there is no child to do it.
+bool rehearse(const fs::path& file, const std::function<void()>& read, const RehearsalLimits& limits) {
     SharedVerdict verdict;
     if (!verdict.is_there()) {
-        return;
+        return false;
     }
     const pid_t parent = ::getpid();
     sigset_t all;
@@ -187,12 +188,13 @@ void rehearse(const fs::path& file, const std::function<void()>& read, const Reh
     }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (child < 0) {
-        return; // as many processes as are allowed, or no memory for one: the file may well be whole
+        return false; // as many processes as are allowed, or no memory for one: the file may well be whole
     }
     const auto status = wait_for(child);
     if (verdict.get() != Verdict::ended) {
         refuse(file, verdict.get(), status);
     }
+    return true;
 }
 
 } // namespace
@@ -225,7 +227,7 @@ Rehearsal::Rehearsal(const fs::path& file, const std::function<void()>& read, co
         return;
     }
     try {
-        rehearse(file, read, limits);
+        by_child_ = rehearse(file, read, limits);
     } catch (...) {
         rehearsed = false; // no destructor follows
         throw;

@@ -40,9 +40,12 @@ class Rehearsal {
     ~Rehearsal();
     Rehearsal(const Rehearsal&) = delete;
     Rehearsal& operator=(const Rehearsal&) = delete;
+    /// Whether a child has done it; else nothing was done.
+    bool by_child() const { return by_child_; }
 
   private:
     bool outermost_;
+    bool by_child_ = false;
 };
 
 /// `read()`, after a child has done it.

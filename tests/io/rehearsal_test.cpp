@@ -165,6 +165,34 @@ TEST_F(RehearsalTest, ABodyOfAParallelLoopMayRead) {
     EXPECT_EQ(read.load(), 8);
 }
 
+TEST_F(RehearsalTest, SlabsOfAFileThatChangedAreRehearsedAgain) {
+    const TemporaryFolder folder;
+    const auto write = [&](double value) {
+        AnnDataFile file = small();
+        file.uns["slabs"] =
+            SlabArray{.slabs = 100, .rows = 2, .cols = 3, .slab = [value](Index t) {
+                          return Matrix(Matrix::Constant(2, 3, value + static_cast<double>(t)));
+                      }};
+        write_anndata(folder / "a.h5ad", file);
+    };
+    for (const double value : {1.0, 1000.0}) {
+        write(value);
+        for (const Index t : {0, 63, 64, 99, 1}) {
+            EXPECT_EQ(read_slab(folder / "a.h5ad", "uns/slabs", t)(1, 2), value + static_cast<double>(t));
+        }
+        EXPECT_THROW(read_slab(folder / "a.h5ad", "uns/slabs", 100), InputError);
+    }
+    std::filesystem::resize_file(folder / "a.h5ad", 3000);
+    EXPECT_THROW(read_slab(folder / "a.h5ad", "uns/slabs", 1), InputError);
+}
+
+TEST_F(RehearsalTest, SaysWhetherAChildHasDoneIt) {
+    const Rehearsal outer("some.h5ad", [] {});
+    const Rehearsal inner("some.h5ad", [] {});
+    EXPECT_TRUE(outer.by_child());
+    EXPECT_FALSE(inner.by_child());
+}
+
 /// As where another part of a program wants to know nothing of its children.
 TEST_F(RehearsalTest, AChildThatTheSystemReapsIsJudgedAllTheSame) {
     const auto before = std::signal(SIGCHLD, SIG_IGN);
