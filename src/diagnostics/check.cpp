@@ -1,5 +1,7 @@
 #include <pnmf/diagnostics/check.hpp>
 
+#include "solvers/choose_device.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/filtration.hpp>
 
@@ -22,7 +24,8 @@ Cloud make_cloud(const Points& points, const FitOptions& fit) {
     if (fit.scale_error) {
         options.scales.max_scales.reset(); // all scales, for which those of the fit stand
     }
-    Filtration filtration = make_filtration(points, options, fit.seed);
+    const auto searcher = searcher_for_stored(points, options);
+    Filtration filtration = make_filtration(points, options, fit.seed, searcher.get());
     SortedEdges sorted = edges_of(points, filtration);
     return {std::move(filtration), std::move(sorted)};
 }

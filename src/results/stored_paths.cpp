@@ -1,6 +1,7 @@
 #include <pnmf/results/stored_paths.hpp>
 
 #include "io/formats.hpp"
+#include "solvers/choose_device.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/filtration.hpp>
@@ -92,7 +93,9 @@ NeighborLists lists_of(const StoredResult& result, const FitOptions& fit, const 
             points.count(), largest_set_of_pairs);
     FiltrationOptions options = fit.filtration;
     options.scales = {};
-    std::vector<Edge> edges = edges_of(points, tree_and_scales(points, options, fit.seed)).edges;
+    const auto searcher = searcher_for_stored(points, options);
+    std::vector<Edge> edges =
+        edges_of(points, tree_and_scales(points, options, fit.seed, searcher.get())).edges;
     if (!result.order.position.empty()) {
         std::vector<Index> here(result.order.position.size()); // of each cell of the fit
         for (std::size_t j = 0; j < here.size(); ++j) {

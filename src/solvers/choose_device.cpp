@@ -76,7 +76,8 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need) {
 SearcherChoice choose_searcher(Device asked, const Points& points, const FiltrationOptions& options) {
     const bool all_pairs =
         options.search == NeighborSearch::automatic || options.search == NeighborSearch::exact;
-    if (asked == Device::cpu || !options.neighbors || !all_pairs || points.dimensions() == 0) {
+    if (asked == Device::cpu || !options.neighbors || !all_pairs || !options.batch.empty() ||
+        points.dimensions() == 0) {
         return {};
     }
     if (communicator().size() > 1) {
@@ -103,6 +104,12 @@ SearcherChoice choose_searcher(Device asked, const Points& points, const Filtrat
     return {.searcher = cuda_pair_searcher(points),
             .notice = fmt::format("neighbours and tree: all pairs on the {}, confirmed by exact distances",
                                   facts.name)};
+}
+
+std::unique_ptr<PairSearcher> searcher_for_stored(const Points& points, const FiltrationOptions& options) {
+    return options.search == NeighborSearch::exact
+               ? choose_searcher(Device::automatic, points, options).searcher
+               : nullptr;
 }
 
 void check_device(const SolverOptions& options) {

@@ -30,6 +30,10 @@ struct SearcherChoice {
 /// all pairs are to be looked through, its memory suffices and it gains.
 SearcherChoice choose_searcher(Device asked, const Points& points, const FiltrationOptions& options);
 
+/// For those who make the graphs of a stored fit anew: a device where its search was exact and that gains,
+/// else null. An automatic search was that of the CPU: one on a device is stored as exact.
+std::unique_ptr<PairSearcher> searcher_for_stored(const Points& points, const FiltrationOptions& options);
+
 /// InputError unless a device that is demanded is there, for an algorithm that can use it.
 void check_device(const SolverOptions& options);
 

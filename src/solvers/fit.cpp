@@ -138,9 +138,10 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
     return prepared;
 }
 
-/// The filtration of points, on the device of the fit where that gains.
-Filtration filter_points(const Points& points, const FitOptions& options) {
+/// The filtration of points, whose neighbours are searched on the device of the fit where that gains.
+Filtration filter_points(const Points& points, const FitOptions& options, bool& on_device) {
     const SearcherChoice choice = choose_searcher(options.solver.device, points, options.filtration);
+    on_device = choice.searcher != nullptr;
     Filtration filtration =
         make_filtration(points, filtration_of(options), options.seed, choice.searcher.get());
     if (!choice.notice.empty()) {
@@ -149,10 +150,25 @@ Filtration filter_points(const Points& points, const FitOptions& options) {
     return filtration;
 }
 
+/// `filter` is told where to say that a device searched. A search that is exact only because of the device is
+/// recorded as exact: whoever makes the graphs again must get the same.
+template <RealNumber Real>
+PreparedFit<Real> prepare_from_points(const DataView& X, const FitOptions& options, bool keep,
+                                      const std::function<Filtration(bool&)>& filter) {
+    bool on_device = false;
+    PreparedFit<Real> prepared = prepare<Real>(X, options, keep, [&] { return filter(on_device); });
+    NeighborSearch& search = prepared.options.filtration.search;
+    if (on_device && search == NeighborSearch::automatic && prepared.X->cells() > largest_exact_search) {
+        search = NeighborSearch::exact;
+    }
+    return prepared;
+}
+
 template <RealNumber Real>
 PreparedFit<Real> prepare_from_data(const DataView& X, const FitOptions& options, bool keep) {
-    return prepare<Real>(X, options, keep,
-                         [&] { return filter_points(Points(X, options.filtration.metric), options); });
+    return prepare_from_points<Real>(X, options, keep, [&](bool& on_device) {
+        return filter_points(Points(X, options.filtration.metric), options, on_device);
+    });
 }
 
 template <RealNumber Real>
@@ -198,7 +214,8 @@ template <RealNumber Real>
 PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitOptions& options) {
     require(space.count() == cells_of(X), "there must be as many points as X has cells, {}, got {}",
             cells_of(X), space.count());
-    return prepare<Real>(X, options, false, [&] { return filter_points(space, options); });
+    return prepare_from_points<Real>(
+        X, options, false, [&](bool& on_device) { return filter_points(space, options, on_device); });
 }
 
 template <RealNumber Real>

@@ -1,6 +1,7 @@
 #include "solvers/backend_body.hpp"
 #include "solvers/chain.hpp"
 #include "solvers/choose_device.hpp"
+#include "support/clouds.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -164,6 +165,22 @@ TEST(ChooseDevice, TakesTheDeviceForLargeDataAndRefusesWhatDoesNotFit) {
     EXPECT_EQ(choose_device(Device::automatic, need).device, Device::cpu);
     EXPECT_THAT(choose_device(Device::automatic, need).notice, HasSubstr("GB"));
     EXPECT_THROW(choose_device(Device::cuda, need), InputError);
+}
+
+/// Who reads a stored fit makes its graphs anew, perhaps without a device.
+TEST(ChooseDevice, RecordsThatASearchWasExactBecauseOfTheDevice) {
+    if (const std::string reason = why_no_cuda(); !reason.empty()) {
+        GTEST_SKIP() << reason;
+    }
+    const Matrix X = test::uniform_cloud(3, largest_exact_search + 1, 4);
+    FitOptions options{.rank = 2};
+    options.filtration.neighbors = 5;
+    options.filtration.scales.max_scales = 4;
+    options.solver.device = Device::cuda;
+    EXPECT_EQ(prepare_fit<float>(DataValues(X), options).options.filtration.search, NeighborSearch::exact);
+    const Matrix few = X.leftCols(500);
+    EXPECT_EQ(prepare_fit<float>(DataValues(few), options).options.filtration.search,
+              NeighborSearch::automatic);
 }
 
 TEST(ChooseDevice, IsForStationaryAlone) {
