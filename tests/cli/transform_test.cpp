@@ -233,15 +233,18 @@ void expect_rejected(const std::string& arguments, const std::string& reason) {
     EXPECT_THAT(result.err, HasSubstr(reason)) << arguments;
 }
 
-TEST(Transform, AResultWithoutBasesIsRejectedAndTheCureNamed) {
+/// The basis of the recommended scale, here the first, is always stored.
+TEST(Transform, AScaleWithoutABasisIsRejectedAndTheCureNamed) {
     const TemporaryFolder folder;
     const std::string circles = fitted().path("circles.csv");
     const auto fit = pnmf_with("fit --preset paper " + circles + " -o " + (folder / "fit").string() +
                                " --rank 2 --max-scales 2 --max-sweeps 1 --start broadcast");
     ASSERT_EQ(fit.exit_code, 0) << fit.err;
-    expect_rejected((folder / "fit").string() + " " + circles + " -o " + (folder / "out.csv").string(),
-                    "--save-basis");
+    const std::string usual =
+        (folder / "fit").string() + " " + circles + " -o " + (folder / "out.csv").string();
+    expect_rejected(usual + " --scales 2", "--save-basis");
     EXPECT_FALSE(std::filesystem::exists(folder / "out.csv"));
+    EXPECT_EQ(pnmf_with("transform " + usual).exit_code, 0);
 }
 
 TEST(Transform, WhatCannotBeEmbeddedEndsWithCode2AndAReason) {
