@@ -32,8 +32,9 @@ def checked(X: Any) -> Any:
 
 
 def looks_like_counts(X: Any) -> bool:
-    """Whether the first thousand cells look like counts of genes: many features, whole numbers, many of them 0."""
-    part = X[:1000]
+    """Whether the first cells look like counts of genes: many features, whole numbers, many of them 0."""
+    entries_looked_at = 200_000
+    part = X[: max(1, entries_looked_at // X.shape[1])]
     values = part.data if scipy.sparse.issparse(part) else part[part != 0]
     cells, features = part.shape
     return bool(

@@ -17,7 +17,7 @@ from .result import as_result
 def hierarchy(adata: Any, groupby: str | None = None, *, key: str = "pnmf") -> None:
     """The tree of groups of cells over all scales of a fit, where Scanpy's plots look for it.
 
-    Two groups are as far apart as their mean cells, over all scales: D^2 = sum_t w_t |m_at - m_bt|^2, with m_at the mean
+    Two groups are as far apart as their mean cells, over all scales: ``D^2 = sum_t w_t |m_at - m_bt|^2``, with m_at the mean
     of the unit cells of group a at scale t and w_t the share of all scales that t stands for. Groups that coarse graphs
     join come near each other there. They are joined by average linkage.
 

@@ -179,6 +179,7 @@ test('everything can be done without a mouse', async () => {
     await page.keyboard.type('1');
     await page.keyboard.press('Enter');
     await page.waitForFunction(() => /cells? selected$/.test(document.querySelector('.selected').textContent));
+    await page.waitForSelector('button[name=umap]:not([disabled])'); // a map may still be in the making
     await tabTo('button[name=umap]');
     await page.focus('#tab-Scales');
     await page.keyboard.press('ArrowRight');
