@@ -86,7 +86,9 @@ TEST_F(BaselineVerb, WhatCannotBeFactorisedEndsWithCode2) {
 TEST_F(BaselineVerb, AFitMayChooseItsRankByHeldOutEntries) {
     const auto run = expect_done(circles(6) + " --choose-rank --max-scales 3 --json", out());
     const Json json = Json::parse(run.out);
-    EXPECT_NE(run.err.find("error on held-out entries (and stability of the programs): rank 2"), std::string::npos) << run.err;
+    EXPECT_NE(run.err.find("error on held-out entries (and stability of the programs): rank 2"),
+              std::string::npos)
+        << run.err;
     EXPECT_EQ(json["rank"], json["options"]["rank"]);
     EXPECT_EQ(fit(circles(6) + " --choose-rank --rank 2", out("both")).exit_code, 2);
 }

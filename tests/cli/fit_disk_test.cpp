@@ -85,8 +85,9 @@ TEST_F(FitDisk, ThatRefusesACheckpointDoesNotEndTheRun) {
     const CommandResult full =
         run_command("ulimit -f 200; " + command(circles(5, 200) + quick + " --checkpoint-every 0", out()));
     EXPECT_EQ(full.exit_code, 0) << full.err;
-    EXPECT_THAT(full.err, AllOf(HasSubstr("checkpoint.bin: cannot be written"), HasSubstr("the run continues"),
-                                HasSubstr("the result is written, but not its page: ")));
+    EXPECT_THAT(full.err,
+                AllOf(HasSubstr("checkpoint.bin: cannot be written"), HasSubstr("the run continues"),
+                      HasSubstr("the result is written, but not its page: ")));
     EXPECT_THAT(names_in(out()), ElementsAre("result.h5ad", "summary.json"));
 }
 
