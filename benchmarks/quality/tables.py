@@ -50,9 +50,9 @@ def without_number(answers, rows):
 def losses(answers):
     known, unknown, best = answers.mean(contestants.KNOWN), answers.mean(contestants.UNKNOWN), answers.mean(contestants.KNOWN, "best")
     return page.table(head(answers.sets), [
-        row("scale: best by labels, less the recommended one, true k", best - known),
-        row("number: true k, less the number found", known - unknown),
-        row("both", best - unknown),
+        row("by the scale: best by labels minus recommended, true k", best - known),
+        row("by the number of clusters: true k minus the number found", known - unknown),
+        row("by both", best - unknown),
     ])
 
 
