@@ -18,7 +18,10 @@
 #include <functional>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <utility>
+
+#include <sys/resource.h>
 
 #ifdef PNMF_HAS_CUDA
 #include <cuda_runtime_api.h>
@@ -29,13 +32,15 @@
 
 /// How long a sweep of `stationary` takes on a device, and where its time goes:
 ///
-///     bench_device_sweep DEVICE [GENES CELLS PERCENT RANK SCALES EDGES SWEEPS]
+///     bench_device_sweep DEVICE [GENES CELLS PERCENT RANK SCALES EDGES SWEEPS ORDER PARTS]
 ///
 /// DEVICE is cpu or cuda; float. Data and graph are made up: PERCENT of the entries of X at random places, a
-/// path through all cells and EDGES random ones at each, in random order, which is the worst for a cache.
-/// Prints the median sweep of the solver, then each operation of a sweep by itself, waiting for its end. The
-/// objective of the last sweep is computed anew by the CPU first and must agree. Under mpirun, where the
-/// build has MPI, the cells are divided over the ranks, and the bytes they send are printed too.
+/// path through all cells and EDGES random ones at each. ORDER says how cells stand in the file: "random",
+/// the worst for a cache and for ranks, or "near", neighbours at most 200 places apart. Prints the median
+/// sweep of the solver, then each operation of a sweep by itself, waiting for its end. The objective of the
+/// last sweep is computed anew by the CPU first and must agree. With "sweeps" for PARTS both are left out:
+/// for runs that must reach the objective of one that did it all. Under mpirun, where the build has MPI, the
+/// cells are divided over the ranks, and the bytes they send are printed too.
 namespace pnmf {
 namespace {
 
@@ -47,6 +52,8 @@ struct Sizes {
     Index scales;
     Index edges;
     Index sweeps;
+    bool near;        ///< neighbours stand near each other
+    bool sweeps_only; ///< no operations, no second objective
 };
 
 /// Of several ranks the first speaks.
@@ -56,6 +63,13 @@ void say(fmt::format_string<Parts...> format, Parts&&... parts) {
         fmt::print(format, std::forward<Parts>(parts)...);
         std::fflush(stdout);
     }
+}
+
+/// The most memory that this process has held.
+double peak_bytes() {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return 1024.0 * static_cast<double>(usage.ru_maxrss);
 }
 
 double seconds_since(std::chrono::steady_clock::time_point began) {
@@ -100,9 +114,14 @@ std::unique_ptr<SparseMultiscaleGraph> random_graph(const Sizes& sizes) {
     for (Index j = 0; j < sizes.cells; ++j) {
         order[j] = j;
     }
-    for (Index j = sizes.cells - 1; j > 0; --j) {
+    for (Index j = sizes.cells - 1; j > 0 && !sizes.near; --j) {
         std::swap(order[j], order[random.below(j + 1)]);
     }
+    constexpr Index reach = 200;
+    const auto other = [&](Index j) {
+        return sizes.near ? std::clamp<Index>(j - reach + random.below(2 * reach + 1), 0, sizes.cells - 1)
+                          : random.below(sizes.cells);
+    };
     const auto length = [&] { return 0.05 + 0.95 * random.uniform(); };
     std::vector<Edge> edges;
     const auto join = [&](Index i, Index j) {
@@ -113,7 +132,7 @@ std::unique_ptr<SparseMultiscaleGraph> random_graph(const Sizes& sizes) {
     for (Index j = 0; j < sizes.cells; ++j) {
         join(order[j], order[std::min(j + 1, sizes.cells - 1)]);
         for (Index e = 0; e < (sizes.edges - 2) / 2; ++e) {
-            join(j, random.below(sizes.cells));
+            join(j, other(j));
         }
     }
     std::sort(edges.begin(), edges.end());
@@ -209,6 +228,10 @@ void measure(const std::string& device, const Sizes& sizes) {
     auto state = start_solver(problem, options, random_start(sizes));
     say("start, with its objective: {:.1f} s\n", seconds_since(began));
     time_sweeps(problem, options, state);
+    say("the largest rank held {:.0f} MB\n", 1e-6 * most_of(communicator(), peak_bytes()));
+    if (sizes.sweeps_only) {
+        return;
+    }
     began = std::chrono::steady_clock::now();
     if (communicator().rank() != 0) {
         time_operations(device, problem, state);
@@ -236,6 +259,8 @@ int main(int argc, char** argv) {
     const auto count = [&](int i, double otherwise) {
         return static_cast<pnmf::Index>(number(i, otherwise));
     };
-    pnmf::measure(argc > 1 ? argv[1] : "cpu", {count(2, 2000), count(3, 20000), number(4, 5.0), count(5, 30),
-                                               count(6, 32), count(7, 26), count(8, 5)});
+    pnmf::measure(argc > 1 ? argv[1] : "cpu",
+                  {count(2, 2000), count(3, 20000), number(4, 5.0), count(5, 30), count(6, 32), count(7, 26),
+                   count(8, 5), argc > 9 && std::string_view(argv[9]) == "near",
+                   argc > 10 && std::string_view(argv[10]) == "sweeps"});
 }
