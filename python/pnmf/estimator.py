@@ -128,9 +128,10 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         A folder that the fit is saved in every five minutes, and when Ctrl-C ends it; then it ends after the sweep it
         is in. A fit that is done takes its checkpoint away.
     resume : bool
-        Go on from the checkpoint, to the same bits as a fit that was never stopped. Data and options must be the same.
+        Continue from the checkpoint; the result is bit-identical to that of one uninterrupted fit. Data and options
+        must be the same.
     memory : str or number, optional
-        Most memory to use, as "8G", "800M" or bytes. What does not fit rests in files of `checkpoint`, or of the
+        Most memory to use, as "8G", "800M" or bytes. What does not fit is kept in files of `checkpoint`, or of the
         folder for temporary files, or is given up at the price of more sweeps.
 
     Attributes

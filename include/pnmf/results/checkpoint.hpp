@@ -10,7 +10,7 @@
 
 namespace pnmf {
 
-/// Saves a run so that `load_checkpoint` continues it to the same bits.
+/// Saves a run so that `load_checkpoint` continues it, with a bit-identical result.
 ///
 /// The file appears whole or not at all: whenever the program is killed, the old one or the new one is there.
 /// `fingerprint` says what the run belongs to (data and options, a line each); loading checks it. Everything

@@ -86,8 +86,8 @@ struct Run {
 ///
 /// With several ranks (`communicator()`) each calls this with the same X and options. Sweeps, tree and exact
 /// neighbours are divided, the rest is done by every rank for itself. The result is the same on every rank,
-/// and the same bits as of one. Files are written by rank 0. InputError where ranks were given different
-/// data.
+/// and bit-identical to that of one rank. Files are written by rank 0. InputError where ranks were given
+/// different data.
 ///
 /// All checks before all work: InputError for options, data, a folder or a start that do not fit, and where
 /// `memory` is too little.

@@ -47,10 +47,10 @@ struct AdaptedScales {
 
 /// Keeps as many scales as are needed. Few are solved first (`at_scales`, from the chained start); wherever
 /// the interpolated factors fail at a scale that was left out, that scale is added; and so on until none
-/// fails, or `most` are kept. The factors are rough, for a run that goes on from them.
+/// fails, or `most` are kept. The factors are rough; a run continues from them.
 ///
-/// Deterministic. The observer's `starting` is asked after each sweep; Interrupted when it says stop. A log
-/// lets it be saved on the way, and gone on with to the same bits.
+/// Deterministic. The observer's `starting` is asked after each sweep; Interrupted when it says stop. With a
+/// log it can be saved on the way, and continued with a bit-identical result.
 template <class Real>
 AdaptedScales<Real> adapt_scales(const Problem<Real>& all, Pair<Real> pair, const AdaptOptions& options = {},
                                  const Observer& observer = {}, StartLog<Real> log = {});

@@ -51,7 +51,7 @@ template <class Real>
 Factors<Real> broadcast_start(const Problem<Real>& problem, Pair<Real> pair,
                               const std::filesystem::path& bases_in = {});
 
-/// How far a start has come: all it needs to go on, to the same bits.
+/// How far a start has come: all it needs to continue, with a bit-identical result.
 template <RealNumber Real>
 struct StartState {
     Index scales = 0;    ///< of the level worked on, T where there are no levels; 0: nothing is done yet
@@ -87,11 +87,11 @@ struct LevelOptions {
 };
 
 /// A start from few scales to many. The problem is first solved, roughly, on about a dozen of its scales
-/// (from the chained start), then on four times as many, each time from the solution before, drawn out
-/// linearly along the scales; the factors returned are for all scales. A level whose certificate holds as it
-/// is drawn out is not swept: so with rough tolerances, where how far a sweep would still descend is not
-/// asked. The observer's `starting` is asked after each sweep of each level; Interrupted when it says
-/// stop.
+/// (from the chained start), then on four times as many. Each time it begins from the solution before,
+/// interpolated linearly along the scales. The factors returned are for all scales. With rough tolerances a
+/// level is skipped when its interpolated factors already meet the tolerance; how far a sweep would still
+/// descend is not asked then. The observer's `starting` is asked after each sweep of each level; Interrupted
+/// when it says stop.
 ///
 /// Where g scales stand for one, the smoothness between neighbours is λ₂/g²: then the few scales have the
 /// objective of the many, for embeddings that change linearly between them, divided by g.

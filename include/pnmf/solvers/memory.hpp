@@ -14,7 +14,7 @@ struct FitSize {
     Index scales = 0;
     Index rank = 0;
     bool dense = false;   ///< X has every entry stored
-    bool nested = false;  ///< the start is nested: what is drawn out stands beside what it comes from
+    bool nested = false;  ///< the start is nested: factors of two levels are held at the same time
     bool seeded = true;   ///< the start is made from a decomposition of X, and not read
     Index edges = 0;      ///< of the largest graph of one scale; n(n − 1)/2 for all pairs
     Index components = 0; ///< Σ_t β₀(t)
@@ -27,7 +27,7 @@ struct SolverMemory {
     double products = 0; ///< WᵀX, WᵀW, HA and degrees of every scale
     double shifts = 0;   ///< sums over the components of every scale
     double work = 0;     ///< of the threads: XHᵀ, and the graph of one scale
-    double coarser = 0;  ///< factors of the coarser level, while those of all scales are drawn out from them
+    double coarser = 0;  ///< factors of the coarser level, while finer ones are interpolated from them
     double seeding = 0;  ///< the decomposition that the first pair is made from, before all else
 
     double total() const {
