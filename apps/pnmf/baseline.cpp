@@ -1,3 +1,4 @@
+#include "help.hpp"
 #include "input_options.hpp"
 #include "json_text.hpp"
 #include "option_flags.hpp"
@@ -188,18 +189,19 @@ void add_method(CLI::App& baseline, Baseline method, const char* help, const std
         ->type_name("FOLDER")
         ->required();
     verb->add_option("--preset", options->preset,
-                     "The published settings and protocol; published-2 has the second number of neighbours "
-                     "of GNMF and "
-                     "TNMF. Every other option you give overrides them")
+                     "Settings and protocol as published; published-2: with the second number of neighbours "
+                     "that the authors of GNMF and TNMF give. Every other option you give overrides them")
         ->check(CLI::IsMember({"published", "published-2"}).description(""))
         ->type_name("published|published-2");
     verb->add_option("--space", options->space,
-                     "Where distances between cells come from: X itself, or an entry of obsm")
+                     "What distances between cells are measured in: the values themselves (none), or "
+                     "coordinates stored in "
+                     "obsm")
         ->type_name("none|obsm:KEY")
         ->capture_default_str()
         ->group("Input");
     visit_baseline_options(options->baseline, [&](const char* name, auto& field, const char* text) {
-        add_flag_for(*verb, name, field, text);
+        add_flag_for(*verb, name, field, capitalised(text).c_str());
     });
     verb->add_option("--clusters", options->clusters,
                      "Number of clusters [the one that changes least when cells are left out]")

@@ -107,6 +107,10 @@ void add_check(CLI::App& app) {
         "Test the theorems of the paper on your data or on a result: each bound, what was measured, and "
         "whether it holds");
     add_input_options(*verb, options->input, "RESULT|INPUT");
+    verb->get_option("RESULT|INPUT")
+        ->description(
+            "Folder or .h5ad file of a fit, or data: .h5ad, 10x folder or .h5, .mtx[.gz], .csv[.gz], "
+            ".tsv[.gz], .npy or .mat");
     verb->add_option("--data", options->data,
                      "For a result: the data it was made from. Without them little can be checked")
         ->type_name("INPUT");

@@ -1,10 +1,11 @@
 #include "fit_options.hpp"
 
+#include "help.hpp"
 #include "option_flags.hpp"
 
 #include <pnmf/solvers/option_list.hpp>
 
-#include <cctype>
+#include <map>
 #include <set>
 #include <string>
 
@@ -22,20 +23,45 @@ const char* heading_of(const std::string& name) {
                                   : "Solver, rarely changed";
 }
 
-/// With a capital letter, as the other flags have it; names of algorithms, before a colon, stay as they are.
-std::string capitalised(std::string text) {
-    if (text.find(':') > text.find(' ') && text.find(',') > text.find(' ')) {
-        text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
-    }
-    return text;
+/// What the help says in place of the library's text: defaults of `pnmf fit` are those of its preset
+/// (src/results/preset.cpp).
+const char* help_by_preset(const std::string& name) {
+    static const std::map<std::string, const char*> texts{
+        {"rank",
+         "Number of programs that describe the cells, the same at every scale [the square root of the "
+         "number of cells, rounded up; at most 30 unless the preset is paper]"},
+        {"alpha",
+         "An edge of length d has the weight exp(-d^2/epsilon^alpha); only with 2 the unit of the data "
+         "does not matter [2; preset paper: 1.5]"},
+        {"max-scales", "Keep at most this many scales, the finest and the coarsest among them [no limit]"},
+        {"scale-error", "Keep only as many scales as stand for all. A scale may be left out when factors "
+                        "interpolated from its neighbours have a KKT residual of at most this [0.05; preset "
+                        "paper: all are kept]"},
+        {"neighbors",
+         "Join each cell to this many nearest neighbours, and along the shortest tree that joins "
+         "all cells [preset cells: 8; preset points: 15 above 2,000 points; else all pairs]"},
+        {"tolerance",
+         "When to stop: the KKT residual is below this, and a sweep lowers the objective by less than "
+         "a third of it [preset cells: 0.002; else 3e-4]. With --stop-rule relative-decrease: "
+         "the second alone, below this [1e-4]"},
+        {"device",
+         "Where sweeps are made. auto: on a GPU where there is one and the data are large enough to gain"},
+    };
+    const auto found = texts.find(name);
+    return found == texts.end() ? nullptr : found->second;
 }
 
 } // namespace
 
 void add_fit_options(CLI::App& verb, FitOptions& options) {
     visit_options(options, [&](const char* name, auto& field, const char* help) {
-        add_flag_for(verb, name, field, capitalised(help).c_str());
-        verb.get_option(std::string("--") + name)->group(heading_of(name));
+        const char* const own = help_by_preset(name);
+        add_flag_for(verb, name, field, own != nullptr ? own : capitalised(help).c_str());
+        CLI::Option* const option = verb.get_option(std::string("--") + name);
+        option->group(heading_of(name));
+        if (option->get_description().find("; preset paper: ") != std::string::npos) {
+            option->default_str(""); // the text says it
+        }
     });
 }
 

@@ -1,3 +1,4 @@
+#include "help.hpp"
 #include "hints.hpp"
 #include "last_resort.hpp"
 #include "ranks.hpp"
@@ -14,6 +15,7 @@
 
 #include <csignal>
 #include <exception>
+#include <memory>
 #include <new>
 #include <sstream>
 #include <string>
@@ -61,6 +63,7 @@ void run_verb(int argc, char** argv) {
         "Finds groups of cells and gene programs at several scales at once, by persistent nonnegative matrix "
         "factorisation.\nTo begin: pnmf fit FILE.h5ad -o FOLDER"};
     app.name("pnmf");
+    app.formatter(std::make_shared<pnmf::cli::HelpFormatter>()); // verbs take it over
     app.set_version_flag("--version", [] {
         return fmt::format("pnmf {}\nmatrix products: {}", PNMF_VERSION, pnmf::blas_description());
     });
@@ -81,6 +84,7 @@ void run_verb(int argc, char** argv) {
     pnmf::cli::add_transform(app);
     pnmf::cli::add_completion(app);
     pnmf::cli::add_manual(app);
+    pnmf::cli::explain_words(app);
     try {
         app.parse(argc, argv);
         if (app.get_subcommands().empty()) {

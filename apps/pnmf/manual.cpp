@@ -46,6 +46,17 @@ std::string roff(const std::string& text) {
     return result;
 }
 
+/// Lines that are printed as they stand.
+std::string roff_lines(const std::string& text) {
+    std::string result;
+    for (std::size_t from = 0; from < text.size();) {
+        const std::size_t end = std::min(text.find('\n', from), text.size());
+        result += roff(text.substr(from, end - from)) + (end < text.size() ? "\n" : "");
+        from = end + 1;
+    }
+    return result;
+}
+
 std::string first_line(const std::string& text) {
     return text.substr(0, text.find('\n'));
 }
@@ -143,6 +154,10 @@ std::string page_of(const Command& command, const std::vector<Command>& all) {
     }
     section("ARGUMENTS", places_of(app));
     section("OPTIONS", flags_of(app));
+    if (const std::string words = app.get_footer(); !words.empty()) {
+        // The lines stand as the help has them.
+        page += fmt::format(".SH WORDS\n.nf\n{}\n.fi\n", roff_lines(words.substr(words.find('\n') + 1)));
+    }
     page += ends_of_program;
     page += ".SH SEE ALSO\n";
     std::string others;

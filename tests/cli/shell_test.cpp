@@ -103,6 +103,45 @@ TEST(ZshCompletion, IsAScriptThatZshCanRead) {
     EXPECT_EQ(read.out, "_pnmf_baseline_gnmf: function\n");
 }
 
+TEST(Help, FitsEightyColumns) {
+    for (const char* verb :
+         {"", "fit", "rank", "scales", "score", "check", "baseline gnmf", "simulate cells"}) {
+        std::istringstream lines(typed(std::string(verb) + " --help").out);
+        for (std::string line; std::getline(lines, line);) {
+            EXPECT_LE(line.size(), 80U) << verb << ": " << line;
+        }
+    }
+}
+
+TEST(Help, OfFitNamesTheDefaultsOfItsPresets) {
+    const std::string help = typed("fit --help").out;
+    EXPECT_THAT(help, HasSubstr("preset cells: 8;"));
+    EXPECT_THAT(help, HasSubstr("[2; preset paper: 1.5]"));
+    EXPECT_THAT(help, Not(HasSubstr("--alpha FLOAT=1.5")));
+}
+
+TEST(Help, ExplainsItsWordsAndTheGlossaryHasThem) {
+    std::ifstream file(source_dir() / "docs" / "glossary.md");
+    const std::string glossary{std::istreambuf_iterator<char>(file), {}};
+    for (const char* verb : {"fit", "score", "rank", "baseline gnmf"}) {
+        const std::string help = typed(std::string(verb) + " --help").out;
+        const std::size_t words = help.find("\nWords:\n");
+        ASSERT_NE(words, std::string::npos) << verb;
+        std::istringstream lines(help.substr(words + 8));
+        int explained = 0;
+        for (std::string line; std::getline(lines, line);) {
+            if (line.size() < 30 || line[2] == ' ' || line.starts_with("  More")) {
+                continue;
+            }
+            const std::string word = line.substr(2, line.find("  ", 2) - 2);
+            EXPECT_THAT(glossary, testing::ContainsRegex("\n\\| " + word)) << verb;
+            ++explained;
+        }
+        EXPECT_GE(explained, 3) << verb;
+        EXPECT_THAT(typed(std::string("manual ") + verb).out, HasSubstr(".SH WORDS\n"));
+    }
+}
+
 TEST(ManualPages, HaveEveryOptionOfTheHelp) {
     for (const char* verb : {"fit", "scales", "score", "baseline gnmf", "simulate cells"}) {
         const std::string help = typed(std::string(verb) + " --help").out;
