@@ -7,6 +7,7 @@
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/report/report.hpp>
+#include <pnmf/results/batch_scores.hpp>
 #include <pnmf/results/stored_programs.hpp>
 #include <pnmf/results/stored_result.hpp>
 
@@ -160,6 +161,9 @@ void add_run(Payload& payload, const StoredResult& result, const ReportOptions& 
     }
     objective["sweep"] = sweeps;
     run["objective"] = objective;
+    if (const auto scores = batch_scores(result)) {
+        run["batch"] = Json::parse(to_json(*scores));
+    }
     payload.meta["run"] = run;
 }
 

@@ -46,6 +46,15 @@ export interface Resolution {
     share: number[];
 }
 
+/** Batches that the fit balanced its neighbours over; mixing is 0 where they are apart and about 1 where they lie on each other. */
+export interface BatchFacts {
+    column: string;
+    batches: { name: string; cells: number }[];
+    /** In the space that distances were measured in; null where there was none. */
+    mixing_before: number | null;
+    mixing: number | null;
+}
+
 export interface Run {
     program: string;
     options: Record<string, unknown>;
@@ -56,6 +65,7 @@ export interface Run {
     warnings: string[];
     notices: string[];
     objective: Record<string, number[]>;
+    batch?: BatchFacts;
 }
 
 /** How a program of the recommended scale goes on at the others; scales from 1, programs from 0, -1 for none. */

@@ -2,7 +2,7 @@
 import * as Plot from '@observablehq/plot';
 import { apart, Figure, type Drawing } from './chart';
 import type { Result } from './data';
-import { button, count, h } from './dom';
+import { button, count, h, number } from './dom';
 import type { State } from './state';
 
 /** Filled in by the build: packages bundled in this page and the texts of their licences. */
@@ -60,6 +60,27 @@ function sentences(title: string, texts: string[], kind: string): HTMLElement | 
     return h('div', { class: kind, role: kind === 'warnings' ? 'alert' : null }, h('h3', {}, title), h('ul', {}, ...texts.map((text) => h('li', {}, text))));
 }
 
+/** The column of the cells that holds their batches, as `pnmf fit --batch` names it. */
+const batchColumn = 'pnmf_batch';
+
+function batches(result: Result, state: State): HTMLElement | null {
+    const { batch } = result.meta.run;
+    if (!batch) return null;
+    const rows = batch.batches.map((one): [string, string] => [one.name, `${count(one.cells)} cells`]);
+    const before = batch.mixing_before === null ? '' : `${number(batch.mixing_before, 2)} in the space that distances are measured in, `;
+    const mixing = batch.mixing === null ? '' : `Mixing of batches among the nearest cells: ${before}${number(batch.mixing, 2)} in the embedding of the recommended scale. 0: the neighbours of a cell are of its own batch; 1: batches cannot be told apart. `;
+    const known = result.meta.columns.some((column) => column.name === batchColumn);
+    const colour = button('Colour the cells by batch', () => state.colourBy({ kind: 'column', name: batchColumn }));
+    return h(
+        'div',
+        { class: 'batches' },
+        h('h3', {}, `Batches: ${batch.column}`),
+        facts(rows),
+        h('p', { class: 'note' }, `${mixing}Neighbours were balanced over batches; the values that were factorised are not corrected.`),
+        ...(known ? [colour] : []),
+    );
+}
+
 const asText = (value: unknown): string =>
     value === null || value === undefined ? 'chosen automatically' : typeof value === 'string' ? value : JSON.stringify(value);
 
@@ -87,6 +108,7 @@ export function runPanel(result: Result, state: State): HTMLElement {
     const parts: (HTMLElement | null)[] = [
         sentences('Warnings', run.warnings, 'warnings'),
         run.warnings.length === 0 ? h('p', { class: 'note' }, 'The run gave no warnings.') : null,
+        batches(result, state),
         sentences('Chosen on the way', run.notices, 'notices'),
     ];
     if (run.command) {

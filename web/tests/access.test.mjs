@@ -32,6 +32,9 @@ before(async () => {
     pnmf('fit', 'hostile.csv', '--labels', 'labels.csv', '--rank', '2', '--preset', 'paper', '-o', hostileFolder);
     pnmf('simulate', 'cells', '--cells', '200', '--genes', '300', '--types', '4', '-o', 'many');
     pnmf('fit', 'many', '--labels', 'label', '-o', 'found');
+    const donors = Array.from({ length: 200 }, (_, j) => `donor ${1 + (j % 2)}`);
+    file('donors.csv', donors.join('\n') + '\n');
+    pnmf('fit', 'many', '--batch', 'donors.csv', '-o', 'balanced');
     // More cells than any limit but UMAP's; an embedding is enough for a page.
     const points = Array.from({ length: 6000 }, (_, j) => [37, 91, 53].map((step) => 1 + ((j * step) % 6007) / 600).join(','));
     file('large.csv', points.join('\n') + '\n');
@@ -79,6 +82,20 @@ test('the clusters found are listed, drawn as they nest, and colour the cells', 
     await page.click('[data-figure="resolutions"] tbody tr:first-child button');
     await page.waitForFunction(() => /^pnmf_clusters_1/.test(document.querySelector('.legend h3').textContent));
     assert.equal(await page.locator('.legend .entry').count(), clusters[0]);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test('batches are listed with their mixing, and colour the cells', async () => {
+    const { page, complaints, close } = await open(browser, 'balanced/report.html');
+    await openTab(page, 'Run');
+    const words = await page.locator('.batches').textContent();
+    assert.match(words, /donor 1.*100 cells.*donor 2.*100 cells/s);
+    assert.match(words, /Mixing of batches among the nearest cells: [\d.]+ in the space .*, [\d.]+ in the embedding/);
+    assert.match(words, /are not corrected/);
+    await page.locator('.batches button').focus();
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => /^pnmf_batch/.test(document.querySelector('.legend h3').textContent));
     assert.deepEqual(complaints, []);
     await close();
 });
