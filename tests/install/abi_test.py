@@ -28,6 +28,7 @@ DUMP = """<abi-corpus><abi-instr>
 <namespace-decl name='pnmf'><class-decl name='Penalty' size-in-bits='128' id='a'>
   <data-member layout-offset-in-bits='0'><var-decl name='graph' type-id='d'/></data-member>
   <data-member layout-offset-in-bits='64'><var-decl name='others' type-id='p'/></data-member>
+  <member-type><class-decl name='type' size-in-bits='8' naming-typedef-id='l' id='m'/></member-type>
 </class-decl><enum-decl name='Start' id='e'><enumerator name='nested' value='0'/></enum-decl></namespace-decl>
 </abi-instr></abi-corpus>"""
 
@@ -50,6 +51,12 @@ class BinaryInterface(unittest.TestCase):
     def test_the_dump_gives_types_of_the_library_alone(self):
         self.assertEqual(abi.lines_of(xml.fromstring(DUMP)), {
             "type pnmf::Penalty 128", "type pnmf::Penalty.graph at 0: double", "type pnmf::Penalty.others at 64: double*", "type pnmf::Start nested = 0"})
+
+    def test_functions_are_found_whatever_they_return(self):
+        for text, name in (("pnmf::FitResult<double> pnmf::fit<double>(pnmf::DataView<double> const&)", "pnmf::fit"),
+                           ("pnmf::Points::~Points()", "pnmf::Points::~Points"), ("std::vector<long> const& pnmf::A::of() const", "pnmf::A::of"),
+                           ("pnmf::(anonymous namespace)::f()", None), ("Eigen::internal::product<pnmf::A>(int)", None)):
+            self.assertEqual(abi.name_of(text), name)
 
     def test_functions_with_a_body_in_a_header_are_not_asked_of_the_library(self):
         with tempfile.TemporaryDirectory() as folder:
