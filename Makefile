@@ -72,7 +72,7 @@ wheel: packages-test ## build a wheel that carries the libraries it needs, into 
 	@scripts/install-packages python wheel
 	@scripts/wheel
 
-release: ## tests, site and packages, then the changelog's date, a commit and a tag; DRY=1: without the last three
+release: ## tests, site and packages, then a commit and a tag; needs MAINTAINER='Name <address>'; DRY=1: without commit and tag
 	@scripts/install-packages build test python docs wheel debian r
 	@scripts/release $(if $(DRY),--dry-run)
 
