@@ -26,10 +26,19 @@ namespace pnmf::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// How far apart the cells are in an embedding: √(Σ‖h_j − mean‖² / Σ‖h_j‖²), 0 for a single point.
-inline double spread(const Matrix& H) {
-    const double size = H.squaredNorm();
-    return size > 0.0 ? std::sqrt((H.colwise() - H.rowwise().mean()).squaredNorm() / size) : 0.0;
+/// How far apart the cells are in an embedding: √(Σ‖h_j − mean‖² / Σ‖h_j‖²), 0 for a single point. For a few
+/// digits; Σ‖h_j − mean‖² = Σ‖h_j‖² − n‖mean‖².
+template <class Real>
+double spread(const DenseMatrix<Real>& H) {
+    Vector sum = Vector::Zero(H.rows());
+    double size = 0.0;
+    for (Index j = 0; j < H.cols(); ++j) {
+        const auto cell = H.col(j).template cast<double>();
+        sum += cell;
+        size += cell.squaredNorm();
+    }
+    const double of_mean = sum.squaredNorm() / static_cast<double>(std::max<Index>(H.cols(), 1));
+    return size > 0.0 ? std::sqrt(std::max(0.0, size - of_mean) / size) : 0.0;
 }
 
 /// How well each resolution agrees with the labels that the user gave, by the adjusted Rand index: 1 where
@@ -56,8 +65,7 @@ void print_scales(const FitResult<Real>& result) {
     put("\n scale    epsilon  components  effective rank  spread\n");
     for (const Index t : evenly_spaced(9, result.scales.size(), Rounding::down)) {
         put("{:>6} {:>10.4g}  {:>10}  {:>14.2f}  {:>6.3f}\n", t + 1, result.scales.epsilon[t],
-            result.scales.betti0[t], result.effective_rank[t],
-            spread(result.factors.H[t].template cast<double>()));
+            result.scales.betti0[t], result.effective_rank[t], spread(result.factors.H[t]));
     }
 }
 

@@ -16,6 +16,7 @@ namespace {
 constexpr Index sparse_genes_at_once = 16;
 constexpr Index genes_at_once = 256;
 constexpr Index cells_at_once = 512;
+constexpr Index cells_of_item = 8192;
 
 /// Σ_j x_gj u_kj, Σ_j x_gj and Σ_j x_gj² of each gene.
 struct GeneSums {
@@ -134,11 +135,14 @@ class Follower {
 Matrix program_usages(const Matrix& W, const Matrix& H) {
     const Vector size =
         W.colwise().sum(); // named: within the product it would be summed again for every cell
-    Matrix usages = size.asDiagonal() * H;
-    for (Index j = 0; j < usages.cols(); ++j) {
-        const double sum = usages.col(j).sum();
-        usages.col(j) /= sum > 0.0 ? sum : 1.0;
-    }
+    Matrix usages(H.rows(), H.cols());
+    parallel_blocks(H.cols(), cells_of_item, [&](Index begin, Index end) {
+        for (Index j = begin; j < end; ++j) {
+            usages.col(j) = size.asDiagonal() * H.col(j);
+            const double sum = usages.col(j).sum();
+            usages.col(j) /= sum > 0.0 ? sum : 1.0;
+        }
+    });
     return usages;
 }
 

@@ -85,8 +85,7 @@ class Search {
     }
 
     double stability(Index k) const {
-        const Matrix H = embedding_(scales_[best_scale(k)]);
-        const Matrix part = H(Eigen::all, compared_);
+        const Matrix& part = parts_[static_cast<std::size_t>(best_scale(k))];
         if (std::lround(0.8 * static_cast<double>(part.cols())) < k) {
             return 0.0;
         }
@@ -137,8 +136,9 @@ class Search {
 
     void cluster_scale(Index s) {
         const Matrix H = embedding_(scales_[s]);
-        if (s == 0) {
-            finest_ = std::make_unique<SilhouetteTable>(unit_cells(embedding_(0)(Eigen::all, compared_)));
+        parts_.emplace_back(H(Eigen::all, compared_));
+        if (s == 0) { // the finest scale is always among them
+            finest_ = std::make_unique<SilhouetteTable>(unit_cells(parts_.front()));
         }
         parallel_for(largest_ - 1, [&](Index i) {
             std::vector<Index> found = cluster(H, i + 2, starts_while_searching);
@@ -155,6 +155,7 @@ class Search {
     const ResolutionOptions& options_;
     std::vector<Index> seen_;
     std::vector<Index> compared_;
+    std::vector<Matrix> parts_; ///< the compared cells at each probed scale
     std::unique_ptr<SilhouetteTable> finest_;
     std::vector<std::vector<Index>> labels_; ///< probed scales × numbers of clusters
     Matrix modularity_;                      ///< the same

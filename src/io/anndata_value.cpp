@@ -1,3 +1,5 @@
+#include "linalg/parallel_copy.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/io/h5ad.hpp>
 
@@ -12,7 +14,7 @@ NumericArray numeric_array(const std::vector<std::int64_t>& values) {
 }
 
 NumericArray numeric_array(const Matrix& matrix) {
-    const Matrix by_rows = matrix.transpose();
+    const Matrix by_rows = converted_transpose<double>(matrix);
     return {.shape = {matrix.rows(), matrix.cols()},
             .values = std::vector<double>(by_rows.data(), by_rows.data() + by_rows.size())};
 }

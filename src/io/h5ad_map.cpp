@@ -1,4 +1,5 @@
 #include "io/h5ad_parts.hpp"
+#include "linalg/parallel_copy.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -93,7 +94,7 @@ void write_slabs(Object& parent, const std::string& name, const SlabArray& array
         require(matrix.rows() == array.rows && matrix.cols() == array.cols,
                 "slab {} of '{}' must be {} x {}, got {} x {}", t + 1, name, array.rows, array.cols,
                 matrix.rows(), matrix.cols());
-        const DenseMatrix<Real> by_rows = matrix.transpose();
+        const DenseMatrix<Real> by_rows = converted_transpose<Real>(matrix);
         target.write_rows(t, 1, by_rows.data());
     }
 }

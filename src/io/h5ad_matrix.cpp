@@ -1,4 +1,5 @@
 #include "io/h5ad_parts.hpp"
+#include "linalg/parallel_copy.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
@@ -220,7 +221,7 @@ Matrix read_dense(const Object& array) {
 
 void write_dense(Object& parent, const std::string& name, const Matrix& matrix,
                  const hdf5::Storage& storage) {
-    const Matrix by_rows = matrix.transpose();
+    const Matrix by_rows = converted_transpose<double>(matrix);
     Object array = parent.write_array(name, {matrix.rows(), matrix.cols()}, by_rows.data(), storage);
     mark(array, "array", "0.2.0");
 }

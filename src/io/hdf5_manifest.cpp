@@ -1,8 +1,7 @@
 #include "io/hdf5_manifest.hpp"
 
+#include "io/checksum.hpp"
 #include "io/hdf5_native.hpp"
-
-#include <zlib.h>
 
 #include <algorithm>
 
@@ -58,7 +57,7 @@ Index rows_at_once(hid_t dataset, Index row_bytes) {
 void Manifest::add_bytes(const std::string& path, const void* bytes, std::size_t size) {
     Entry& entry = entries_[path];
     if (size > 0) {
-        entry.checksum = crc32_z(entry.checksum, static_cast<const Bytef*>(bytes), size);
+        entry.checksum = io::add_to_checksum(entry.checksum, bytes, size);
         entry.size += size;
     }
 }

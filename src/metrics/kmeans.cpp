@@ -7,6 +7,7 @@
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <numeric>
 
@@ -164,7 +165,13 @@ void check_kmeans(const Matrix& X, const KMeansOptions& options) {
             options.max_iterations);
     require(options.tolerance >= 0.0, "the tolerance of k-means must be at least 0, got {}",
             options.tolerance);
-    require(X.allFinite(), "k-means needs finite values");
+    std::atomic<bool> finite = true;
+    parallel_blocks(X.cols(), 8192, [&](Index begin, Index end) {
+        if (!X.middleCols(begin, end - begin).allFinite()) {
+            finite = false;
+        }
+    });
+    require(finite, "k-means needs finite values");
 }
 
 Matrix means_of_clusters(const Matrix& X, const Matrix& centres, const std::vector<Index>& labels,

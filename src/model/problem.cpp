@@ -1,9 +1,11 @@
 #include <pnmf/error.hpp>
 #include <pnmf/model/problem.hpp>
+#include <pnmf/parallel.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <vector>
 
 namespace pnmf {
 namespace {
@@ -24,6 +26,13 @@ void check_factor(const char* name, Index t, const DenseMatrix<Real>& factor, In
                     t + 1, factor(i, j), i + 1, j + 1);
         }
     }
+}
+
+/// Whether all values are finite and at least 0.
+template <class Real>
+bool holds_factors(const DenseMatrix<Real>& factor) {
+    const Real* const values = factor.data();
+    return std::all_of(values, values + factor.size(), [](Real x) { return std::isfinite(x) && x >= 0; });
 }
 
 /// None, or as many as there should be.
@@ -153,10 +162,18 @@ void check_factors(const Problem<Real>& problem, const Factors<Real>& factors) {
             "there must be one W and one H for each of the {} scales, got {} and {}", problem.scales(),
             factors.W.size(), factors.H.size());
     require(factors.rank() >= 1, "the rank must be at least 1");
+    // All at once first: what is wrong is then looked for in order.
+    std::vector<char> good(static_cast<std::size_t>(problem.scales()), 0);
+    parallel_for(problem.scales(), [&](Index t) {
+        good[t] = factors.H[t].rows() == factors.rank() && factors.H[t].cols() == problem.cells() &&
+                  holds_factors(factors.H[t]);
+    });
     DenseMatrix<Real> room;
     for (Index t = 0; t < problem.scales(); ++t) {
         check_factor("W", t, factors.basis(t, room), problem.features(), factors.rank());
-        check_factor("H", t, factors.H[t], factors.rank(), problem.cells());
+        if (good[t] == 0) {
+            check_factor("H", t, factors.H[t], factors.rank(), problem.cells());
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+#include "linalg/parallel_copy.hpp"
 #include "metrics/kmeans_device.hpp"
 
 #include <pnmf/graphs/sparse_graph.hpp>
@@ -19,7 +20,7 @@ GenePrograms programs_of(const PreparedFit<Real>& prepared, const FitResult<Real
     };
     GenePrograms programs;
     const Matrix usages =
-        program_usages(basis(scale), factors.H[static_cast<std::size_t>(scale)].template cast<double>());
+        program_usages(basis(scale), converted<double>(factors.H[static_cast<std::size_t>(scale)]));
     programs.mean_usage = usages.rowwise().mean();
     programs.scores = program_scores(*prepared.X, usages).template cast<float>();
     const bool weighted = std::ssize(result.scales.weight) == factors.scales();
@@ -44,7 +45,7 @@ Assessment assess_fit(const PreparedFit<Real>& prepared, const FitResult<Real>& 
         options.graph = &graph->lists();
     }
     Assessment assessment = assess_scales(
-        result.scales.size(), [&](Index t) { return Matrix(result.factors.H[t].template cast<double>()); },
+        result.scales.size(), [&](Index t) { return converted<double>(result.factors.H[t]); },
         has_scales ? result.scales.epsilon : std::vector<double>{},
         has_scales ? h0_diagram(*prepared.tree).deaths : std::vector<double>{}, options);
     assessment.programs = programs_of(prepared, result, assessment.recommended);

@@ -1,3 +1,5 @@
+#include "io/checksum.hpp"
+#include "linalg/parallel_copy.hpp"
 #include "results/option_values.hpp"
 #include "results/program_entries.hpp"
 #include "results/resolution_columns.hpp"
@@ -11,7 +13,6 @@
 #include <pnmf/solvers/option_list.hpp>
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -22,15 +23,7 @@ namespace {
 
 template <class Value>
 std::uint64_t checksum(std::uint64_t sum, const Value* values, std::size_t count) {
-    const auto* bytes = reinterpret_cast<const Bytef*>(values);
-    std::size_t left = count * sizeof(Value);
-    while (left > 0) {
-        const std::size_t part = std::min<std::size_t>(left, std::size_t{1} << 30U);
-        sum = crc32(sum, bytes, static_cast<uInt>(part));
-        bytes += part;
-        left -= part;
-    }
-    return sum;
+    return io::add_to_checksum(sum, values, count * sizeof(Value));
 }
 
 std::vector<std::int64_t> integers(const std::vector<Index>& values) {
@@ -173,7 +166,7 @@ std::string run_fingerprint(const FitOptions& options, const DataView& X, const 
     shaping.solver.max_sweeps.reset();
     shaping.solver.stop = StopRule::certificate;
     shaping.solver.device = Device::automatic; // a run may go on elsewhere
-    std::uint64_t sum = crc32(0, nullptr, 0);
+    std::uint64_t sum = 0;
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
         const std::array<Index, 2> shape{dense->rows(), dense->cols()};
         sum = checksum(checksum(sum, shape.data(), shape.size()), dense->data(),
@@ -188,11 +181,11 @@ std::string run_fingerprint(const FitOptions& options, const DataView& X, const 
     }
     std::string lines = fmt::format("data {:08x}\n", sum);
     if (space != nullptr) {
-        lines += fmt::format("space {:08x}\n", checksum(crc32(0, nullptr, 0), space->data(),
-                                                        static_cast<std::size_t>(space->size())));
+        lines += fmt::format("space {:08x}\n",
+                             checksum(0, space->data(), static_cast<std::size_t>(space->size())));
     }
     if (const std::vector<Index>& batch = options.filtration.batch; !batch.empty()) {
-        lines += fmt::format("batches {:08x}\n", checksum(crc32(0, nullptr, 0), batch.data(), batch.size()));
+        lines += fmt::format("batches {:08x}\n", checksum(0, batch.data(), batch.size()));
     }
     visit_options(shaping, [&](const char* name, const auto& value, const char*) {
         lines += fmt::format("{} {}\n", name, results::to_json(value).dump());
@@ -210,7 +203,7 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
     file.feature_table = data.feature_table;
     const Index recommended = assessment.recommended;
     file.obsm["X_pnmf"] =
-        result.factors.H[static_cast<std::size_t>(recommended)].transpose().template cast<double>();
+        converted_transpose<double>(result.factors.H[static_cast<std::size_t>(recommended)]);
     const Factors<Real>& factors = result.factors;
     const auto basis = [&factors](Index t) {
         DenseMatrix<Real> room;
@@ -226,8 +219,9 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
         file.obsm["X_" + options.method] = file.obsm["X_pnmf"];
     }
     uns["betti0"] = numeric_array(integers(result.scales.betti0));
-    uns["H"] = slabs<Real>(factors.scales(), factors.rank(), factors.H.front().cols(),
-                           [&factors](Index t) { return factors.H[static_cast<std::size_t>(t)]; });
+    uns["H"] = slabs<Real>(factors.scales(), factors.rank(), factors.H.front().cols(), [&factors](Index t) {
+        return converted<Real>(factors.H[static_cast<std::size_t>(t)]);
+    });
     if (options.save_basis) {
         uns["W"] = slabs<Real>(factors.scales(), file.varm["pnmf_W"].rows(), factors.rank(), basis);
     }
@@ -240,7 +234,7 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
     add_assessment(file, uns, assessment);
     add_programs(uns, assessment, data.cell_table, [&] {
         return program_usages(basis(recommended).template cast<double>(),
-                              factors.H[static_cast<std::size_t>(recommended)].template cast<double>());
+                              converted<double>(factors.H[static_cast<std::size_t>(recommended)]));
     });
     uns["stop"] = std::string(name_of(result.stop));
     uns["warnings"] = result.warnings;

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pnmf::io {
+
+/// The CRC-32 of what came before, `sum`, and these bytes: that of zlib, by all threads where there are many
+/// bytes.
+std::uint64_t add_to_checksum(std::uint64_t sum, const void* bytes, std::size_t size);
+
+} // namespace pnmf::io
