@@ -77,6 +77,8 @@ class Backend {
     /// Brings what was loaded up to date: for checkpoints, interruption and the end. The run may go on
     /// afterwards. Free on the CPU; a device copies, so it is asked only where somebody will read.
     virtual void store() = 0;
+    /// The same for a run that is over: `current` alone. What `previous` was loaded with may be gone.
+    virtual void store_last() { store(); }
 
     /// The moving point is `current`: for sweeps that are never undone. Needs no second point.
     virtual void move_in_place() = 0;

@@ -18,6 +18,8 @@ class Method {
     virtual void load(SolverState<Real>& state) = 0;
     /// Brings the factors of the state that was loaded up to date.
     virtual void store() = 0;
+    /// The same where no sweep will follow: `state.current` alone need be up to date.
+    virtual void store_last() { store(); }
 
     /// One sweep over all scales: moves `state.current` and what belongs to it (not the trace), and reports
     /// the objective, the residuals as far as they come for free, and the inner steps. `step` may be empty.

@@ -161,7 +161,11 @@ Stop run_solver_on(std::unique_ptr<Backend<Real>> backend, const Problem<Real>& 
                                 : make_multiplicative(problem, options);
     method->load(state);
     const Stop stop = sweep_until_done(*method, options, state, observer);
-    method->store();
+    if (stop == Stop::converged) {
+        method->store_last(); // nobody goes on from here, so the point before is not needed
+    } else {
+        method->store();
+    }
     return stop;
 }
 

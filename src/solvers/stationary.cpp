@@ -34,6 +34,7 @@ class Stationary : public Method<Real> {
     }
 
     void store() override { backend_->store(); }
+    void store_last() override { backend_->store_last(); }
 
     std::vector<KktResidual> residuals(const SolverState<Real>&) override {
         return backend_->evaluate().residuals;

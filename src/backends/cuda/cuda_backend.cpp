@@ -108,6 +108,11 @@ class CudaBackend final : public Backend<Real> {
         }
     }
 
+    void store_last() override {
+        *outside_previous_ = {};
+        give(current_, *outside_current_);
+    }
+
     void move_in_place() override { begin(current_); }
 
     void move_copy() override {
