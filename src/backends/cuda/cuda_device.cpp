@@ -27,11 +27,11 @@ double bytes_of_run(const DeviceNeed& need) {
     const double shifts =
         need.shifts ? cuda::ComponentShifts<Real>::bytes_of_work(shape, static_cast<double>(need.components))
                     : 0.0;
-    constexpr double libraries = 400e6; // what cuBLAS and the kernels themselves bring in
     return (points + products + moving) * sizeof(Real) +
            8.0 * static_cast<double>(cuda::measure_parts(shape)) +
            cuda::DeviceData<Real>::bytes_of_work(shape, !need.dense) +
-           cuda::EmbeddingPass<Real>::bytes_of_work(shape, processors, shared_bytes) + shifts + libraries;
+           cuda::EmbeddingPass<Real>::bytes_of_work(shape, processors, shared_bytes) + shifts +
+           cuda::bytes_of_libraries;
 }
 
 } // namespace

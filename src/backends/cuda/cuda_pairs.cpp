@@ -1,6 +1,7 @@
 #include "backends/cuda/cuda_pairs.hpp"
 #include "backends/cuda/pair_search.hpp"
 
+#include <pnmf/linalg/sampling.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
@@ -12,6 +13,7 @@ namespace {
 
 constexpr Index most_float_dimensions = 128; // above, products take longer than looking through them
 constexpr Index cells_of_item = 256;
+constexpr Index cells_that_tell = 256;
 constexpr std::int64_t staged_bytes = std::int64_t{64} << 20U;
 constexpr double margin = 1e-9;    // canonical distances are rounded too, by far less
 constexpr double smallest = 1e-30; // of scaled coordinates: products below the range of float
@@ -20,6 +22,24 @@ constexpr double smallest = 1e-30; // of scaled coordinates: products below the 
 float to_tf32(float value) {
     const auto bits = std::bit_cast<std::uint32_t>(value);
     return std::bit_cast<float>((bits + 0xfffU + (bits >> 13U & 1U)) & ~0x1fffU);
+}
+
+/// To the nearest number that half precision has, for numbers of at most 2¹⁵ in size: 10 bits after the
+/// leading one, and none below 2⁻²⁴.
+float to_half(float value) {
+    constexpr float smallest_normal = 0x1p-14F;
+    if (std::abs(value) >= smallest_normal) {
+        return to_tf32(value);
+    }
+    constexpr float above = 0.75F; // floats of this size are multiples of 2⁻²⁴
+    const float sum = above + value;
+    return sum - above;
+}
+
+float rounded(float value, cuda::PairNumbers numbers) {
+    return numbers == cuda::PairNumbers::half   ? to_half(value)
+           : numbers == cuda::PairNumbers::tf32 ? to_tf32(value)
+                                                : value;
 }
 
 /// Bounds on the key D² of a pair of cells a, b from products of rounded coordinates ã, b̃.
@@ -31,25 +51,78 @@ float to_tf32(float value) {
 ///     lower = (1 − c)‖ã‖² − 2r²/η ,   upper = (1 + c)‖ã‖² + 2r²/η ,
 ///
 /// since D and ‖ã − b̃‖ differ by at most r_a + r_b, and (x ± y)² lies within (1 ± η)(x² ± y²/η).
-struct Rounding {
-    bool tf32 = false;
+struct PairRounding {
+    cuda::PairNumbers numbers = cuda::PairNumbers::single;
     double eta = 0.0;
     double c = 0.0;
 
-    explicit Rounding(Index dimensions) : tf32(dimensions > most_float_dimensions), eta(tf32 ? 5e-4 : 1e-6) {
+    PairRounding(Index dimensions, cuda::PairNumbers how) : numbers(how) {
+        const bool tensor_cores = how != cuda::PairNumbers::single;
+        eta = tensor_cores ? 5e-4 : 1e-6;
         // A sum of q terms in float loses at most q·2⁻²⁴ of their sizes; tensor cores cut where others round,
         // and cut each term to the exponent of the largest.
-        const double unit = tf32 ? 0x1p-22 : 0x1p-23;
+        const double unit = tensor_cores ? 0x1p-22 : 0x1p-23;
         c = static_cast<double>(dimensions + 8) * unit + 0x1p-20;
     }
 };
 
+/// The mean of all cells, and a power of two above all coordinates: moving and scaling the cells changes no
+/// order, and leaves a float the digits that differ.
+struct Frame {
+    Vector centre;
+    double scale = 1.0;
+
+    explicit Frame(const Points& points) : centre(Vector::Zero(points.dimensions())) {
+        const Index n = points.count();
+        double largest = 0.0;
+        if (points.is_sparse()) {
+            const SparseView<double> X = points.columns();
+            for (std::int64_t e = 0; e < X.start[n]; ++e) {
+                centre[X.row[e]] += X.value[e] / static_cast<double>(n);
+                largest = std::max(largest, std::abs(X.value[e]));
+            }
+        } else {
+            for (Index j = 0; j < n; ++j) {
+                centre += points.dense().col(j) / static_cast<double>(n);
+                largest = std::max(largest, points.dense().col(j).cwiseAbs().maxCoeff());
+            }
+        }
+        const double above = largest + centre.cwiseAbs().maxCoeff();
+        scale = above > 0.0 ? std::exp2(-std::ceil(std::log2(above))) : 1.0;
+    }
+
+    void put(const Points& points, Index cell, Vector& written) const {
+        points.coordinates(cell, written);
+        written = (written - centre) * scale;
+    }
+};
+
+/// Few coordinates stay in float. Of many, half precision is taken where it rounds hardly more than TF32
+/// does: not where most coordinates are very small beside the largest. A few cells tell.
+cuda::PairNumbers numbers_for(const Points& points, const Frame& frame) {
+    if (points.dimensions() <= most_float_dimensions) {
+        return cuda::PairNumbers::single;
+    }
+    double lost_by_tf32 = 0.0;
+    double lost_by_half = 0.0;
+    Vector written(points.dimensions());
+    for (const Index cell : evenly_spaced(cells_that_tell, points.count())) {
+        frame.put(points, cell, written);
+        for (const double value : written) {
+            const auto single = static_cast<float>(value);
+            lost_by_tf32 += std::pow(value - static_cast<double>(to_tf32(single)), 2);
+            lost_by_half += std::pow(value - static_cast<double>(to_half(single)), 2);
+        }
+    }
+    return lost_by_half <= 1.1 * lost_by_tf32 ? cuda::PairNumbers::half : cuda::PairNumbers::tf32;
+}
+
 class CudaPairSearcher final : public PairSearcher {
   public:
     explicit CudaPairSearcher(const Points& points)
-        : points_(points), rounding_(points.dimensions()), lower_(points.count()), upper_(points.count()),
-          pairs_(points.dimensions(), points.count(), rounding_.tf32) {
-        find_centre();
+        : points_(points), frame_(points), rounding_(points.dimensions(), numbers_for(points, frame_)),
+          unit_(1.0 / (frame_.scale * frame_.scale)), lower_(points.count()), upper_(points.count()),
+          pairs_(points.dimensions(), points.count(), rounding_.numbers) {
         put_cells();
     }
 
@@ -117,40 +190,14 @@ class CudaPairSearcher final : public PairSearcher {
         lists.beyond[query] = last;
     }
 
-    /// The mean of all cells, and a power of two above all coordinates: moving and scaling the cells changes
-    /// no order, and leaves a float the digits that differ.
-    void find_centre() {
-        const Index p = points_.dimensions();
-        const Index n = points_.count();
-        centre_ = Vector::Zero(p);
-        double largest = 0.0;
-        if (points_.is_sparse()) {
-            const SparseView<double> X = points_.columns();
-            for (std::int64_t e = 0; e < X.start[n]; ++e) {
-                centre_[X.row[e]] += X.value[e] / static_cast<double>(n);
-                largest = std::max(largest, std::abs(X.value[e]));
-            }
-        } else {
-            for (Index j = 0; j < n; ++j) {
-                centre_ += points_.dense().col(j) / static_cast<double>(n);
-                largest = std::max(largest, points_.dense().col(j).cwiseAbs().maxCoeff());
-            }
-        }
-        const double above = largest + centre_.cwiseAbs().maxCoeff();
-        scale_ = above > 0.0 ? std::exp2(-std::ceil(std::log2(above))) : 1.0;
-        unit_ = 1.0 / (scale_ * scale_);
-    }
-
     /// Rounds a cell into `out`, which has the padded length, and finds its bounds.
     void put_cell(Index cell, Vector& written, float* out) {
         const Index p = points_.dimensions();
-        points_.coordinates(cell, written);
-        written = (written - centre_) * scale_;
+        frame_.put(points_, cell, written);
         double square = 0.0;
         double error = 0.0;
         for (Index f = 0; f < p; ++f) {
-            const auto rounded = static_cast<float>(written[f]);
-            out[f] = rounding_.tf32 ? to_tf32(rounded) : rounded;
+            out[f] = rounded(static_cast<float>(written[f]), rounding_.numbers);
             const auto stored = static_cast<double>(out[f]);
             square += stored * stored;
             error += (written[f] - stored) * (written[f] - stored);
@@ -189,11 +236,10 @@ class CudaPairSearcher final : public PairSearcher {
     }
 
     const Points& points_;
-    Rounding rounding_;
-    Vector centre_;
-    double scale_ = 1.0; ///< of coordinates on the device
-    double unit_ = 1.0;  ///< of their squares, in keys
-    Vector lower_;       ///< of each cell, exactly; the device has them rounded outwards
+    Frame frame_; ///< of coordinates on the device
+    PairRounding rounding_;
+    double unit_ = 1.0; ///< of their squares, in keys
+    Vector lower_;      ///< of each cell, exactly; the device has them rounded outwards
     Vector upper_;
     cuda::DevicePairs pairs_;
 };
@@ -205,8 +251,7 @@ std::unique_ptr<PairSearcher> make_cuda_searcher(const Points& points) {
 }
 
 double cuda_search_bytes(Index dimensions, Index cells) {
-    constexpr double libraries = 400e6; // what cuBLAS and the kernels themselves bring in
-    return cuda::DevicePairs::bytes(dimensions, cells) + libraries;
+    return cuda::DevicePairs::bytes(dimensions, cells) + cuda::bytes_of_libraries;
 }
 
 } // namespace pnmf

@@ -13,6 +13,9 @@
 /// compiles include this.
 namespace pnmf::cuda {
 
+/// What cuBLAS and the kernels themselves bring in, for plans.
+constexpr double bytes_of_libraries = 400e6;
+
 /// SystemError that names what was asked of the device and what it answered.
 [[noreturn]] void fail_call(const char* what, const char* answer);
 /// SystemError with the size that was asked for and what is free.

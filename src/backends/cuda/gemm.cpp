@@ -55,6 +55,17 @@ void gemm_tf32(const Products& products, bool transpose_A, bool transpose_B, std
              CUBLAS_COMPUTE_32F_FAST_TF32);
 }
 
+void gemm_half(const Products& products, bool transpose_A, bool transpose_B, std::int64_t m, std::int64_t n,
+               std::int64_t k, const __half* A, std::int64_t lda, const __half* B, std::int64_t ldb, float* C,
+               std::int64_t ldc) {
+    const float one = 1.0F;
+    const float zero = 0.0F;
+    check(cublasGemmEx_64(products.handle(), operation(transpose_A), operation(transpose_B), m, n, k, &one, A,
+                          CUDA_R_16F, lda, B, CUDA_R_16F, ldb, &zero, C, CUDA_R_32F, ldc, CUBLAS_COMPUTE_32F,
+                          CUBLAS_GEMM_DEFAULT),
+          "a product of matrices");
+}
+
 void grams(const Products& products, bool of_rows, std::int64_t m, std::int64_t k, const float* M,
            std::int64_t ld, std::int64_t step, float* C, std::int64_t count) {
     multiply_batch(products, of_rows, m, k, M, ld, step, C, count, CUBLAS_COMPUTE_32F);

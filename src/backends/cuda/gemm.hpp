@@ -2,6 +2,8 @@
 
 #include "backends/cuda/device_memory.hpp"
 
+#include <cuda_fp16.h>
+
 #include <cstdint>
 
 namespace pnmf::cuda {
@@ -19,6 +21,11 @@ void gemm(const Products& products, bool transpose_A, bool transpose_B, std::int
 /// calls it accounts for sums in float that may lose the last bit at every addition.
 void gemm_tf32(const Products& products, bool transpose_A, bool transpose_B, std::int64_t m, std::int64_t n,
                std::int64_t k, const float* A, std::int64_t lda, const float* B, std::int64_t ldb, float* C,
+               std::int64_t ldc);
+
+/// The same with operands in half precision, whose products are exact in float, and sums in float as above.
+void gemm_half(const Products& products, bool transpose_A, bool transpose_B, std::int64_t m, std::int64_t n,
+               std::int64_t k, const __half* A, std::int64_t lda, const __half* B, std::int64_t ldb, float* C,
                std::int64_t ldc);
 
 /// `count` products of M with its own transpose, rows M·Mᵀ (m × m, M m × k) or columns Mᵀ·M (M k × m); one

@@ -230,11 +230,19 @@ void select(const SelectionArguments& of, const PairSelection& wanted) {
     }
 }
 
-__global__ void gather_cells(const float* from, const std::int32_t* cell, std::int64_t dimensions,
-                             std::int64_t count, float* to) {
+template <class Number>
+__global__ void gather_cells(const Number* from, const std::int32_t* cell, std::int64_t dimensions,
+                             std::int64_t count, Number* to) {
     const std::int64_t at = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
     if (at < dimensions * count) {
         to[at] = from[cell[at / dimensions] * dimensions + at % dimensions];
+    }
+}
+
+__global__ void make_halves(const float* from, std::int64_t count, __half* to) {
+    const std::int64_t at = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
+    if (at < count) {
+        to[at] = __float2half_rn(from[at]);
     }
 }
 
@@ -256,15 +264,20 @@ std::int64_t with_margin(std::int64_t cells) {
 
 } // namespace
 
-DevicePairs::DevicePairs(std::int64_t dimensions, std::int64_t cells, bool tf32)
-    : dimensions_(blocks_of(dimensions, padding) * padding), cells_(cells), tf32_(tf32) {
-    coordinates_.allocate(dimensions_ * cells);
+DevicePairs::DevicePairs(std::int64_t dimensions, std::int64_t cells, PairNumbers numbers)
+    : dimensions_(blocks_of(dimensions, padding) * padding), cells_(cells), numbers_(numbers) {
     lower_.allocate(with_margin(cells));
     upper_.allocate(with_margin(cells));
     const std::int64_t queries = std::min(queries_at_once, cells);
     query_.allocate(queries);
     reach_.allocate(queries);
-    panel_.allocate(dimensions_ * queries);
+    if (numbers == PairNumbers::half) {
+        halves_.allocate(dimensions_ * cells);
+        panel_of_halves_.allocate(dimensions_ * queries);
+    } else {
+        coordinates_.allocate(dimensions_ * cells);
+        panel_.allocate(dimensions_ * queries);
+    }
     products_.allocate(others_at_once() * queries);
 }
 
@@ -281,7 +294,18 @@ std::int64_t DevicePairs::others_at_once() const {
 }
 
 void DevicePairs::put(std::int64_t first, std::int64_t count, const float* coordinates) {
-    coordinates_.upload_part(coordinates, first * dimensions_, count * dimensions_);
+    const std::int64_t size = count * dimensions_;
+    if (numbers_ != PairNumbers::half) {
+        coordinates_.upload_part(coordinates, first * dimensions_, size);
+        return;
+    }
+    if (arriving_.size() < size) {
+        arriving_.allocate(size);
+    }
+    arriving_.upload_part(coordinates, 0, size);
+    make_halves<<<static_cast<unsigned>(blocks_of(size, 256)), 256>>>(arriving_.get(), size,
+                                                                      halves_.get() + first * dimensions_);
+    check_launch("rounding coordinates");
 }
 
 void DevicePairs::set_bounds(std::span<const float> lower, std::span<const float> upper) {
@@ -294,6 +318,22 @@ void DevicePairs::set_groups(std::span<const std::int32_t> group) {
     group_.upload_part(group.data(), 0, cells_);
 }
 
+void DevicePairs::multiply(std::int64_t first, std::int64_t others, std::int64_t queries) {
+    const std::int64_t at = first * dimensions_;
+    const std::int64_t pitch = others_at_once();
+    switch (numbers_) {
+    case PairNumbers::half:
+        return gemm_half(library_, true, false, others, queries, dimensions_, halves_.get() + at, dimensions_,
+                         panel_of_halves_.get(), dimensions_, products_.get(), pitch);
+    case PairNumbers::tf32:
+        return gemm_tf32(library_, true, false, others, queries, dimensions_, coordinates_.get() + at,
+                         dimensions_, panel_.get(), dimensions_, products_.get(), pitch);
+    case PairNumbers::single:
+        return gemm(library_, true, false, others, queries, dimensions_, coordinates_.get() + at, dimensions_,
+                    panel_.get(), dimensions_, products_.get(), pitch);
+    }
+}
+
 void DevicePairs::search(std::span<const std::int32_t> queries, const PairSelection& wanted,
                          std::vector<Entry>& entries, std::vector<float>& reach) {
     const auto count = static_cast<std::int64_t>(queries.size());
@@ -302,20 +342,18 @@ void DevicePairs::search(std::span<const std::int32_t> queries, const PairSelect
     check(cudaMemset(lists_.get(), 0xff, lists_.bytes()), "clearing lists"); // nobody, everywhere
     set_numbers<<<static_cast<unsigned>(blocks_of(count, 256)), 256>>>(reach_.get(), count, -INFINITY);
     check_launch("clearing");
-    gather_cells<<<static_cast<unsigned>(blocks_of(dimensions_ * count, 256)), 256>>>(
-        coordinates_.get(), query_.get(), dimensions_, count, panel_.get());
+    const auto blocks = static_cast<unsigned>(blocks_of(dimensions_ * count, 256));
+    if (numbers_ == PairNumbers::half) {
+        gather_cells<<<blocks, 256>>>(halves_.get(), query_.get(), dimensions_, count,
+                                      panel_of_halves_.get());
+    } else {
+        gather_cells<<<blocks, 256>>>(coordinates_.get(), query_.get(), dimensions_, count, panel_.get());
+    }
     check_launch("gathering cells");
     const std::int64_t pitch = others_at_once();
     for (std::int64_t first = 0; first < cells_; first += pitch) {
         const std::int64_t others = std::min(pitch, cells_ - first);
-        const float* const block = coordinates_.get() + first * dimensions_;
-        if (tf32_) {
-            gemm_tf32(library_, true, false, others, count, dimensions_, block, dimensions_, panel_.get(),
-                      dimensions_, products_.get(), pitch);
-        } else {
-            gemm(library_, true, false, others, count, dimensions_, block, dimensions_, panel_.get(),
-                 dimensions_, products_.get(), pitch);
-        }
+        multiply(first, others, count);
         select({.products = products_.get(),
                 .pitch = pitch,
                 .first = first,

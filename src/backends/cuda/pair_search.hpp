@@ -2,6 +2,8 @@
 
 #include "backends/cuda/device_memory.hpp"
 
+#include <cuda_fp16.h>
+
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -32,6 +34,11 @@ struct PairSelection {
     bool reach = false;   ///< also the largest upper_b − 2⟨a, b⟩; with the nearest alone
 };
 
+/// How coordinates are held and multiplied. The last two are for tensor cores, half twice as quick: their
+/// coordinates have at most 10 bits after the leading one (half: and are multiples of 2⁻²⁴, at most 2¹⁵), and
+/// then a product of two is exact.
+enum class PairNumbers { single, tf32, half };
+
 /// Rounded coordinates of all cells on the device, and their products by blocks, each of which is looked
 /// through and forgotten.
 class DevicePairs {
@@ -41,9 +48,8 @@ class DevicePairs {
     static constexpr std::int64_t queries_at_once = 8192;
     static constexpr int most = 256;
 
-    /// `tf32`: products on tensor cores; coordinates must have at most 10 bits after the leading one, and
-    /// then a product of two is exact.
-    DevicePairs(std::int64_t dimensions, std::int64_t cells, bool tf32);
+    DevicePairs(std::int64_t dimensions, std::int64_t cells, PairNumbers numbers);
+    /// At most.
     static double bytes(std::int64_t dimensions, std::int64_t cells);
 
     /// Padded coordinates of `count` cells, from `first` on.
@@ -57,17 +63,22 @@ class DevicePairs {
 
   private:
     std::int64_t others_at_once() const;
+    /// Products of a block of others, from `first` on, with the queries of the panel.
+    void multiply(std::int64_t first, std::int64_t others, std::int64_t queries);
 
     std::int64_t dimensions_;
     std::int64_t cells_;
-    bool tf32_;
+    PairNumbers numbers_;
     Products library_;
-    DeviceArray<float> coordinates_;
-    DeviceArray<float> lower_; ///< these three with a margin at the end that may be read
+    DeviceArray<float> coordinates_; ///< these or
+    DeviceArray<__half> halves_;
+    DeviceArray<float> arriving_; ///< on their way to halves
+    DeviceArray<float> lower_;    ///< these three with a margin at the end that may be read
     DeviceArray<float> upper_;
     DeviceArray<std::int32_t> group_;
     DeviceArray<std::int32_t> query_;
-    DeviceArray<float> panel_;    ///< coordinates of the queries
+    DeviceArray<float> panel_; ///< coordinates of the queries, these or
+    DeviceArray<__half> panel_of_halves_;
     DeviceArray<float> products_; ///< others × queries
     DeviceArray<Entry> lists_;
     DeviceArray<float> reach_;
