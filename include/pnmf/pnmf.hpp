@@ -47,6 +47,7 @@
 #include <pnmf/io/write.hpp>
 #include <pnmf/io/write_text.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/linalg/data_products.hpp>
 #include <pnmf/linalg/effective_rank.hpp>
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/linalg/matrix_file.hpp>

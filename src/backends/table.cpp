@@ -9,6 +9,7 @@
 #include "backends/cuda/cuda_chain.hpp"
 #include "backends/cuda/cuda_kmeans.hpp"
 #include "backends/cuda/cuda_pairs.hpp"
+#include "backends/cuda/cuda_products.hpp"
 #endif
 
 #include <pnmf/error.hpp>
@@ -88,6 +89,23 @@ double cuda_pair_bytes([[maybe_unused]] Index dimensions, [[maybe_unused]] Index
 #endif
 }
 
+template <class Real>
+std::unique_ptr<DataProducts> cuda_data_products([[maybe_unused]] const DataMatrix<Real>& X) {
+#ifdef PNMF_HAS_CUDA
+    return make_cuda_products(X);
+#else
+    return nullptr;
+#endif
+}
+
+double cuda_data_product_bytes([[maybe_unused]] const DeviceNeed& need) {
+#ifdef PNMF_HAS_CUDA
+    return cuda_products_bytes(need);
+#else
+    return 0.0;
+#endif
+}
+
 KMeansFunction kmeans_on([[maybe_unused]] const std::string& device) {
 #ifdef PNMF_HAS_CUDA
     if (device == "cuda") {
@@ -117,7 +135,8 @@ std::unique_ptr<Chain<Real>> make_chain(const std::string& device, const Problem
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template std::unique_ptr<Backend<Real>> make_backend(const std::string&, const Problem<Real>&);          \
-    template std::unique_ptr<Chain<Real>> make_chain(const std::string&, const Problem<Real>&);
+    template std::unique_ptr<Chain<Real>> make_chain(const std::string&, const Problem<Real>&);              \
+    template std::unique_ptr<DataProducts> cuda_data_products(const DataMatrix<Real>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

@@ -16,6 +16,11 @@
 namespace pnmf {
 namespace {
 
+/// What a step may need to learn.
+struct LearnOptions : PrepareOptions {
+    ProductsChoice choose;
+};
+
 constexpr double cell_sum = 1e4; ///< what counts of a cell are scaled to
 
 /// The genes, or the cells, that hold a value other than zero.
@@ -39,7 +44,7 @@ std::vector<std::string> names_without(const std::vector<std::string>& names, co
     return result;
 }
 
-void learn_genes(Dataset& data, PreparationStep& step, const PrepareOptions&) {
+void learn_genes(Dataset& data, PreparationStep& step, const LearnOptions&) {
     const std::vector<bool> keep = filled(data, false);
     step.names = names_without(data.feature_names, keep);
     step.count = static_cast<double>(step.names.size());
@@ -94,14 +99,14 @@ Index drop_empty_cells(Dataset& data, bool allowed) {
     return std::ssize(empty);
 }
 
-void learn_empty_cells(Dataset& data, PreparationStep& step, const PrepareOptions& options) {
+void learn_empty_cells(Dataset& data, PreparationStep& step, const LearnOptions& options) {
     step.count = static_cast<double>(drop_empty_cells(data, options.drop_empty_cells));
 }
 void apply_empty_cells(Dataset& data, const PreparationStep&, const ApplyOptions& options) {
     drop_empty_cells(data, options.drop_empty_cells);
 }
 
-void learn_rare_genes(Dataset& data, PreparationStep& step, const PrepareOptions& options) {
+void learn_rare_genes(Dataset& data, PreparationStep& step, const LearnOptions& options) {
     std::vector<Index> seen(static_cast<std::size_t>(data.features()), 0);
     io::for_each_value(data,
                        [&](Index, Index i, double x) { seen[static_cast<std::size_t>(i)] += x != 0.0; });
@@ -117,7 +122,7 @@ void learn_rare_genes(Dataset& data, PreparationStep& step, const PrepareOptions
                                        step.names.size(), options.cells_min));
 }
 
-void learn_poor_cells(Dataset& data, PreparationStep& step, const PrepareOptions& options) {
+void learn_poor_cells(Dataset& data, PreparationStep& step, const LearnOptions& options) {
     std::vector<Index> seen(static_cast<std::size_t>(data.cells()), 0);
     io::for_each_value(data,
                        [&](Index j, Index, double x) { seen[static_cast<std::size_t>(j)] += x != 0.0; });
@@ -134,7 +139,7 @@ void learn_poor_cells(Dataset& data, PreparationStep& step, const PrepareOptions
 /// New cells are the user's choice: none is left out for its few genes.
 void apply_nothing(Dataset&, const PreparationStep&, const ApplyOptions&) {}
 
-void learn_counts_per(Dataset& data, PreparationStep& step, const PrepareOptions&) {
+void learn_counts_per(Dataset& data, PreparationStep& step, const LearnOptions&) {
     step.count = cell_sum;
     scale_cells_to(data, step.count);
 }
@@ -142,7 +147,7 @@ void apply_counts_per(Dataset& data, const PreparationStep& step, const ApplyOpt
     scale_cells_to(data, step.count);
 }
 
-void learn_logarithm(Dataset& data, PreparationStep&, const PrepareOptions&) {
+void learn_logarithm(Dataset& data, PreparationStep&, const LearnOptions&) {
     take_logarithms(data);
 }
 void apply_logarithm(Dataset& data, const PreparationStep&, const ApplyOptions&) {
@@ -169,7 +174,7 @@ std::vector<bool> marked_genes(const Dataset& data, const std::string& name) {
     return keep;
 }
 
-void learn_chosen_genes(Dataset& data, PreparationStep& step, const PrepareOptions& options) {
+void learn_chosen_genes(Dataset& data, PreparationStep& step, const LearnOptions& options) {
     std::vector<bool> keep(static_cast<std::size_t>(data.features()), false);
     if (options.genes.most_variable) {
         const std::vector<Index> chosen = variable_features(data, *options.genes.most_variable);
@@ -185,11 +190,16 @@ void learn_chosen_genes(Dataset& data, PreparationStep& step, const PrepareOptio
 }
 
 /// The coordinates are those of the values as they are at this step.
-void learn_components(Dataset& data, PreparationStep& step, const PrepareOptions& options) {
+void learn_components(Dataset& data, PreparationStep& step, const LearnOptions& options) {
     const auto X = std::visit([](const auto& values) { return DataMatrix<double>(view_of(values)); }, data.X);
-    Space space{.name = {}, .coordinates = {}};
-    space.components = principal_components(X, *options.components);
-    space.coordinates = space.components->coordinates(X);
+    const auto products = options.choose ? options.choose(X, *options.components) : nullptr;
+    if (products != nullptr) {
+        data.notices.push_back(
+            fmt::format("principal components: products with the values on the {}", products->where()));
+    }
+    ComponentSpace found = component_space(X, *options.components, products.get());
+    Space space{.name = {}, .coordinates = std::move(found.coordinates)};
+    space.components = std::move(found.components);
     space.name = fmt::format("pca:{}", space.components->count());
     step.count = static_cast<double>(space.components->count());
     data.space = std::move(space);
@@ -208,7 +218,7 @@ void apply_components(Dataset& data, const PreparationStep&, const ApplyOptions&
                        .components = options.space->components};
 }
 
-void learn_unit(Dataset& data, PreparationStep&, const PrepareOptions&) {
+void learn_unit(Dataset& data, PreparationStep&, const LearnOptions&) {
     scale_cells_to_unit_length(data);
 }
 void apply_unit(Dataset& data, const PreparationStep&, const ApplyOptions&) {
@@ -216,7 +226,7 @@ void apply_unit(Dataset& data, const PreparationStep&, const ApplyOptions&) {
 }
 
 /// The base of the logarithm cancels in the length.
-void learn_log_unit(Dataset& data, PreparationStep&, const PrepareOptions&) {
+void learn_log_unit(Dataset& data, PreparationStep&, const LearnOptions&) {
     take_logarithms(data);
     scale_cells_to_unit_length(data);
 }
@@ -228,7 +238,7 @@ void apply_log_unit(Dataset& data, const PreparationStep&, const ApplyOptions&) 
 /// A step: what it does to the data of a fit, where it may learn something and keeps it, and to other cells.
 struct StepFunctions {
     const char* name;
-    void (*learn)(Dataset&, PreparationStep&, const PrepareOptions&);
+    void (*learn)(Dataset&, PreparationStep&, const LearnOptions&);
     void (*apply)(Dataset&, const PreparationStep&, const ApplyOptions&);
 };
 
@@ -326,10 +336,15 @@ Transform transform_from(const std::string& name) {
 }
 
 void prepare(Dataset& data, const PrepareOptions& options) {
+    prepare(data, options, {});
+}
+
+void prepare(Dataset& data, const PrepareOptions& options, const ProductsChoice& choose) {
     io::tell_features_apart(data);
     check_dataset(data);
+    const LearnOptions all{options, choose};
     for (PreparationStep& step : steps_for(options)) {
-        functions_of(step).learn(data, step, options);
+        functions_of(step).learn(data, step, all);
         data.input.steps.push_back(std::move(step));
     }
 }

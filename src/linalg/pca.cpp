@@ -17,21 +17,34 @@ constexpr Index whole_features = 256;
 constexpr double smallest_share = 1e-12;
 
 /// (X − μ1ᵀ)(X − μ1ᵀ)ᵀ·Y = X(XᵀY) − n·μ(μᵀY), p × m for Y p × m.
-Matrix scatter_times(const DataMatrix<double>& X, const Vector& mean, const Matrix& Y) {
+Matrix scatter_times(const DataMatrix<double>& X, const Vector& mean, const Matrix& Y,
+                     DataProducts* products) {
     const auto cells = static_cast<double>(X.cells());
-    return X.times_transposed(X.transposed_times(Y)) - cells * mean * (mean.transpose() * Y);
+    const Matrix normal =
+        products != nullptr ? products->normal_times(Y) : X.times_transposed(X.transposed_times(Y));
+    return normal - cells * mean * (mean.transpose() * Y);
+}
+
+/// Vᵀ(X − μ1ᵀ).
+Matrix coordinates_of(const DataMatrix<double>& X, const PrincipalComponents& components,
+                      DataProducts* products) {
+    Matrix result = products != nullptr ? products->transposed_times(components.directions)
+                                        : X.transposed_times(components.directions);
+    result.colwise() -= components.directions.transpose() * components.mean;
+    return result;
 }
 
 /// Eigenvectors of the scatter matrix, p × count, largest first.
-Matrix leading_directions(const DataMatrix<double>& X, const Vector& mean, Index count) {
+Matrix leading_directions(const DataMatrix<double>& X, const Vector& mean, Index count,
+                          DataProducts* products) {
     const Index p = X.features();
     if (p <= whole_features || 2 * count >= p) {
-        const Matrix scatter = scatter_times(X, mean, Matrix::Identity(p, p));
+        const Matrix scatter = scatter_times(X, mean, Matrix::Identity(p, p), products);
         const Eigen::SelfAdjointEigenSolver<Matrix> solver(0.5 * (scatter + scatter.transpose()));
         return solver.eigenvectors().rightCols(count).rowwise().reverse();
     }
     const SymmetricProduct apply = [&](const double* in, double* out) {
-        Eigen::Map<Vector>(out, p) = scatter_times(X, mean, Eigen::Map<const Vector>(in, p));
+        Eigen::Map<Vector>(out, p) = scatter_times(X, mean, Eigen::Map<const Vector>(in, p), products);
     };
     return leading_eigenvectors(p, apply, count, 1e-10);
 }
@@ -51,21 +64,24 @@ void fix_signs(Matrix& directions) {
 Matrix PrincipalComponents::coordinates(const DataMatrix<double>& X) const {
     require(X.features() == mean.size(), "the cells must have {} features, got {}", mean.size(),
             X.features());
-    Matrix result = X.transposed_times(directions);
-    result.colwise() -= directions.transpose() * mean;
-    return result;
+    return coordinates_of(X, *this, nullptr);
 }
 
 PrincipalComponents principal_components(const DataMatrix<double>& X, Index count) {
+    return component_space(X, count).components;
+}
+
+ComponentSpace component_space(const DataMatrix<double>& X, Index count, DataProducts* products) {
     require(count >= 1, "there must be at least 1 principal component, got {}", count);
     require(X.cells() >= 2, "principal components need at least 2 cells, got {}", X.cells());
-    PrincipalComponents result;
+    ComponentSpace space;
+    PrincipalComponents& result = space.components;
     result.mean = X.times_transposed(Matrix::Constant(1, X.cells(), 1.0)) / static_cast<double>(X.cells());
     count = std::min({count, X.features(), X.cells() - 1});
-    result.directions = leading_directions(X, result.mean, count);
+    result.directions = leading_directions(X, result.mean, count, products);
     fix_signs(result.directions);
-    const Matrix coordinates = result.coordinates(X);
-    result.variance = coordinates.rowwise().squaredNorm() / static_cast<double>(X.cells() - 1);
+    space.coordinates = coordinates_of(X, result, products);
+    result.variance = space.coordinates.rowwise().squaredNorm() / static_cast<double>(X.cells() - 1);
     const double largest = result.variance(0);
     const double total = X.squared_norm() / static_cast<double>(X.cells());
     require(largest > smallest_share * total,
@@ -74,9 +90,12 @@ PrincipalComponents principal_components(const DataMatrix<double>& X, Index coun
     while (kept < count && result.variance(kept) > smallest_share * largest) {
         ++kept;
     }
-    result.directions.conservativeResize(Eigen::NoChange, kept);
-    result.variance.conservativeResize(kept);
-    return result;
+    if (kept < count) {
+        result.directions.conservativeResize(Eigen::NoChange, kept);
+        result.variance.conservativeResize(kept);
+        space.coordinates = coordinates_of(X, result, products);
+    }
+    return space;
 }
 
 } // namespace pnmf

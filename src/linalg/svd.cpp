@@ -2,12 +2,17 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/svd.hpp>
+#include <pnmf/parallel.hpp>
+
+#include <Eigen/Eigenvalues>
 
 #include <Eigen/QR>
 #include <Eigen/SVD>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 namespace pnmf {
 namespace {
@@ -68,6 +73,42 @@ bool takes_whole(Index features, Index cells, Index rank) {
     return (side <= whole_side && features * cells <= (Index{1} << 24)) || 2 * rank >= side;
 }
 
+/// M·Mᵀ for a wide M: sums of blocks of columns, added in order.
+Matrix gram_of_rows(const Matrix& M) {
+    constexpr Index columns = 8192;
+    std::vector<Matrix> sums(static_cast<std::size_t>((M.cols() + columns - 1) / columns));
+    parallel_blocks(M.cols(), columns, [&](Index begin, Index end) {
+        const auto block = M.middleCols(begin, end - begin);
+        sums[static_cast<std::size_t>(begin / columns)].noalias() = block * block.transpose();
+    });
+    Matrix total = Matrix::Zero(M.rows(), M.rows());
+    for (const Matrix& sum : sums) {
+        total += sum;
+    }
+    return total;
+}
+
+/// Rayleigh–Ritz for very many cells, with V the space found: B = VᵀX and BBᵀ = Z·S²·Zᵀ give
+/// X ≈ (V·Z)·S·(BᵀZS⁻¹)ᵀ. It squares the condition number, so it is taken only where the singular values are
+/// far above what that loses; nothing where they are not.
+std::optional<TruncatedSvd> from_wide_image(const Matrix& space, const Matrix& B) {
+    constexpr double enough = 1e-8; // of squares: single values are good to a part in 10⁸
+    const Eigen::SelfAdjointEigenSolver<Matrix> solver(gram_of_rows(B));
+    const Vector squares = solver.eigenvalues().reverse();
+    if (!(squares[squares.size() - 1] > enough * squares[0])) {
+        return std::nullopt;
+    }
+    const Matrix Z = solver.eigenvectors().rowwise().reverse();
+    TruncatedSvd svd{space * Z, squares.cwiseSqrt(), Matrix(B.cols(), B.rows())};
+    const Matrix scaled = Z * svd.S.cwiseInverse().asDiagonal();
+    constexpr Index columns = 8192;
+    parallel_blocks(B.cols(), columns, [&](Index begin, Index end) {
+        svd.V.middleRows(begin, end - begin).noalias() =
+            B.middleCols(begin, end - begin).transpose() * scaled;
+    });
+    return svd;
+}
+
 } // namespace
 
 double truncated_svd_bytes(Index features, Index cells, Index rank) {
@@ -81,7 +122,7 @@ double truncated_svd_bytes(Index features, Index cells, Index rank) {
 }
 
 template <class Real>
-TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank) {
+TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank, DataProducts* products) {
     const Index side = std::min(X.features(), X.cells());
     require(rank >= 1 && rank <= side, "the rank must be between 1 and min(features, cells) = {}, got {}",
             side, rank);
@@ -94,6 +135,15 @@ TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank) {
     // Rayleigh–Ritz: with V the space found, Q·R = X·V and R = P·S·Zᵀ give X ≈ (Q·P)·S·(V·Z)ᵀ.
     const bool over_cells = X.cells() <= X.features();
     const double tolerance = std::is_same_v<Real, float> ? 1e-6 : 1e-13;
+    if (products != nullptr && !over_cells) {
+        const SymmetricProduct elsewhere = [&](const double* in, double* out) {
+            Eigen::Map<Vector>(out, side) = products->normal_times(Eigen::Map<const Vector>(in, side));
+        };
+        const Matrix space = leading_eigenvectors(side, elsewhere, rank, tolerance);
+        if (auto svd = from_wide_image(space, products->transposed_times(space))) {
+            return std::move(*svd);
+        }
+    }
     const Matrix space = leading_eigenvectors(side, normal_product(X, over_cells), rank, tolerance);
     const DenseMatrix<Real>& basis = space.cast<Real>(); // space itself when Real is double
     const Matrix image = over_cells ? Matrix(X.times_transposed(basis.transpose()).template cast<double>())
@@ -107,7 +157,7 @@ TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank) {
     return over_cells ? TruncatedSvd{far, small.S, near} : TruncatedSvd{near, small.S, far};
 }
 
-template TruncatedSvd truncated_svd(const DataMatrix<float>&, Index);
-template TruncatedSvd truncated_svd(const DataMatrix<double>&, Index);
+template TruncatedSvd truncated_svd(const DataMatrix<float>&, Index, DataProducts*);
+template TruncatedSvd truncated_svd(const DataMatrix<double>&, Index, DataProducts*);
 
 } // namespace pnmf

@@ -1,6 +1,7 @@
 #include "io/held_values.hpp"
 #include "results/program_entries.hpp"
 #include "results/resolution_columns.hpp"
+#include "solvers/choose_device.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/batches.hpp>
@@ -275,8 +276,10 @@ void prepare(Dataset& data, Analysis& analysis, const AnalysisOptions& options) 
     if (analysis.preset == Preset::cells || is_cell_format(data.input.format)) {
         keep_counts(data);
     }
-    prepare(data, analysis.prepare);
     FitOptions& fit = analysis.fit;
+    prepare(data, analysis.prepare, [&](const DataMatrix<double>& X, Index count) {
+        return choose_products(fit.solver.device, X, count);
+    });
     const std::optional<Batches> batches = batches_of(data);
     if (batches) {
         fit.filtration.batch = batches->of_cell;

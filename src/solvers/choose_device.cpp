@@ -106,6 +106,27 @@ SearcherChoice choose_searcher(Device asked, const Points& points, const Filtrat
                                   facts.name)};
 }
 
+template <class Real>
+std::unique_ptr<DataProducts> choose_products(Device asked, const DataMatrix<Real>& X, Index rank) {
+    constexpr Index least_cells = 20000;
+    if (asked == Device::cpu || communicator().size() > 1 || X.cells() < least_cells ||
+        X.cells() <= X.features()) {
+        return nullptr;
+    }
+    const DeviceNeed need{.features = X.features(),
+                          .cells = X.cells(),
+                          .scales = 1,
+                          .rank = rank,
+                          .dense = !X.is_sparse(),
+                          .nonzeros = X.nonzeros(),
+                          .bytes_of_number = sizeof(Real)};
+    if (work_of(need) < least_work) {
+        return nullptr;
+    }
+    const DeviceFacts facts = cuda_device();
+    return facts.found && cuda_data_product_bytes(need) <= facts.free_bytes ? cuda_data_products(X) : nullptr;
+}
+
 std::unique_ptr<PairSearcher> searcher_for_stored(const Points& points, const FiltrationOptions& options) {
     return options.search == NeighborSearch::exact
                ? choose_searcher(Device::automatic, points, options).searcher
@@ -155,7 +176,8 @@ Device device_of(const Problem<Real>& problem, Index rank, const SolverOptions& 
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template DeviceNeed device_need(const Problem<Real>&, Index, const SolverOptions&);                      \
-    template Device device_of(const Problem<Real>&, Index, const SolverOptions&);
+    template Device device_of(const Problem<Real>&, Index, const SolverOptions&);                            \
+    template std::unique_ptr<DataProducts> choose_products(Device, const DataMatrix<Real>&, Index);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

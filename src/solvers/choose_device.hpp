@@ -30,6 +30,11 @@ struct SearcherChoice {
 /// all pairs are to be looked through, its memory suffices and it gains.
 SearcherChoice choose_searcher(Device asked, const Points& points, const FiltrationOptions& options);
 
+/// Products with X for `rank` singular vectors or principal components of the side of the features: on a
+/// device that was asked for or may be chosen, where its memory suffices and it gains; else null.
+template <class Real>
+std::unique_ptr<DataProducts> choose_products(Device asked, const DataMatrix<Real>& X, Index rank);
+
 /// For those who make the graphs of a stored fit anew: a device where its search was exact and that gains,
 /// else null. An automatic search was that of the CPU: one on a device is stored as exact.
 std::unique_ptr<PairSearcher> searcher_for_stored(const Points& points, const FiltrationOptions& options);

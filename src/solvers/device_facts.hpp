@@ -2,6 +2,8 @@
 
 #include "persistence/pair_searcher.hpp"
 
+#include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/linalg/data_products.hpp>
 #include <pnmf/types.hpp>
 
 #include <cstdint>
@@ -44,5 +46,11 @@ double cuda_device_bytes(const DeviceNeed& need);
 /// found.
 std::unique_ptr<PairSearcher> cuda_pair_searcher(const Points& points);
 double cuda_pair_bytes(Index dimensions, Index cells);
+
+/// Products with X on the device "cuda", and what they need there: of `need` the data, and `rank` columns at
+/// a time.
+template <class Real>
+std::unique_ptr<DataProducts> cuda_data_products(const DataMatrix<Real>& X);
+double cuda_data_product_bytes(const DeviceNeed& need);
 
 } // namespace pnmf

@@ -181,6 +181,16 @@ FitResult<Real> run(PreparedFit<Real> prepared, const Observer& observer) {
     return finish_fit(prepared, std::move(state), stop);
 }
 
+/// The pair that a start is made from: of very many cells by the device of the fit.
+template <RealNumber Real>
+Pair<Real> first_pair(const PreparedFit<Real>& prepared) {
+    const FitOptions& options = prepared.options;
+    const auto products = options.seeding == Seeding::random
+                              ? nullptr
+                              : choose_products(options.solver.device, *prepared.X, prepared.rank);
+    return seed_pair(*prepared.X, prepared.rank, options.seeding, options.seed, products.get());
+}
+
 /// The levels of the nested start are solved a little better than all scales will be, but a rough fit does
 /// not wait for a fine start.
 LevelOptions level_options(const SolverOptions& solver, const std::filesystem::path& bases_in) {
@@ -233,7 +243,7 @@ Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& obse
     const bool stationary = options.solver.algorithm == Algorithm::stationary;
     Pair<Real> pair;
     if (log.from.scales == 0) {
-        pair = seed_pair(*prepared.X, prepared.rank, options.seeding, options.seed);
+        pair = first_pair(prepared);
     }
     switch (options.start.value_or(stationary ? Start::nested : Start::chained)) {
     case Start::nested:
@@ -267,7 +277,7 @@ Factors<Real> adapted_start(PreparedFit<Real>& prepared, const Observer& observe
     require(prepared.adapts(), "this fit takes its scales as they are");
     Pair<Real> pair;
     if (log.from.scales == 0) {
-        pair = seed_pair(*prepared.X, prepared.rank, options.seeding, options.seed);
+        pair = first_pair(prepared);
     }
     AdaptOptions adapt{.error = *options.scale_error,
                        .most = options.filtration.scales.max_scales,

@@ -1,3 +1,4 @@
+#include "linalg/parallel_copy.hpp"
 #include "solvers/chain.hpp"
 #include "solvers/choose_device.hpp"
 
@@ -37,19 +38,22 @@ Part part_of(const Vector& u, const Vector& v, double sign) {
 /// NNDSVD (Boutsidis and Gallopoulos 2008): the first triplet as it is, of each other one the larger signed
 /// part.
 template <class Real>
-Pair<double> nonnegative_double_svd(const DataMatrix<Real>& X, Index rank) {
-    const TruncatedSvd svd = truncated_svd(X, rank);
-    Pair<double> pair{Matrix(X.features(), rank), Matrix(rank, X.cells())};
+Pair<double> nonnegative_double_svd(const DataMatrix<Real>& X, Index rank, DataProducts* products) {
+    const TruncatedSvd svd = truncated_svd(X, rank, products);
+    Pair<double> pair{Matrix(X.features(), rank), {}};
+    Matrix Ht(X.cells(), rank); // the rows of H are long: threads must not write between each other's numbers
     pair.W.col(0) = std::sqrt(svd.S[0]) * svd.U.col(0).cwiseAbs();
-    pair.H.row(0) = std::sqrt(svd.S[0]) * svd.V.col(0).cwiseAbs().transpose();
-    for (Index k = 1; k < rank; ++k) {
+    Ht.col(0) = std::sqrt(svd.S[0]) * svd.V.col(0).cwiseAbs();
+    parallel_for(rank - 1, [&](Index i) {
+        const Index k = i + 1;
         const Part positive = part_of(svd.U.col(k), svd.V.col(k), 1.0);
         const Part negative = part_of(svd.U.col(k), svd.V.col(k), -1.0);
         const Part& larger = positive.size > negative.size ? positive : negative;
         const double scale = std::sqrt(svd.S[k] * larger.size);
         pair.W.col(k) = scale * larger.u;
-        pair.H.row(k) = scale * larger.v.transpose();
-    }
+        Ht.col(k) = scale * larger.v;
+    });
+    pair.H = converted_transpose<double>(Ht);
     return pair;
 }
 
@@ -65,7 +69,8 @@ void fill_zeros(Matrix& matrix, const Fill& fill) {
 } // namespace
 
 template <class Real>
-Pair<Real> seed_pair(const DataMatrix<Real>& X, Index rank, Seeding seeding, std::uint64_t seed) {
+Pair<Real> seed_pair(const DataMatrix<Real>& X, Index rank, Seeding seeding, std::uint64_t seed,
+                     DataProducts* products) {
     const Index side = std::min(X.features(), X.cells());
     require(rank >= 1 && rank <= side, "the rank must be between 1 and min(features, cells) = {}, got {}",
             side, rank);
@@ -78,7 +83,7 @@ Pair<Real> seed_pair(const DataMatrix<Real>& X, Index rank, Seeding seeding, std
         const auto draw = [&] { return scale * random.uniform(); };
         pair = {Matrix::NullaryExpr(X.features(), rank, draw), Matrix::NullaryExpr(rank, X.cells(), draw)};
     } else {
-        pair = nonnegative_double_svd(X, rank);
+        pair = nonnegative_double_svd(X, rank, products);
         if (seeding == Seeding::nndsvda) {
             const auto fill = [&] { return mean; };
             fill_zeros(pair.W, fill);
@@ -89,7 +94,7 @@ Pair<Real> seed_pair(const DataMatrix<Real>& X, Index rank, Seeding seeding, std
             fill_zeros(pair.H, fill);
         }
     }
-    return {pair.W.template cast<Real>(), pair.H.template cast<Real>()};
+    return {pair.W.template cast<Real>(), converted<Real>(pair.H)};
 }
 
 template <class Real>
@@ -148,7 +153,7 @@ Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, doubl
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
-    template Pair<Real> seed_pair(const DataMatrix<Real>&, Index, Seeding, std::uint64_t);                   \
+    template Pair<Real> seed_pair(const DataMatrix<Real>&, Index, Seeding, std::uint64_t, DataProducts*);    \
     template void make_columns_unit(DenseMatrix<Real>&, DenseMatrix<Real>&);                                 \
     template Factors<Real> broadcast_start(const Problem<Real>&, Pair<Real>, const std::filesystem::path&);  \
     template Factors<Real> chained_start(const Problem<Real>&, Pair<Real>, double, const Observer&,          \

@@ -1,3 +1,4 @@
+#include "linalg/plain_products.hpp"
 #include "support/clouds.hpp"
 
 #include <pnmf/error.hpp>
@@ -51,6 +52,17 @@ TEST(PrincipalComponents, AreThoseOfTheCentredMatrixDecomposedWhole) {
         const Matrix X = cells_with_zeros(features, cells, 3);
         expect_components(X, principal_components(DataMatrix<double>(X), 5), 5);
     }
+}
+
+TEST(PrincipalComponents, AreTheSameWhereADeviceMakesTheProducts) {
+    const Matrix X = cells_with_zeros(280, 500, 3);
+    const DataMatrix<double> data(X);
+    test::PlainProducts<double> products(data);
+    const ComponentSpace found = component_space(data, 5, &products);
+    EXPECT_GT(products.asked, 5);
+    expect_components(X, found.components, 5);
+    EXPECT_LT((found.coordinates - component_space(data, 5).coordinates).norm(), 1e-9 * X.norm());
+    EXPECT_EQ(component_space(data, 5).coordinates, principal_components(data, 5).coordinates(data));
 }
 
 TEST(PrincipalComponents, OfSparseDataAreThoseOfTheSameDenseData) {

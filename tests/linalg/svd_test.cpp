@@ -1,3 +1,4 @@
+#include "linalg/plain_products.hpp"
 #include "support/clouds.hpp"
 
 #include <pnmf/error.hpp>
@@ -75,6 +76,30 @@ TEST(TruncatedSvd, AgreesInSinglePrecision) {
         const Matrix X = fading(features, cells, 3);
         expect_leading(DataMatrix<float>(DenseMatrix<float>(X.cast<float>())), X, 4, 1e-4);
     }
+}
+
+TEST(TruncatedSvd, AgreesWhereADeviceMakesTheProducts) {
+    const Matrix X = fading(290, 420, 3);
+    const DataMatrix<double> data(X);
+    test::PlainProducts<double> products(data);
+    const TruncatedSvd found = truncated_svd(data, 4, &products);
+    const TruncatedSvd plain = truncated_svd(data, 4);
+    EXPECT_GT(products.asked, 4);
+    EXPECT_LT((found.S - plain.S).norm(), 1e-10 * plain.S.norm());
+    EXPECT_LT((leading_part(found) - leading_part(plain)).norm(), 1e-9 * plain.S.norm());
+    EXPECT_LT((found.V.transpose() * found.V - Matrix::Identity(4, 4)).norm(), 1e-8);
+    const DataMatrix<double> tall(Matrix(X.transpose())); // products are over features: the CPU takes these
+    products.asked = 0;
+    EXPECT_LT((truncated_svd(tall, 4, &products).S - plain.S).norm(), 1e-10 * plain.S.norm());
+    EXPECT_EQ(products.asked, 0);
+}
+
+/// Where values fade to nothing the square of the condition number would be too large: the CPU's way is
+/// taken.
+TEST(TruncatedSvd, OfDataOfLowerRankIsAsGoodWhereADeviceMakesTheProducts) {
+    const DataMatrix<double> X(Matrix(test::uniform_cloud(290, 3, 4) * test::uniform_cloud(3, 420, 5)));
+    test::PlainProducts<double> products(X);
+    EXPECT_LT((leading_part(truncated_svd(X, 7, &products)) - X.dense()).norm(), 1e-10 * X.dense().norm());
 }
 
 TEST(TruncatedSvd, OfDataOfLowerRankGivesThemBack) {

@@ -2,7 +2,11 @@
 
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/io/match_features.hpp>
+#include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/linalg/data_products.hpp>
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,6 +30,12 @@ bool is_preparation_step(const std::string& name);
 
 /// The steps that `prepare` does for these options, in order.
 std::vector<PreparationStep> steps_for(const PrepareOptions& options);
+
+/// Who makes the products with the values that so many principal components are found by; null: the CPU.
+using ProductsChoice = std::function<std::unique_ptr<DataProducts>(const DataMatrix<double>&, Index)>;
+
+/// `prepare` with such a choice.
+void prepare(Dataset& data, const PrepareOptions& options, const ProductsChoice& choose);
 
 /// What was done, in words: "counts per 10,000, log(1 + x), 2,000 genes, cells of length 1".
 std::string words_of(const std::vector<PreparationStep>& steps);

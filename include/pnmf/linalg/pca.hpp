@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/linalg/data_products.hpp>
 #include <pnmf/types.hpp>
 
 namespace pnmf {
@@ -23,5 +24,12 @@ struct PrincipalComponents {
 /// largest size is positive. The same bits at every call and for any number of threads.
 /// InputError when all cells are equal: then there is no direction.
 PrincipalComponents principal_components(const DataMatrix<double>& X, Index count);
+
+/// The same, with the coordinates of the cells they were found from. `products` may make the products with X.
+struct ComponentSpace {
+    PrincipalComponents components;
+    Matrix coordinates; ///< N × n
+};
+ComponentSpace component_space(const DataMatrix<double>& X, Index count, DataProducts* products = nullptr);
 
 } // namespace pnmf

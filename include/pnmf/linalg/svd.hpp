@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/linalg/data_products.hpp>
 #include <pnmf/types.hpp>
 
 namespace pnmf {
@@ -16,9 +17,10 @@ struct TruncatedSvd {
 ///
 /// Small matrices are decomposed whole. Larger ones: Lanczos (Spectra) on XᵀX or XXᵀ, whichever is smaller,
 /// then one Rayleigh–Ritz step on X itself, which undoes the squaring of the condition number. Signs are as
-/// they come. Columns for zero singular values are zero in one of U, V.
+/// they come. Columns for zero singular values are zero in one of U, V. Where X has fewer features than
+/// cells, `products` may make the products with it.
 template <class Real>
-TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank);
+TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank, DataProducts* products = nullptr);
 
 /// Bytes that this takes, beside X: some copies of it where all of it is decomposed.
 double truncated_svd_bytes(Index features, Index cells, Index rank);

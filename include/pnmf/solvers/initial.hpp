@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/linalg/data_products.hpp>
 #include <pnmf/model/problem.hpp>
 #include <pnmf/names.hpp>
 #include <pnmf/solvers/solver.hpp>
@@ -37,10 +38,11 @@ struct Pair {
     DenseMatrix<Real> H;
 };
 
-/// One pair, rank d, 1 ≤ d ≤ min(p, n). The seed matters to nndsvdar and random.
+/// One pair, rank d, 1 ≤ d ≤ min(p, n). The seed matters to nndsvdar and random. `products`: as in
+/// `truncated_svd`.
 template <class Real>
 Pair<Real> seed_pair(const DataMatrix<Real>& X, Index rank, Seeding seeding = Seeding::nndsvda,
-                     std::uint64_t seed = 0);
+                     std::uint64_t seed = 0, DataProducts* products = nullptr);
 
 /// Columns of W to unit ℓ2 norm, rows of H scaled to keep W·H. A zero column becomes constant, its row zero.
 template <class Real>
