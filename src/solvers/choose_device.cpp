@@ -35,9 +35,52 @@ std::string gigabytes(double bytes) {
     return fmt::format("{:.2f} GB", bytes / 1e9);
 }
 
+std::string sizes_on(const DeviceFacts& facts, double bytes) {
+    return fmt::format("this run needs {} on the {}, of whose {} are free {}", gigabytes(bytes), facts.name,
+                       gigabytes(facts.total_bytes), gigabytes(facts.free_bytes));
+}
+
+void refuse_unless_fits(double bytes, const DeviceFacts& facts, const DeviceNeed& need) {
+    require(bytes <= facts.free_bytes, Remedy::need_less_memory,
+            "memory: even without momentum and sums over components {}. Fewer scales{} or a lower rank needs "
+            "less",
+            sizes_on(facts, bytes), need.bytes_of_number > 4 ? ", single precision" : "");
+}
+
+DeviceNeed given_up(DeviceNeed need, bool keep_momentum, bool keep_shifts) {
+    need.momentum = need.momentum && keep_momentum;
+    need.shifts = need.shifts && keep_shifts;
+    return need;
+}
+
+std::string what_is_given_up(const DeviceNeed& need, const DeviceChoice& choice) {
+    const bool momentum = need.momentum && !choice.keep_momentum;
+    const bool shifts = need.shifts && !choice.keep_shifts;
+    if (!momentum && !shifts) {
+        return "";
+    }
+    return fmt::format("; {} not kept there, so more sweeps are needed",
+                       !shifts     ? "the point before is"
+                       : !momentum ? "sums over components are"
+                                   : "the point before and sums over components are");
+}
+
 } // namespace
 
 DeviceChoice choose_device(Device asked, const DeviceNeed& need) {
+    return asked == Device::cpu ? DeviceChoice{}
+                                : choose_device(asked, need, cuda_device(), cuda_device_bytes);
+}
+
+void check_device_memory(Device asked, const DeviceNeed& least) {
+    const DeviceFacts facts = asked == Device::cuda ? cuda_device() : DeviceFacts{};
+    if (facts.found) {
+        refuse_unless_fits(cuda_device_bytes(given_up(least, false, false)), facts, least);
+    }
+}
+
+DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFacts& facts,
+                           const std::function<double(const DeviceNeed&)>& bytes_of) {
     if (asked == Device::cpu) {
         return {};
     }
@@ -45,7 +88,6 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need) {
         return {}; // a device for each rank is not there yet
     }
     const bool demanded = asked == Device::cuda;
-    const DeviceFacts facts = cuda_device();
     if (demanded) {
         require_usable(facts);
     }
@@ -58,19 +100,26 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need) {
     if (!demanded && work_of(need) < least_work) {
         return {.notice = fmt::format("device: cpu; these data are too small to gain by the {}", facts.name)};
     }
-    const double bytes = cuda_device_bytes(need);
-    const std::string sizes =
-        fmt::format("this run needs {} on the {}, of whose {} are free {}", gigabytes(bytes), facts.name,
-                    gigabytes(facts.total_bytes), gigabytes(facts.free_bytes));
-    require(!demanded || bytes <= facts.free_bytes, Remedy::need_less_memory,
-            "memory: {}. Fewer scales, a lower rank{} needs less", sizes,
-            need.bytes_of_number > 4 ? " or single precision" : "");
-    if (bytes > facts.free_bytes) {
-        return {.notice = fmt::format("device: cpu; {}", sizes)};
+    // From what costs nothing to what costs most sweeps.
+    DeviceChoice choice{.device = Device::cuda};
+    double bytes = 0.0;
+    for (const auto& [momentum, shifts] : {std::pair(true, true), {false, true}, {false, false}}) {
+        choice.keep_momentum = momentum;
+        choice.keep_shifts = shifts;
+        bytes = bytes_of(given_up(need, momentum, shifts));
+        if (bytes <= facts.free_bytes) {
+            break;
+        }
     }
-    return {.device = Device::cuda,
-            .notice =
-                fmt::format("device: cuda, {}; {} of its memory planned", facts.name, gigabytes(bytes))};
+    if (bytes > facts.free_bytes) {
+        if (demanded) {
+            refuse_unless_fits(bytes, facts, need);
+        }
+        return {.notice = fmt::format("device: cpu; {}", sizes_on(facts, bytes))};
+    }
+    choice.notice = fmt::format("device: cuda, {}; {} of its memory planned{}", facts.name, gigabytes(bytes),
+                                what_is_given_up(need, choice));
+    return choice;
 }
 
 SearcherChoice choose_searcher(Device asked, const Points& points, const FiltrationOptions& options) {

@@ -5,6 +5,7 @@
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/solvers/solver.hpp>
 
+#include <functional>
 #include <string>
 
 namespace pnmf {
@@ -13,12 +14,23 @@ namespace pnmf {
 struct DeviceChoice {
     Device device = Device::cpu;
     std::string notice{};
+    bool keep_momentum = true; ///< as in `MemoryPlan`
+    bool keep_shifts = true;
 };
 
 /// The device that was asked for, or InputError: with its reason where the build or the machine has none, and
 /// with sizes where its memory does not suffice. `automatic` falls back to the CPU for the same reasons, and
-/// where a run is too small to gain.
+/// where a run is too small to gain. Where not all of a run fits into the memory of the device, the point
+/// before is given up first, then sums over components, as on the host (`plan_memory`).
 DeviceChoice choose_device(Device asked, const DeviceNeed& need);
+
+/// The same for a device with these facts, on which a run needs `bytes_of(need)`.
+DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFacts& facts,
+                           const std::function<double(const DeviceNeed&)>& bytes_of);
+
+/// InputError, with sizes, where a run for which the device was demanded cannot fit into its memory whatever
+/// is given up: known before neighbours are searched. `need` may be a lower bound.
+void check_device_memory(Device asked, const DeviceNeed& least);
 
 /// A device that looks through all pairs of cells, and why it does or does not, in a sentence.
 struct SearcherChoice {

@@ -30,6 +30,23 @@ void set_penalty(PreparedFit<Real>& prepared) {
                     prepared.options.penalty.smoothness, stride, prepared.penalty.smoothness, stride));
 }
 
+/// What a run needs on a device at least, as far as it is known before neighbours are searched.
+template <RealNumber Real>
+DeviceNeed least_need(const PreparedFit<Real>& prepared) {
+    const FiltrationOptions& filtration = prepared.options.filtration;
+    const Index n = prepared.X->cells();
+    const Index scales = prepared.options.scale_error ? 2 : filtration.scales.max_scales.value_or(1);
+    return {.features = prepared.X->features(),
+            .cells = n,
+            .scales = std::min(scales, n),
+            .rank = prepared.rank,
+            .dense = !prepared.X->is_sparse(),
+            .nonzeros = prepared.X->nonzeros(),
+            .graph_entries = n * (filtration.neighbors ? *filtration.neighbors : n),
+            .table = !filtration.neighbors,
+            .bytes_of_number = sizeof(Real)};
+}
+
 /// From here on the device is one that is there.
 template <RealNumber Real>
 void set_device(PreparedFit<Real>& prepared) {
@@ -45,6 +62,8 @@ void set_device(PreparedFit<Real>& prepared) {
     need.scales = scales;
     const DeviceChoice choice = choose_device(solver.device, need);
     solver.device = choice.device;
+    solver.extrapolate = solver.extrapolate && choice.keep_momentum;
+    solver.shift_components = solver.shift_components && choice.keep_shifts;
     if (!choice.notice.empty()) {
         prepared.notices.push_back(choice.notice);
     }
@@ -127,6 +146,7 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
     prepared.options = options;
     prepared.X = data_of<Real>(X, keep);
     prepared.rank = chosen_rank(options.rank, *prepared.X, prepared.notices);
+    check_device_memory(options.solver.device, least_need(prepared));
     Filtration filtration = filter();
     prepared.tree = std::move(filtration.tree);
     prepared.scales = std::move(filtration.scales);

@@ -4,6 +4,7 @@
 #include "support/clouds.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/linalg/svd.hpp>
 
 #include <gmock/gmock.h>
 
@@ -95,6 +96,23 @@ TYPED_TEST(CudaOnLargerData, FollowsTheCpuSweepBySweep) {
     }
 }
 
+/// Small, but with every kind of data and graph, ranks of more and of less than a warp, and more scales than
+/// a warp has threads: for tools that watch every access to memory, which take a thousand times as long.
+TYPED_TEST(CudaOnLargerData, LowersTheObjectiveInOneSweepOfSmallCases) {
+    const std::vector<LargerCase> cases{
+        {{.features = 40, .cells = 90, .scales = 4, .sparse = true}, 6, true},
+        {{.features = 45, .cells = 70, .scales = 3}, 34, false},
+        {{.features = 20, .cells = 60, .scales = 40, .sparse = true}, 3, true}};
+    for (const LargerCase& of : cases) {
+        SCOPED_TRACE(fmt::format("{} cells, {} scales, rank {}", of.shape.cells, of.shape.scales, of.rank));
+        const auto made = larger_problem<TypeParam>(of);
+        const auto state =
+            run_body(make_backend("cuda", made.problem), made, {.tolerance = 0.0, .max_sweeps = 1}).state;
+        ASSERT_EQ(state.trace.size(), 2U);
+        EXPECT_LT(state.trace[1].total(), state.trace[0].total());
+    }
+}
+
 TYPED_TEST(CudaOnLargerData, GivesTheSameBitsAgain) {
     const SolverOptions options{.tolerance = 0.0, .max_sweeps = 4};
     for (const LargerCase& of : larger_cases()) {
@@ -126,6 +144,37 @@ TYPED_TEST(CudaOnLargerData, ChainsAsTheCpuDoes) {
         EXPECT_LE((found.H - expected.H).norm(), slack * expected.H.norm());
         EXPECT_EQ(found.W, again.W);
         EXPECT_EQ(found.H, again.H);
+    }
+}
+
+/// Singular vectors and principal components by products on the device.
+TYPED_TEST(CudaOnLargerData, DecomposesAsTheCpuDoes) {
+    const double slack = std::is_same_v<TypeParam, float> ? 1e-4 : 1e-9;
+    const Matrix cells = test::uniform_cloud(300, 6, 41) * test::uniform_cloud(6, 3000, 42) +
+                         0.1 * test::uniform_cloud(300, 3000, 43);
+    const Matrix holes = (cells.array() < cells.mean()).select(0.0, cells);
+    const SparseMatrix<double> wide = test::to_sparse(holes);
+    SparseMatrix<TypeParam> sparse;
+    sparse.rows = wide.rows;
+    sparse.cols = wide.cols;
+    sparse.start = wide.start;
+    sparse.row = wide.row;
+    sparse.value.assign(wide.value.begin(), wide.value.end());
+    for (const DataMatrix<TypeParam>& X :
+         {DataMatrix<TypeParam>(DenseMatrix<TypeParam>(holes.cast<TypeParam>())),
+          DataMatrix<TypeParam>(sparse)}) {
+        const auto products = cuda_data_products(X);
+        const Matrix Y = test::uniform_cloud(300, 3, 44);
+        const Matrix expected = holes.transpose() * Y;
+        EXPECT_LE((products->transposed_times(Y).transpose() - expected).norm(), slack * expected.norm());
+        EXPECT_LE((products->normal_times(Y) - holes * expected).norm(), slack * (holes * expected).norm());
+        const TruncatedSvd found = truncated_svd(X, 5, products.get());
+        const TruncatedSvd plain = truncated_svd(X, 5);
+        EXPECT_LE((found.S - plain.S).norm(), slack * plain.S.norm());
+        const Matrix part = found.U * found.S.asDiagonal() * found.V.transpose();
+        const Matrix twin = plain.U * plain.S.asDiagonal() * plain.V.transpose();
+        EXPECT_LE((part - twin).norm(), slack * twin.norm());
+        EXPECT_EQ(truncated_svd(X, 5, cuda_data_products(X).get()).V, found.V);
     }
 }
 
@@ -165,6 +214,62 @@ TEST(ChooseDevice, TakesTheDeviceForLargeDataAndRefusesWhatDoesNotFit) {
     EXPECT_EQ(choose_device(Device::automatic, need).device, Device::cpu);
     EXPECT_THAT(choose_device(Device::automatic, need).notice, HasSubstr("GB"));
     EXPECT_THROW(choose_device(Device::cuda, need), InputError);
+}
+
+/// A device of ten gigabytes, on which a run needs what its two parts are said to need.
+DeviceChoice on_ten_gigabytes(Device asked, double least, double momentum, double shifts) {
+    const DeviceFacts facts{.built = true,
+                            .found = true,
+                            .name = "device",
+                            .reason = {},
+                            .free_bytes = 10e9,
+                            .total_bytes = 12e9};
+    const DeviceNeed need{.scales = 10, .rank = 10, .nonzeros = 10'000'000};
+    return choose_device(asked, need, facts, [&](const DeviceNeed& of) {
+        return least + (of.momentum ? momentum : 0.0) + (of.shifts ? shifts : 0.0);
+    });
+}
+
+TEST(ChooseDevice, GivesUpMomentumThenSumsBeforeTheDeviceIsGivenUp) {
+    const DeviceChoice all = on_ten_gigabytes(Device::automatic, 5e9, 2e9, 3e9);
+    EXPECT_EQ(all.device, Device::cuda);
+    EXPECT_TRUE(all.keep_momentum && all.keep_shifts);
+    EXPECT_EQ(all.notice, "device: cuda, device; 10.00 GB of its memory planned");
+    const DeviceChoice plain = on_ten_gigabytes(Device::automatic, 6e9, 2e9, 3e9);
+    EXPECT_EQ(plain.device, Device::cuda);
+    EXPECT_TRUE(!plain.keep_momentum && plain.keep_shifts);
+    EXPECT_THAT(plain.notice, HasSubstr("9.00 GB of its memory planned; the point before is not kept there"));
+    const DeviceChoice least = on_ten_gigabytes(Device::cuda, 8e9, 2e9, 3e9);
+    EXPECT_EQ(least.device, Device::cuda);
+    EXPECT_TRUE(!least.keep_momentum && !least.keep_shifts);
+    EXPECT_THAT(least.notice, HasSubstr("the point before and sums over components are not kept there"));
+    const DeviceChoice host = on_ten_gigabytes(Device::automatic, 11e9, 2e9, 3e9);
+    EXPECT_EQ(host.device, Device::cpu);
+    EXPECT_TRUE(host.keep_momentum && host.keep_shifts);
+    EXPECT_THAT(host.notice, HasSubstr("needs 11.00 GB on the device, of whose 12.00 GB are free 10.00 GB"));
+    EXPECT_THROW(on_ten_gigabytes(Device::cuda, 11e9, 2e9, 3e9), InputError);
+}
+
+/// The plan is an upper bound, and not a loose one.
+TYPED_TEST(CudaOnLargerData, TakesTheMemoryThatIsPlanned) {
+    const LargerCase of = larger_cases().front();
+    const auto made = larger_problem<TypeParam>(of);
+    const DeviceNeed need = device_need(made.problem, of.rank, {});
+    make_backend("cuda", made.problem); // what the libraries take stays with the process
+    const double before = cuda_device().free_bytes;
+    SolverState<TypeParam> state;
+    state.current = made.start;
+    const auto backend = make_backend("cuda", made.problem);
+    backend->load(state.current, state.previous);
+    backend->move_copy();
+    backend->basis_step(1);
+    backend->graph_products();
+    backend->embedding_pass();
+    backend->graph_products();
+    backend->shift_components();
+    const double taken = before - cuda_device().free_bytes;
+    EXPECT_LE(taken, cuda_device_bytes(need));
+    EXPECT_GE(taken, 0.5 * (cuda_device_bytes(need) - 400e6));
 }
 
 /// Who reads a stored fit makes its graphs anew, perhaps without a device.
