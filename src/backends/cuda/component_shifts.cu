@@ -1,6 +1,7 @@
 #include "backends/cuda/component_sums.cuh"
 #include "backends/cuda/merge_order.hpp"
 #include "backends/cuda/reduce.cuh"
+#include "backends/cuda/transpose.cuh"
 
 #include <cooperative_groups.h>
 
@@ -13,6 +14,9 @@ namespace cg = cooperative_groups;
 
 constexpr int threads = 256;
 
+constexpr int blocks_of_processor = 3; // what the registers of a thread leave room for
+constexpr int rows_of_group = 6;
+
 template <class Real>
 struct ShiftArguments {
     int scales;
@@ -21,22 +25,39 @@ struct ShiftArguments {
     ExactPenalties penalties;
     const Real* WtW;
     double* gradient;
-    double* shift;
+    double* shift; ///< before it is cut to the best length of its row
     const Real* least;
     double* pivot;
     double* right;
     double* along;
+    double* length; ///< of each row
 };
 
 /// The forest's quadratic for one row of H after another, and its minimiser (`RowShift` of the CPU), by all
 /// threads of the device together. Component c of a scale is always the same thread's, but where a component
 /// has many parts at the next finer scale: those are added up by a whole block.
+///
+/// Row k needs S + |C| Σ_{l<k} (WᵀW)_kl a_l, the sums S after the rows before it have moved. What rows of
+/// earlier groups add is put into S for all rows of a group at once, so that their shifts are read once a
+/// group; what rows of the same group add, row by row.
 template <class Real>
 class RowShift {
   public:
     __device__ RowShift(const ShiftArguments<Real>& of, cg::grid_group grid)
         : of_(of), grid_(grid), first_(grid.thread_rank()), step_(grid.size()) {}
 
+    __device__ void solve_group(int begin, int end) {
+        begin_ = begin;
+        if (begin > 0) {
+            move_gradients(end);
+            grid_.sync();
+        }
+        for (int k = begin; k < end; ++k) {
+            solve(k);
+        }
+    }
+
+  private:
     __device__ void solve(int k) {
         for (int t = 0; t < of_.scales; ++t) {
             eliminate(t, k);
@@ -49,14 +70,12 @@ class RowShift {
             grid_.sync();
         }
         const double length = best_length(linear, curvature);
-        for (int t = 0; t < of_.scales; ++t) { // each thread its own components
-            for (std::int64_t c = first_; c < of_.forest.count(t); c += step_) {
-                of_.shift[(of_.forest.level[t] + c) * of_.rank + k] *= length;
-            }
+        if (first_ == 0) {
+            of_.length[k] = length;
         }
+        grid_.sync();
     }
 
-  private:
     __device__ const Real* gram(int t, int k) const {
         return of_.WtW + (static_cast<std::int64_t>(t) * of_.rank + k) * of_.rank;
     }
@@ -64,16 +83,45 @@ class RowShift {
         return static_cast<double>(gram(t, k)[k]) + of_.penalties.anchor[t];
     }
 
-    /// S of row k after the rows before it have moved: S + |C| Σ_{l<k} (WᵀW)_kl a_l.
-    __device__ double moved_gradient(int t, std::int64_t c, int k) {
-        const std::int64_t at = (of_.forest.level[t] + c) * of_.rank;
-        const Real* const row = gram(t, k);
-        double moved = 0.0;
-        for (int l = 0; l < k; ++l) {
-            moved += static_cast<double>(row[l]) * of_.shift[at + l];
+    /// S of the rows of this group, up to `end`, after all rows before the group have moved.
+    __device__ void move_gradients(int end) {
+        for (int t = 0; t < of_.scales; ++t) {
+            for (std::int64_t c = first_; c < of_.forest.count(t); c += step_) {
+                double moved[rows_of_group] = {};
+#pragma unroll 2
+                for (int l = 0; l < begin_; ++l) {
+                    const double a = of_.length[l] * of_.shift[of_.forest.at(t, c, l)];
+#pragma unroll
+                    for (int i = 0; i < rows_of_group; ++i) {
+                        if (begin_ + i < end) {
+                            moved[i] += static_cast<double>(gram(t, begin_ + i)[l]) * a;
+                        }
+                    }
+                }
+                const double size = of_.forest.size(t, c);
+#pragma unroll
+                for (int i = 0; i < rows_of_group; ++i) {
+                    if (begin_ + i < end) {
+                        of_.gradient[of_.forest.at(t, c, begin_ + i)] += size * moved[i];
+                    }
+                }
+            }
         }
-        const double sum = of_.gradient[at + k] + of_.forest.size(t, c) * moved;
-        of_.gradient[at + k] = sum;
+    }
+
+    /// S of row k after the rows before it have moved.
+    __device__ double moved_gradient(int t, std::int64_t c, int k) {
+        const std::int64_t at = of_.forest.at(t, c, k);
+        double sum = of_.gradient[at];
+        if (k > begin_) {
+            const Real* const row = gram(t, k);
+            double moved = 0.0;
+            for (int l = begin_; l < k; ++l) {
+                moved += static_cast<double>(row[l]) * of_.length[l] * of_.shift[of_.forest.at(t, c, l)];
+            }
+            sum += of_.forest.size(t, c) * moved;
+            of_.gradient[at] = sum;
+        }
         return sum;
     }
 
@@ -128,16 +176,17 @@ class RowShift {
         const double own = own_curvature(t, k);
         const double after = of_.penalties.before[t + 1];
         for (std::int64_t c = first_; c < of_.forest.count(t); c += step_) {
-            const std::int64_t at = of_.forest.level[t] + c;
+            const std::int64_t component = of_.forest.level[t] + c;
+            const std::int64_t at = of_.forest.at(t, c, k);
             const double size = of_.forest.size(t, c);
             const double above =
-                has_parent ? of_.shift[(of_.forest.level[t + 1] + of_.forest.parent[at]) * of_.rank + k]
-                           : 0.0;
-            const double pull = of_.right[at] + after * size * above;
-            const double free = of_.pivot[at] > 0.0 ? pull / of_.pivot[at] : 0.0;
-            const double a = fmax(free, -static_cast<double>(of_.least[at * of_.rank + k]));
-            of_.shift[at * of_.rank + k] = a;
-            linear += of_.gradient[at * of_.rank + k] * a;
+                has_parent ? of_.shift[of_.forest.at(t + 1, of_.forest.parent[component], k)] : 0.0;
+            const double pivot = of_.pivot[component];
+            const double pull = of_.right[component] + after * size * above;
+            const double free = pivot > 0.0 ? pull / pivot : 0.0;
+            const double a = fmax(free, -static_cast<double>(of_.least[at]));
+            of_.shift[at] = a;
+            linear += of_.gradient[at] * a;
             curvature += own * size * a * a;
             if (has_parent) {
                 curvature += after * size * (a - above) * (a - above);
@@ -169,19 +218,29 @@ class RowShift {
     cg::grid_group grid_;
     std::int64_t first_;
     std::int64_t step_;
+    int begin_ = 0; ///< the first row of the group
 };
 
 template <class Real>
-__global__ void __launch_bounds__(threads) solve_rows(ShiftArguments<Real> of) {
-    RowShift<Real> row(of, cg::this_grid());
-    for (int k = 0; k < of.rank; ++k) {
-        row.solve(k);
+__global__ void __launch_bounds__(threads, blocks_of_processor) solve_rows(ShiftArguments<Real> of) {
+    RowShift<Real> rows(of, cg::this_grid());
+    for (int begin = 0; begin < of.rank; begin += rows_of_group) {
+        rows.solve_group(begin, min(begin + rows_of_group, of.rank));
     }
 }
 
+/// A shift of the best length of its row.
+template <class Real>
+struct CutShift {
+    const double* length;
+    __device__ Real operator()(std::int64_t k, double shift) const {
+        return static_cast<Real>(length[k] * shift);
+    }
+};
+
 /// H and HA of every cell by the shift of its component.
 template <class Real>
-__global__ void move_cells(Shape shape, Forest forest, const double* shift, const Real* degree, Real* H,
+__global__ void move_cells(Shape shape, Forest forest, const Real* moves, const Real* degree, Real* H,
                            Real* HA) {
     const std::int64_t r = blockIdx.y * static_cast<std::int64_t>(threads) + threadIdx.x;
     if (r >= shape.rows()) {
@@ -191,7 +250,7 @@ __global__ void move_cells(Shape shape, Forest forest, const double* shift, cons
     const std::int64_t k = r % shape.rank;
     for (std::int64_t j = blockIdx.x; j < shape.cells; j += gridDim.x) {
         const std::int64_t c = forest.level[t] + forest.component[j * shape.scales + t];
-        const auto move = static_cast<Real>(shift[c * shape.rank + k]);
+        const Real move = moves[c * shape.rank + k];
         const std::int64_t at = j * shape.stride() + r;
         H[at] = max(Real{0}, H[at] + move);
         HA[at] += move * degree[j * shape.scales + t];
@@ -208,7 +267,8 @@ unsigned blocks_together(std::int64_t most_components) {
     check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device), "asking for its size");
     check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&at_once, solve_rows<Real>, threads, 0),
           "asking how many blocks fit");
-    const std::int64_t fitting = static_cast<std::int64_t>(processors) * std::min(at_once, 4);
+    const std::int64_t fitting =
+        static_cast<std::int64_t>(processors) * std::min(at_once, blocks_of_processor);
     return static_cast<unsigned>(std::clamp<std::int64_t>(blocks_of(most_components, threads), 1, fitting));
 }
 
@@ -249,25 +309,31 @@ void ComponentShifts<Real>::prepare(const Shape& shape, const MergeOrder& order)
     }
     blocks_ = blocks_together<Real>(most);
     along_.allocate(2 * static_cast<std::int64_t>(blocks_));
+    length_.allocate(shape.rank);
 }
 
 template <class Real>
 void ComponentShifts<Real>::run(const Penalties<Real>& penalties, const ExactPenalties& exact,
                                 const ProductsView<Real>& products, Real* H) {
-    const Forest forest{cell_.get(),        component_.get(), level_.get(), first_cell_.get(),
-                        first_child_.get(), parent_.get(),    large_.get(), large_level_.get()};
+    const Forest forest{cell_.get(),       component_.get(),   level_.get(),
+                        first_cell_.get(), first_child_.get(), parent_.get(),
+                        large_.get(),      large_level_.get(), pivot_.size()};
     sum_components(
         shape_, forest, penalties, products, static_cast<const Real*>(H),
         ComponentSums<Real>{gradient_.get(), least_.get(), part_gradient_.get(), part_least_.get()});
     ShiftArguments<Real> of{shape_.scales, shape_.rank,     forest,       exact,
                             products.WtW,  gradient_.get(), shift_.get(), least_.get(),
-                            pivot_.get(),  right_.get(),    along_.get()};
+                            pivot_.get(),  right_.get(),    along_.get(), length_.get()};
     void* arguments[] = {&of};
     check(cudaLaunchCooperativeKernel(solve_rows<Real>, dim3(blocks_), dim3(threads), arguments, 0, nullptr),
           "shifts of components");
+    auto* const moves = reinterpret_cast<Real*>(gradient_.get()); // it is done with
+    transpose(shift_.get(), forest.components, shape_.rank, forest.components, moves, shape_.rank,
+              CutShift<Real>{length_.get()}); // the rows of a component side by side
     const dim3 grid(static_cast<unsigned>(std::min<std::int64_t>(shape_.cells, 1 << 16)),
                     static_cast<unsigned>(blocks_of(shape_.rows(), threads)));
-    move_cells<<<grid, threads>>>(shape_, forest, shift_.get(), products.degree, H, products.HA);
+    move_cells<<<grid, threads>>>(shape_, forest, static_cast<const Real*>(moves), products.degree, H,
+                                  products.HA);
     check_launch("moving components");
 }
 

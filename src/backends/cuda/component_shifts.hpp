@@ -38,14 +38,15 @@ class ComponentShifts {
     DeviceArray<std::int32_t> parent_;
     DeviceArray<std::int32_t> large_;
     DeviceArray<std::int64_t> large_level_;
-    DeviceArray<double> gradient_; ///< S, of component and row: [component·rank + k]
+    DeviceArray<double> gradient_; ///< S, of row and component: [k·components + component]; so the next two
     DeviceArray<double> shift_;
     DeviceArray<Real> least_;
     DeviceArray<double> pivot_;
     DeviceArray<double> right_;
     DeviceArray<double> part_gradient_; ///< of components that reach over several blocks of places
     DeviceArray<Real> part_least_;
-    DeviceArray<double> along_; ///< two sums of each block of threads
+    DeviceArray<double> along_;  ///< two sums of each block of threads
+    DeviceArray<double> length_; ///< of each row's shift
     unsigned blocks_ = 1;
 };
 

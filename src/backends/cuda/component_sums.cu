@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(warps* lanes_of_warp)
             run.add(static_cast<double>(column.times(k) + rest), column.at(k));
             const bool ends = first_cell[c + 1] == place + 1;
             if (ends && first_cell[c] >= begin) {
-                run.put(sums.gradient, sums.least, (forest.level[t] + c) * shape.rank + k);
+                run.put(sums.gradient, sums.least, forest.at(t, c, k));
             } else if (ends || place + 1 == end) {
                 const std::int64_t to = first_cell[c] < begin ? part : part + 1;
                 run.put(sums.part_gradient, sums.part_least, to * shape.rank + k);
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(warps* lanes_of_warp)
             gradient += sums.part_gradient[at];
             least = min(least, sums.part_least[at]);
         }
-        const std::int64_t to = (forest.level[t] + c) * shape.rank + k;
+        const std::int64_t to = forest.at(t, c, k);
         sums.gradient[to] = gradient;
         sums.least[to] = least;
     }

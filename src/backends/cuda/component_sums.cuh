@@ -14,7 +14,11 @@ struct Forest {
     const std::int32_t* parent;
     const std::int32_t* large;
     const std::int64_t* large_level;
+    std::int64_t components; ///< of all scales
 
+    /// Where row k of component c of scale t stands: the components of a row lie side by side, since threads
+    /// that work together have the same row of neighbouring components.
+    __device__ std::int64_t at(int t, std::int64_t c, int k) const { return k * components + level[t] + c; }
     __device__ std::int64_t count(int t) const { return level[t + 1] - level[t]; }
     __device__ double size(int t, std::int64_t c) const {
         const std::int32_t* const first = first_cell + level[t] + t + c;

@@ -1,12 +1,15 @@
 #include "backends/cuda/data_products.hpp"
 #include "backends/cuda/gemm.hpp"
 #include "backends/cuda/reduce.cuh"
+#include "backends/cuda/transpose.cuh"
 
 #include <algorithm>
 
 namespace pnmf::cuda {
 namespace {
 
+constexpr int lanes = 32;
+constexpr int warps = 8;
 constexpr int columns_of_thread = 4;               // sums that a thread keeps at once
 constexpr std::int64_t bytes_at_hand = 16 << 20;   // of H, that stay in the device's cache
 constexpr std::int64_t bytes_of_parts = 512 << 20; // of sums of blocks
@@ -115,6 +118,52 @@ __global__ void columns_of_product(const std::int64_t* start, const std::int32_t
     }
 }
 
+/// The same sum for a stack of one row: the threads of a warp share the entries.
+template <class Real>
+__device__ Real gather_alone(const std::int32_t* __restrict__ other, const Real* __restrict__ value,
+                             std::int64_t begin, std::int64_t end, const Real* __restrict__ M,
+                             std::int64_t stride) {
+    Real sum = 0;
+    for (std::int64_t e = begin + threadIdx.x; e < end; e += lanes) {
+        sum += value[e] * M[other[e] * stride];
+    }
+    for (int step = lanes / 2; step > 0; step /= 2) {
+        sum += __shfl_xor_sync(0xffffffffU, sum, step);
+    }
+    return sum;
+}
+
+/// `rows_of_parts` and `columns_of_product` for one row: a warp has a feature, or a cell.
+template <class Real>
+__global__ void one_row_of_parts(const std::int64_t* part_start, const std::int32_t* cell, const Real* value,
+                                 const Real* H, std::int64_t stride, std::int64_t features,
+                                 std::int64_t first_block, Real* parts) {
+    const std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.y) + threadIdx.y;
+    if (i >= features) {
+        return;
+    }
+    const std::int64_t block = first_block + blockIdx.y;
+    const Real sum = gather_alone(cell, value, part_start[block * features + i],
+                                  part_start[(block + 1) * features + i], H, stride);
+    if (threadIdx.x == 0) {
+        parts[blockIdx.y * features + i] = sum;
+    }
+}
+
+template <class Real>
+__global__ void one_row_of_product(const std::int64_t* start, const std::int32_t* feature, const Real* value,
+                                   const Real* Wt, std::int64_t stride, const Real* weight,
+                                   std::int64_t cells, Real* WtX) {
+    const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.y) + threadIdx.y;
+    if (j >= cells) {
+        return;
+    }
+    const Real sum = gather_alone(feature, value, start[j], start[j + 1], Wt, stride);
+    if (threadIdx.x == 0) {
+        WtX[j * stride] = weight[0] * sum;
+    }
+}
+
 /// WᵀX of dense data, weighed.
 template <class Real>
 __global__ void weigh_rows(std::int64_t cells, std::int64_t stride, std::int64_t rows, int rank,
@@ -127,29 +176,12 @@ __global__ void weigh_rows(std::int64_t cells, std::int64_t stride, std::int64_t
     }
 }
 
-constexpr int tile = 32;
-
-/// out[c·rows + r] = in[r·stride + c], by tiles.
-template <class Real>
-__global__ void transpose_tiles(const Real* in, std::int64_t in_stride, std::int64_t rows,
-                                std::int64_t columns, Real* out, std::int64_t out_stride) {
-    __shared__ Real held[tile][tile + 1];
-    const std::int64_t c = blockIdx.x * static_cast<std::int64_t>(tile) + threadIdx.x;
-    const std::int64_t first_row = blockIdx.y * static_cast<std::int64_t>(tile);
-    for (int y = threadIdx.y; y < tile; y += blockDim.y) {
-        if (c < columns && first_row + y < rows) {
-            held[y][threadIdx.x] = in[(first_row + y) * in_stride + c];
-        }
+struct AsItIs {
+    template <class Real>
+    __device__ Real operator()(std::int64_t, Real value) const {
+        return value;
     }
-    __syncthreads();
-    const std::int64_t r = first_row + threadIdx.x;
-    for (int y = threadIdx.y; y < tile; y += blockDim.y) {
-        const std::int64_t at = blockIdx.x * static_cast<std::int64_t>(tile) + y;
-        if (at < columns && r < rows) {
-            out[at * out_stride + r] = held[threadIdx.x][y];
-        }
-    }
-}
+};
 
 /// sum ← (first ? 0 : sum) + Σ parts, in order; the place of an entry does not matter.
 template <class Real>
@@ -172,15 +204,6 @@ __global__ void round_sums(const double* sum, std::int64_t size, Real* out) {
     if (at < size) {
         out[at] = static_cast<Real>(sum[at]);
     }
-}
-
-template <class Real>
-void transpose(const Real* in, std::int64_t in_stride, std::int64_t rows, std::int64_t columns, Real* out,
-               std::int64_t out_stride) {
-    const dim3 grid(static_cast<unsigned>(blocks_of(columns, tile)),
-                    static_cast<unsigned>(blocks_of(rows, tile)));
-    transpose_tiles<<<grid, dim3(tile, 8)>>>(in, in_stride, rows, columns, out, out_stride);
-    check_launch("transposing");
 }
 
 /// Threads of a block: x along the rows of the stack, y over columns of the product.
@@ -250,7 +273,7 @@ void DeviceData<Real>::sum_blocks(std::int64_t count, bool first, bool last, Rea
     round_sums<<<blocks, 256>>>(sum_.get(), size, out);
     check_launch("rounding sums");
     if (sparse_) {
-        transpose(out, shape_.rows(), shape_.features, shape_.rows(), XHt, shape_.features);
+        transpose(out, shape_.rows(), shape_.features, shape_.rows(), XHt, shape_.features, AsItIs{});
     }
 }
 
@@ -262,7 +285,14 @@ void DeviceData<Real>::times_transposed(const Products& products, const Real* H,
     const std::int64_t at_once = blocks_at_once(shape_, sparse_, sizeof(Real));
     for (std::int64_t begin = 0; begin < blocks; begin += at_once) {
         const std::int64_t count = std::min(at_once, blocks - begin);
-        if (sparse_) {
+        if (sparse_ && rows == 1) {
+            const dim3 grid(static_cast<unsigned>(blocks_of(shape_.features, warps)),
+                            static_cast<unsigned>(count));
+            one_row_of_parts<<<grid, dim3(lanes, warps)>>>(part_start_.get(), row_cell_.get(),
+                                                           row_value_.get(), H, shape_.stride(),
+                                                           shape_.features, begin, parts_.get());
+            check_launch("X times a vector");
+        } else if (sparse_) {
             const dim3 threads = shape_of_block(rows);
             const dim3 grid(static_cast<unsigned>(blocks_of(shape_.features, threads.y)),
                             static_cast<unsigned>(count),
@@ -287,7 +317,14 @@ void DeviceData<Real>::transposed_times(const Products& products, const Real* W,
                                         Real* WtX) {
     const std::int64_t rows = shape_.rows();
     if (sparse_) {
-        transpose(W, shape_.features, rows, shape_.features, Wt_.get(), shape_.stride());
+        transpose(W, shape_.features, rows, shape_.features, Wt_.get(), shape_.stride(), AsItIs{});
+        if (rows == 1) {
+            one_row_of_product<<<static_cast<unsigned>(blocks_of(shape_.cells, warps)), dim3(lanes, warps)>>>(
+                column_start_.get(), column_feature_.get(), column_value_.get(), Wt_.get(), shape_.stride(),
+                weight, shape_.cells, WtX);
+            check_launch("a vector transposed times X");
+            return;
+        }
         const dim3 threads = shape_of_block(rows);
         const dim3 grid(static_cast<unsigned>(blocks_of(shape_.cells, threads.y)),
                         static_cast<unsigned>(blocks_of(rows, threads.x * columns_of_thread)));
