@@ -162,7 +162,10 @@ Stop run_solver_on(std::unique_ptr<Backend<Real>> backend, const Problem<Real>& 
     method->load(state);
     const Stop stop = sweep_until_done(*method, options, state, observer);
     if (stop == Stop::converged) {
-        method->store_last(); // nobody goes on from here, so the point before is not needed
+        method->store_last(); // hardly anybody goes on from here
+        if (state.previous.scales() == 0) {
+            state.momentum.clear(); // who does begins without the point before
+        }
     } else {
         method->store();
     }

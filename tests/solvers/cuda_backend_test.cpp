@@ -113,6 +113,22 @@ TYPED_TEST(CudaOnLargerData, LowersTheObjectiveInOneSweepOfSmallCases) {
     }
 }
 
+/// Then the point before is not brought back.
+TYPED_TEST(CudaOnLargerData, LeavesTheLastPointWhenItHasConverged) {
+    const auto made =
+        larger_problem<TypeParam>({{.features = 90, .cells = 701, .scales = 11, .sparse = true}, 7, true});
+    auto state =
+        run_body(make_backend("cuda", made.problem), made, {.tolerance = 0.05, .max_sweeps = 200}).state;
+    ASSERT_LT(state.trace.size(), 200U);
+    const double expected = state.trace.back().total();
+    EXPECT_NEAR(objective(made.problem, state.current).total(), expected,
+                10.0 * twin_slack<TypeParam>() * expected);
+    const auto sweeps = static_cast<Index>(state.trace.size()) + 2;
+    run_solver_on(make_backend("cuda", made.problem), made.problem, {.tolerance = 0.0, .max_sweeps = sweeps},
+                  state);
+    EXPECT_LT(state.trace.back().total(), expected);
+}
+
 TYPED_TEST(CudaOnLargerData, GivesTheSameBitsAgain) {
     const SolverOptions options{.tolerance = 0.0, .max_sweeps = 4};
     for (const LargerCase& of : larger_cases()) {
