@@ -9,11 +9,11 @@
 #include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/io/space.hpp>
-#include <pnmf/io/write_text.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run_folder.hpp>
+#include <pnmf/results/save_run.hpp>
 #include <pnmf/version.hpp>
 
 #include <fmt/format.h>
@@ -112,12 +112,13 @@ void solve_and_write(const BaselineRequest& options, const Dataset& data, RunFol
     print_notices(assessment.notices);
     Json summary = summary_json(options, prepared, result, assessment, seconds);
     summary["cpu_seconds"] = cpu_seconds; // of the solve, all threads
-    write_result(folder.result(), data, prepared, result, assessment,
-                 {.save_basis = true,
-                  .command = options.command,
-                  .method = std::string(name_of(options.baseline.graph.method)),
-                  .options = options_json(options.baseline)});
-    write_text(folder.summary(), json_text(summary) + "\n");
+    save_result(folder,
+                result_file(data, prepared, result, assessment,
+                            {.save_basis = true,
+                             .command = options.command,
+                             .method = std::string(name_of(options.baseline.graph.method)),
+                             .options = options_json(options.baseline)}),
+                json_text(summary) + "\n");
     for (const std::string& warning : result.warnings) {
         say("warning: {}\n", warning);
     }

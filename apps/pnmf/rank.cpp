@@ -134,10 +134,10 @@ void run(RankRequest options, const CLI::App& verb) {
     if (folder) {
         const std::string table = consensus_table(work.data.feature_names, programs, scores);
         folder->make(static_cast<double>(2 * table.size()));
-        write_text(folder->path() / "rank.tsv", rank_table(found.curve));
-        write_text(folder->path() / "rank.svg", rank_picture(found.curve));
-        write_text(folder->path() / "consensus.tsv", table);
-        write_text(folder->path() / rank_summary_name, json_text(summary) + "\n"); // last: the rest is there
+        write_texts({{.path = folder->path() / "rank.tsv", .text = rank_table(found.curve)},
+                     {.path = folder->path() / "rank.svg", .text = rank_picture(found.curve)},
+                     {.path = folder->path() / "consensus.tsv", .text = table},
+                     {.path = folder->path() / rank_summary_name, .text = json_text(summary) + "\n"}});
     }
     if (options.json) {
         put_json(summary);

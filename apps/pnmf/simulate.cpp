@@ -64,12 +64,12 @@ void add_seed(CLI::App& verb, std::uint64_t& seed) {
         ->check(not_negative());
 }
 
-void write_cell_table(const Target& target, const std::string& label, const std::vector<Index>& labels) {
+TextFile cell_table(const Target& target, const std::string& label, const std::vector<Index>& labels) {
     std::string text = "cell\tlabel\n";
     for (std::size_t j = 0; j < labels.size(); ++j) {
         fmt::format_to(std::back_inserter(text), "cell{}\t{}{}\n", j + 1, label, labels[j] + 1);
     }
-    write_text(target.beside("cells.tsv"), text);
+    return {.path = target.beside("cells.tsv"), .text = std::move(text)};
 }
 
 /// One file with the labels in `obs`; the whole matrix is in memory.
@@ -122,8 +122,8 @@ void run_circles(const CirclesOptions& options, const fs::path& output) {
         }
         text += '\n';
     }
-    write_text(target.matrix, text);
-    write_cell_table(target, "circle", data.labels);
+    write_texts(
+        {{.path = target.matrix, .text = std::move(text)}, cell_table(target, "circle", data.labels)});
     say("{}: {} features x {} cells; {}: label\n", target.matrix.string(), data.X.rows(), data.X.cols(),
         target.beside("cells.tsv").string());
 }
@@ -153,9 +153,9 @@ void write_cells_h5ad(const CellModel& model, const fs::path& output) {
     for (const Index type : types) {
         labels.push_back(fmt::format("type{}", type + 1));
     }
-    write_text(file_target(output).beside("tree.nwk"), newick(model.tree));
     writer.finish(numbered("cell", options.cells),
-                  {{.name = "label", .values = std::move(labels), .categorical = true}});
+                  {{.name = "label", .values = std::move(labels), .categorical = true}},
+                  {{.path = file_target(output).beside("tree.nwk"), .text = newick(model.tree)}});
     say("{}: {} genes x {} cells, {} counts above 0, obs column label\n", output.string(), options.genes,
         options.cells, writer.entries());
 }
@@ -176,10 +176,9 @@ void run_cells(const CellsOptions& options, const fs::path& output) {
     const std::vector<Index> types =
         stream_cells(model, [&](const SparseMatrix<double>& counts) { writer.append(counts); });
     const std::string genes = fmt::format("gene\n{}\n", fmt::join(numbered("gene", options.genes), "\n"));
-    write_text(target.beside("genes.tsv"), genes);
-    write_cell_table(target, "type", types);
-    write_text(target.beside("tree.nwk"), newick(model.tree));
-    writer.finish();
+    writer.finish({{.path = target.beside("genes.tsv"), .text = genes},
+                   cell_table(target, "type", types),
+                   {.path = target.beside("tree.nwk"), .text = newick(model.tree)}});
     const double size = static_cast<double>(options.genes) * static_cast<double>(options.cells);
     say("{}: {} genes x {} cells, {} counts above 0 ({:.1f} %); beside it {}, {} and {}\n",
         target.matrix.string(), options.genes, options.cells, writer.entries(),
@@ -207,11 +206,11 @@ void run_branches(const BranchesOptions& options, const fs::path& output) {
         branches.push_back(fmt::format("branch{}", model.branch[static_cast<std::size_t>(place)] + 1));
         times.push_back(model.time[static_cast<std::size_t>(place)]);
     }
-    write_text(file_target(output).beside("tree.nwk"), newick(model.cells.tree));
     writer.finish(numbered("cell", cells),
                   {{.name = "label", .values = std::move(branches), .categorical = true},
                    {.name = "ends", .values = std::move(ends), .categorical = true},
-                   {.name = "time", .values = std::move(times)}});
+                   {.name = "time", .values = std::move(times)}},
+                  {{.path = file_target(output).beside("tree.nwk"), .text = newick(model.cells.tree)}});
     say("{}: {} genes x {} cells, {} counts above 0, obs columns label (the branch), ends (that it leads to) "
         "and time\n",
         output.string(), options.cells.genes, cells, writer.entries());

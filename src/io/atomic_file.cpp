@@ -239,7 +239,7 @@ void AtomicFile::commit() {
     take_name();
 }
 
-void commit_together(std::initializer_list<AtomicFile*> files) {
+void commit_together(const std::vector<AtomicFile*>& files) {
     for (AtomicFile* file : files) {
         file->finish();
     }

@@ -3,7 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <initializer_list>
 #include <string_view>
 #include <vector>
 
@@ -59,7 +58,7 @@ class AtomicFile {
 };
 
 /// Files that belong together: all take their names, or none does.
-void commit_together(std::initializer_list<AtomicFile*> files);
+void commit_together(const std::vector<AtomicFile*>& files);
 
 /// Whether this is the name of a temporary file that a killed program left beside the file `name`.
 bool is_left_behind(std::string_view candidate, std::string_view name);

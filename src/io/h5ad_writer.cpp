@@ -2,6 +2,7 @@
 
 #include "io/atomic_file.hpp"
 #include "io/h5ad_parts.hpp"
+#include "io/texts_beside.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -100,7 +101,7 @@ void H5adWriter::append(const SparseMatrix<double>& columns) {
 }
 
 void H5adWriter::finish(const std::vector<std::string>& cell_names,
-                        const std::vector<TableColumn>& cell_table) {
+                        const std::vector<TableColumn>& cell_table, const std::vector<TextFile>& beside) {
     State& s = *state_;
     require(s.written == s.cells && std::ssize(cell_names) == s.cells,
             "{} cells were announced, got {} and {} names", s.cells, s.written, cell_names.size());
@@ -116,7 +117,7 @@ void H5adWriter::finish(const std::vector<std::string>& cell_names,
     s.X.reset();
     s.root->close_file();
     s.root.reset();
-    s.file.commit();
+    io::TextsBeside(beside).commit_with(s.file);
 }
 
 std::int64_t H5adWriter::entries() const {

@@ -2,6 +2,7 @@
 
 #include "io/atomic_file.hpp"
 #include "io/gzip.hpp"
+#include "io/texts_beside.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
@@ -74,9 +75,9 @@ void MatrixMarketWriter::append(const SparseMatrix<double>& columns) {
     state_->entries += columns.nonzeros();
 }
 
-void MatrixMarketWriter::finish() {
+void MatrixMarketWriter::finish(const std::vector<TextFile>& beside) {
     state_->file.write_head(state_->header());
-    state_->file.commit();
+    io::TextsBeside(beside).commit_with(state_->file);
 }
 
 Index MatrixMarketWriter::columns() const {

@@ -1,9 +1,37 @@
 #include <pnmf/io/write_text.hpp>
 
-#include "io/atomic_file.hpp"
 #include "io/gzip.hpp"
+#include "io/texts_beside.hpp"
 
 namespace pnmf {
+namespace io {
+
+TextsBeside::TextsBeside(const std::vector<TextFile>& files) {
+    for (const TextFile& file : files) {
+        const bool compressed = file.path.extension() == ".gz";
+        files_.emplace_back(file.path).write(compressed ? gzip_member(file.text, 6) : file.text);
+    }
+}
+
+std::vector<AtomicFile*> TextsBeside::all() {
+    std::vector<AtomicFile*> files;
+    for (AtomicFile& file : files_) {
+        files.push_back(&file);
+    }
+    return files;
+}
+
+void TextsBeside::commit_with(AtomicFile& other) {
+    std::vector<AtomicFile*> files = all();
+    files.push_back(&other);
+    commit_together(files);
+}
+
+void TextsBeside::commit() {
+    commit_together(all());
+}
+
+} // namespace io
 
 void write_text(const std::filesystem::path& path, std::string_view text) {
     io::AtomicFile file(path);
@@ -13,6 +41,10 @@ void write_text(const std::filesystem::path& path, std::string_view text) {
         file.write(text);
     }
     file.commit();
+}
+
+void write_texts(const std::vector<TextFile>& files) {
+    io::TextsBeside(files).commit();
 }
 
 } // namespace pnmf

@@ -129,14 +129,12 @@ std::string summary_json(const Run<Real>& run) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace); // names may be any bytes
 }
 
-template <RealNumber Real>
-void save_run(const RunFolder& folder, const Dataset& data, const Run<Real>& run,
-              const ResultFileOptions& options, const std::string& summary) {
+void save_result(const RunFolder& folder, const AnnDataFile& result_content, const std::string& summary) {
     const auto write_to = [&](const fs::path& place) {
         const fs::path path = place / folder.result().filename();
         io::AtomicFile result(path);
         io::AtomicFile text(place / folder.summary().filename());
-        io::write_anndata(result, path, result_file(data, run.prepared, run.result, run.assessment, options));
+        io::write_anndata(result, path, result_content);
         text.write(summary);
         io::commit_together({&result, &text}); // no summary beside the result of another run
     };
@@ -145,6 +143,12 @@ void save_run(const RunFolder& folder, const Dataset& data, const Run<Real>& run
     } catch (const SystemError& e) {
         throw SystemError(fmt::format("{}\n{}", e.what(), rescue(folder, write_to)));
     }
+}
+
+template <RealNumber Real>
+void save_run(const RunFolder& folder, const Dataset& data, const Run<Real>& run,
+              const ResultFileOptions& options, const std::string& summary) {
+    save_result(folder, result_file(data, run.prepared, run.result, run.assessment, options), summary);
     std::error_code ignored;
     fs::remove(folder.checkpoint(), ignored);
 }

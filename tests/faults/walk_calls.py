@@ -19,24 +19,31 @@ CALLS = ["open", "write", "pwrite", "fsync", "close", "rename", "ftruncate", "co
 DATA = "data.h5ad"
 FIT = ["fit", DATA, "--transform", "none", "--rank", "2", "--max-sweeps", "2", "--max-scales", "3", "--clusters", "2",
        "--threads", "1"]
-# What is called; the folder it changes, which holds what an earlier call left; files that may differ between two runs
-# of the same command, because they tell the time.
+RANK = ["rank", DATA, "--preset", "points", "--ranks", "2:3", "--restarts", "2", "--threads", "1", "--overwrite", "-o", "out"]
+BASELINE = ["baseline", "nmf", DATA, "--transform", "none", "--rank", "2", "--clusters", "2", "--threads", "1", "--overwrite", "-o", "out"]
+CELLS = ["simulate", "cells", "--cells", "20", "--genes", "10", "-o", "out/cells_matrix.mtx.gz"]
+# What is called; what was called before it, in the same folder, or a text where its output will be; files that may differ
+# between two runs of the same command, because they tell the time.
+TEXT = []
 VERBS = {
-    "fit": (FIT + ["--seed", "1", "--overwrite", "--save-basis", "-o", "out"], ["summary.json"]),
-    "checkpoint": (FIT + ["--seed", "1", "--overwrite", "--no-report", "--checkpoint-every", "0", "-o", "out"],
+    "fit": (FIT + ["--seed", "1", "--overwrite", "--save-basis", "-o", "out"], FIT + ["-o", "out"], ["summary.json"]),
+    "checkpoint": (FIT + ["--seed", "1", "--overwrite", "--no-report", "--checkpoint-every", "0", "-o", "out"], FIT + ["-o", "out"],
                    ["summary.json"]),
-    "convert": (["convert", DATA, "out/converted.h5ad"], []),
-    "convert-text": (["convert", DATA, "out/converted.mtx.gz"], []),
-    "transform": (["transform", "fitted", DATA, "-o", "out/transformed.h5ad"], []),
-    "score": (["score", "out", "--keep-clusters", "--clusters", "2", "--threads", "1"], []),
-    "report": (["report", "fitted", "-o", "out/report.html"], []),
+    "convert": (["convert", DATA, "out/converted.h5ad"], TEXT, []),
+    "convert-text": (["convert", DATA, "out/converted.mtx.gz"], TEXT, []),
+    "transform": (["transform", "fitted", DATA, "-o", "out/transformed.h5ad"], TEXT, []),
+    "score": (["score", "out", "--keep-clusters", "--clusters", "2", "--threads", "1"], FIT + ["-o", "out"], []),
+    "report": (["report", "fitted", "-o", "out/report.html"], TEXT, []),
+    "baseline": (BASELINE + ["--seed", "1"], BASELINE, ["summary.json"]),
+    "rank": (RANK + ["--seed", "1"], RANK, []),
+    "simulate": (CELLS + ["--seed", "1"], CELLS, []),
 }
 
 
 class Walk:
     def __init__(self, program, library, verb, folder):
         self.program, self.library, self.verb, self.folder = program, library, verb, folder
-        self.arguments, self.timed = VERBS[verb]
+        self.arguments, self.earlier, self.timed = VERBS[verb]
         self.runs = {"done": 0, "refused": 0}
         self.made = 0
         self.wrong = []
@@ -54,8 +61,8 @@ class Walk:
         (start / "out").mkdir()
         self.must(start, ["simulate", "circles", "--points", "3", "--noise-dimensions", "4", "-o", DATA])
         self.must(start, [*FIT, "--save-basis", "-o", "fitted", "--no-report"])
-        if self.verb in ("fit", "checkpoint", "score"):
-            self.must(start, [*FIT, "--overwrite", "-o", "out"])
+        if self.earlier != TEXT:
+            self.must(start, [*self.earlier, *(["--overwrite"] if self.earlier[0] == "fit" else [])])
         else:
             (start / "out" / pathlib.Path(self.arguments[-1]).name).write_text("what was there before\n")
         return start

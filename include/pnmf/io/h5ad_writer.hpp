@@ -2,6 +2,7 @@
 
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/io/h5ad.hpp>
+#include <pnmf/io/write_text.hpp>
 #include <pnmf/linalg/sparse.hpp>
 #include <pnmf/types.hpp>
 
@@ -27,8 +28,10 @@ class H5adWriter {
 
     /// The next cells, features × cells of the block.
     void append(const SparseMatrix<double>& columns);
-    /// InputError unless as many cells came as were announced, and have names.
-    void finish(const std::vector<std::string>& cell_names, const std::vector<TableColumn>& cell_table);
+    /// InputError unless as many cells came as were announced, and have names. `beside`: files that take
+    /// their names together with this one, or not at all.
+    void finish(const std::vector<std::string>& cell_names, const std::vector<TableColumn>& cell_table,
+                const std::vector<TextFile>& beside = {});
 
     std::int64_t entries() const;
 

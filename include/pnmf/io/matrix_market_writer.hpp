@@ -1,10 +1,12 @@
 #pragma once
 
+#include <pnmf/io/write_text.hpp>
 #include <pnmf/linalg/sparse.hpp>
 #include <pnmf/types.hpp>
 
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 namespace pnmf {
 
@@ -24,7 +26,8 @@ class MatrixMarketWriter {
 
     /// The next columns.
     void append(const SparseMatrix<double>& columns);
-    void finish();
+    /// `beside`: files that take their names together with this one, or not at all.
+    void finish(const std::vector<TextFile>& beside = {});
 
     Index columns() const;
     std::int64_t entries() const;

@@ -15,11 +15,14 @@ namespace pnmf {
 template <RealNumber Real>
 std::string summary_json(const Run<Real>& run);
 
-/// Writes the result, and `summary` beside it, into the run's folder, and removes the checkpoint. What stood
-/// there is replaced when the new files are whole.
+/// Writes a result, and `summary` beside it, into a run's folder. What stood there is replaced when both new
+/// files are whole.
 ///
 /// When the disk refuses, the result goes to the folder for temporary files, if that takes it; the
 /// SystemError says where it is.
+void save_result(const RunFolder& folder, const AnnDataFile& result, const std::string& summary);
+
+/// `save_result` of a run, whose checkpoint is then removed.
 template <RealNumber Real>
 void save_run(const RunFolder& folder, const Dataset& data, const Run<Real>& run,
               const ResultFileOptions& options, const std::string& summary);

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "io/atomic_file.hpp"
+
+#include <pnmf/io/write_text.hpp>
+
+#include <deque>
+#include <vector>
+
+namespace pnmf::io {
+
+/// Texts in temporary files, which take their names together with another file.
+class TextsBeside {
+  public:
+    explicit TextsBeside(const std::vector<TextFile>& files);
+    /// Gives all of them their names, and `other` its own; or none.
+    void commit_with(AtomicFile& other);
+    void commit();
+
+  private:
+    std::vector<AtomicFile*> all();
+
+    std::deque<AtomicFile> files_;
+};
+
+} // namespace pnmf::io
