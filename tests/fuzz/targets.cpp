@@ -28,9 +28,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path memory_folder() {
-    std::error_code missing;
-    return fs::is_directory("/dev/shm", missing) ? fs::path("/dev/shm") : fs::temp_directory_path();
+/// Where PNMF_FUZZ_FOLDER says, or in memory where the system has a place for such files.
+const fs::path& memory_folder() {
+    static const fs::path folder = [] {
+        if (const char* const named = std::getenv("PNMF_FUZZ_FOLDER")) {
+            return fs::path(named);
+        }
+        std::error_code missing;
+        return fs::is_directory("/dev/shm", missing) ? fs::path("/dev/shm") : fs::temp_directory_path();
+    }();
+    return folder;
 }
 
 /// A file that holds the bytes while this lives, in memory where the system has a place for such files: HDF5
