@@ -14,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace pnmf {
@@ -21,6 +22,9 @@ namespace {
 
 thread_local bool inside_parallel_region = false;
 thread_local const std::atomic<bool>* stop_request = nullptr;
+
+class Pool;
+thread_local Pool* pool_at_work = nullptr; ///< that this thread works for, inside a parallel region
 
 void throw_if_cancelled() {
     if (stop_request != nullptr && stop_request->load(std::memory_order_relaxed)) {
@@ -34,11 +38,14 @@ struct Job {
     const std::function<void(Index)>* body = nullptr;
     const std::atomic<bool>* stop = stop_request; ///< of the caller
     std::atomic<Index> next{0};
+    std::size_t helpers = 0; ///< threads of the pool at work on it; the pool's mutex guards it
     std::exception_ptr error;
     std::mutex error_mutex;
 
+    bool has_items() const { return next.load(std::memory_order_relaxed) < count; }
+
     void work() {
-        inside_parallel_region = true;
+        const bool inside = std::exchange(inside_parallel_region, true);
         const CancelScope scope(stop);
         for (Index i = next.fetch_add(1); i < count; i = next.fetch_add(1)) {
             try {
@@ -52,12 +59,16 @@ struct Job {
                 next.store(count);
             }
         }
-        inside_parallel_region = false;
+        inside_parallel_region = inside;
     }
 };
 
-/// Threads that wait for jobs. The calling thread works too, so a pool of n threads starts n − 1; fewer where
-/// the system gives no more, for results do not depend on their number.
+/// Threads that help with jobs. The thread that has a job works on it too, so a pool of n threads starts
+/// n − 1; fewer where the system gives no more, for results do not depend on their number.
+///
+/// Jobs may be made inside of bodies. A thread without work helps with the oldest job that has items left:
+/// the outermost ones first, then what they are divided into. Nobody waits for threads that have not come
+/// to help, so a job of a few microseconds costs little more than its items.
 class Pool {
   public:
     explicit Pool(int threads) {
@@ -86,37 +97,53 @@ class Pool {
     }
 
     void run(Job& job) {
+        std::size_t asleep = 0;
         {
             const std::lock_guard lock(mutex_);
-            job_ = &job;
-            ++generation_;
-            busy_ = workers_.size();
+            jobs_.push_back(&job);
+            asleep = asleep_;
         }
-        wake_.notify_all();
+        const auto useful = static_cast<std::size_t>(job.count - 1);
+        if (asleep > useful) {
+            for (std::size_t i = 0; i < useful; ++i) {
+                wake_.notify_one();
+            }
+        } else if (asleep > 0) {
+            wake_.notify_all();
+        }
         job.work();
         std::unique_lock lock(mutex_);
-        done_.wait(lock, [this] { return busy_ == 0; });
-        job_ = nullptr;
+        std::erase(jobs_, &job);
+        done_.wait(lock, [&] { return job.helpers == 0; });
     }
 
   private:
+    Job* job_with_items() const {
+        const auto found =
+            std::find_if(jobs_.begin(), jobs_.end(), [](const Job* job) { return job->has_items(); });
+        return found == jobs_.end() ? nullptr : *found;
+    }
+
     void serve() {
-        std::uint64_t seen = 0;
+        pool_at_work = this;
+        std::unique_lock lock(mutex_);
         for (;;) {
-            Job* job = nullptr;
-            {
-                std::unique_lock lock(mutex_);
-                wake_.wait(lock, [&] { return stopping_ || generation_ != seen; });
-                if (stopping_) {
-                    return;
-                }
-                seen = generation_;
-                job = job_;
+            Job* job = job_with_items();
+            while (job == nullptr && !stopping_) {
+                ++asleep_;
+                wake_.wait(lock);
+                --asleep_;
+                job = job_with_items();
             }
+            if (stopping_) {
+                return;
+            }
+            ++job->helpers;
+            lock.unlock();
             job->work();
-            const std::lock_guard lock(mutex_);
-            if (--busy_ == 0) {
-                done_.notify_one();
+            lock.lock();
+            if (--job->helpers == 0) {
+                done_.notify_all(); // several may wait, each for its own job
             }
         }
     }
@@ -125,13 +152,12 @@ class Pool {
     std::mutex mutex_;
     std::condition_variable wake_;
     std::condition_variable done_;
-    Job* job_ = nullptr;
-    std::uint64_t generation_ = 0;
-    std::size_t busy_ = 0;
+    std::vector<Job*> jobs_; ///< oldest first
+    std::size_t asleep_ = 0;
     bool stopping_ = false;
 };
 
-/// The pool and its size. One region at a time: a second caller waits for the first.
+/// The pool and its size. One outermost region at a time: a second caller waits for the first.
 struct Team {
     std::mutex mutex;
     std::atomic<int> threads{usual_threads(thread_facts())};
@@ -187,26 +213,32 @@ void parallel_for(Index count, const std::function<void(Index)>& body) {
     if (count <= 0) {
         return;
     }
-    if (inside_parallel_region || count == 1) {
+    if (count == 1 || (inside_parallel_region && pool_at_work == nullptr)) {
         for (Index i = 0; i < count; ++i) {
             throw_if_cancelled();
             body(i);
         }
         return;
     }
-    survive_forks(); // also without a pool: a child must not find the mutex locked by a thread it does not
-                     // have
-    const std::lock_guard lock(team().mutex);
     Job job;
     job.count = count;
     job.body = &body;
-    if (team().threads == 1) {
-        job.work();
+    if (inside_parallel_region) {
+        pool_at_work->run(job);
     } else {
-        if (!team().pool) {
-            team().pool = std::make_unique<Pool>(team().threads);
+        survive_forks(); // also without a pool: a child must not find the mutex locked by a thread it does
+                         // not have
+        const std::lock_guard lock(team().mutex);
+        if (team().threads == 1) {
+            job.work();
+        } else {
+            if (!team().pool) {
+                team().pool = std::make_unique<Pool>(team().threads);
+            }
+            pool_at_work = team().pool.get();
+            team().pool->run(job);
+            pool_at_work = nullptr;
         }
-        team().pool->run(job);
     }
     if (job.error) {
         std::rethrow_exception(job.error);

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 namespace pnmf {
@@ -36,6 +38,40 @@ TEST_P(Parallel, ACallInsideABodyRunsAndEnds) {
         parallel_for(10, [&](Index) { ++total; });
     });
     EXPECT_EQ(total, 100);
+}
+
+TEST_P(Parallel, ThreadsWithoutWorkHelpInsideABody) {
+    if (GetParam() == 1) {
+        return;
+    }
+    // Two items of the inner loop wait for each other: they end only on two threads.
+    std::atomic<int> arrived = 0;
+    std::atomic<bool> met = false;
+    parallel_for(2, [&](Index i) {
+        if (i == 0) {
+            parallel_for(2, [&](Index) {
+                ++arrived;
+                const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+                while (arrived < 2 && std::chrono::steady_clock::now() < until) {
+                    std::this_thread::yield();
+                }
+                met = arrived == 2;
+            });
+        }
+    });
+    EXPECT_TRUE(met);
+}
+
+TEST_P(Parallel, AnExceptionInsideABodyOfABodyReachesTheCaller) {
+    for (int round = 0; round < 50; ++round) {
+        const auto inner = [](Index i) { require(i != 3, "item {}", i); };
+        EXPECT_THROW(parallel_for(8, [&](Index) { parallel_for(5, inner); }), InputError);
+    }
+    std::vector<std::atomic<int>> visits(64);
+    parallel_for(8, [&](Index i) { parallel_for(8, [&](Index j) { ++visits[8 * i + j]; }); });
+    for (const auto& count : visits) {
+        EXPECT_EQ(count, 1);
+    }
 }
 
 TEST_P(Parallel, AnExceptionReachesTheCallerAndThePoolGoesOn) {
