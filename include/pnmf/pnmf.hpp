@@ -50,6 +50,7 @@
 #include <pnmf/linalg/data_products.hpp>
 #include <pnmf/linalg/effective_rank.hpp>
 #include <pnmf/linalg/gemm.hpp>
+#include <pnmf/linalg/instruction_set.hpp>
 #include <pnmf/linalg/matrix_file.hpp>
 #include <pnmf/linalg/pca.hpp>
 #include <pnmf/linalg/random.hpp>

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 namespace pnmf {
@@ -35,12 +36,15 @@ ListWeights weigh_prefixes(const NeighborLists& lists, const EdgeWeight& edge_we
     ListWeights result;
     result.first.resize(static_cast<std::size_t>(n) + 1);
     result.first[0] = 0;
-    for (Index j = 0; j < n; ++j) {
-        const auto begin = lists.length.begin() + lists.start[j];
-        const auto end = lists.length.begin() + lists.start[j + 1];
-        const auto past = std::partition_point(begin, end, [&](double d) { return edge_weight.joins(d); });
-        result.first[j + 1] = result.first[j] + (past - begin);
-    }
+    over_cells(n, 16 * n, [&](Index begin, Index end) {
+        for (Index j = begin; j < end; ++j) {
+            const auto from = lists.length.begin() + lists.start[j];
+            const auto to = lists.length.begin() + lists.start[j + 1];
+            result.first[j + 1] =
+                std::partition_point(from, to, [&](double d) { return edge_weight.joins(d); }) - from;
+        }
+    });
+    std::partial_sum(result.first.begin(), result.first.end(), result.first.begin());
     const std::int64_t entries = result.first[n];
     result.weight.resize(static_cast<std::size_t>(entries));
     result.facts.degrees.resize(n);
@@ -67,19 +71,56 @@ DenseMatrix<Real> times_lists(const NeighborLists& lists, const ListWeights& wei
     const Index n = lists.cells();
     DenseMatrix<Real> result = DenseMatrix<Real>::Zero(H.rows(), n);
     over_cells(n, H.rows() * weights.first[n], [&](Index begin, Index end) {
-        std::vector<Real> weight;
+        const std::vector<Real> weight(weights.weight.begin() + weights.first[begin],
+                                       weights.weight.begin() + weights.first[end]);
+        std::vector<GatherRun<Real>> runs;
+        runs.reserve(static_cast<std::size_t>(end - begin));
         for (Index j = begin; j < end; ++j) {
-            weight.assign(weights.weight.begin() + weights.first[j],
-                          weights.weight.begin() + weights.first[j + 1]);
-            gather_columns(H.data(), H.rows(), H.cols(), lists.cell.data() + lists.start[j], weight.data(),
-                           static_cast<Index>(weight.size()), result.col(j).data());
+            runs.push_back({lists.cell.data() + lists.start[j],
+                            weight.data() + (weights.first[j] - weights.first[begin]),
+                            weights.first[j + 1] - weights.first[j], result.col(j).data()});
         }
+        gather_runs<Real>(H.data(), H.rows(), H.rows(), H.cols(), runs);
     });
     return result;
 }
 
 template Matrix times_lists(const NeighborLists&, const ListWeights&, const Matrix&);
 template DenseMatrix<float> times_lists(const NeighborLists&, const ListWeights&, const DenseMatrix<float>&);
+
+template <class Real>
+void multiply_lists(const NeighborLists& lists, const EdgeWeight& edge_weight, const DenseMatrix<Real>& H,
+                    DenseMatrix<Real>& HA, DenseVector<Real>& degree) {
+    const Index n = lists.cells();
+    HA.resize(H.rows(), n);
+    degree.resize(n);
+    over_cells(n, H.rows() * lists.start[n], [&](Index begin, Index end) {
+        std::vector<Real> weight;
+        std::vector<Index> first{0};
+        for (Index j = begin; j < end; ++j) {
+            double sum = 0.0;
+            for (auto e = lists.start[j]; e < lists.start[j + 1] && edge_weight.joins(lists.length[e]); ++e) {
+                const double one = edge_weight.of_edge(lists.length[e]);
+                weight.push_back(static_cast<Real>(one));
+                sum += one;
+            }
+            degree[j] = static_cast<Real>(sum);
+            first.push_back(std::ssize(weight));
+        }
+        HA.middleCols(begin, end - begin).setZero();
+        std::vector<GatherRun<Real>> runs;
+        for (Index j = begin; j < end; ++j) {
+            const Index at = first[static_cast<std::size_t>(j - begin)];
+            runs.push_back({lists.cell.data() + lists.start[j], weight.data() + at,
+                            first[static_cast<std::size_t>(j - begin) + 1] - at, HA.col(j).data()});
+        }
+        gather_runs<Real>(H.data(), H.rows(), H.rows(), H.cols(), runs);
+    });
+}
+
+template void multiply_lists(const NeighborLists&, const EdgeWeight&, const Matrix&, Matrix&, Vector&);
+template void multiply_lists(const NeighborLists&, const EdgeWeight&, const DenseMatrix<float>&,
+                             DenseMatrix<float>&, DenseVector<float>&);
 
 ListScale::ListScale(std::shared_ptr<const NeighborLists> lists, std::shared_ptr<const ListWeights> weights)
     : lists_(std::move(lists)), weights_(std::move(weights)) {}

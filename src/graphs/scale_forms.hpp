@@ -35,6 +35,12 @@ template <class Real>
 DenseMatrix<Real> times_lists(const NeighborLists& lists, const ListWeights& weights,
                               const DenseMatrix<Real>& H);
 
+/// H·A(ε) and the degrees of all cells in one go, without holding the weights: those of a few cells at a
+/// time. The same bits as `times_adjacency` and `degrees` of the scale.
+template <class Real>
+void multiply_lists(const NeighborLists& lists, const EdgeWeight& edge_weight, const DenseMatrix<Real>& H,
+                    DenseMatrix<Real>& HA, DenseVector<Real>& degree);
+
 /// Entry r of cell j joins it to the r-th cell of its list.
 class ListScale final : public MultiscaleGraph::Scale {
   public:

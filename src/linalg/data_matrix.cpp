@@ -1,3 +1,4 @@
+#include "linalg/aligned_room.hpp"
 #include "linalg/gather_columns.hpp"
 
 #include <pnmf/linalg/data_matrix.hpp>
@@ -20,16 +21,29 @@ constexpr Index cell_block = 256;
 
 constexpr Index cache_bytes = Index{1} << 19U; // of M, that stay in a core's own cache
 
+/// Columns of a sparse product that one thread computes at a time: fewer where they are few. Each is summed
+/// alone, so that no result depends on it.
+Index sparse_block(Index columns) {
+    return std::clamp<Index>(columns / 128, 8, cell_block);
+}
+
 /// M·S for M d × rows(S): each column of the result is a sum of columns of M in the order of the entries.
 /// Where M is larger than a cache, a block of columns of S takes its entries from a part of M before any of
 /// them goes on to the next part; the order of the sums stays.
-template <class Real>
-DenseMatrix<Real> times_sparse(const DenseMatrix<Real>& M, const SparseView<Real>& sparse) {
+template <class Real, class Values>
+DenseMatrix<Real> times_sparse(const Values& M, const SparseView<Real>& sparse) {
     const Index part =
         std::max<Index>(1, cache_bytes / std::max<Index>(1, M.rows() * static_cast<Index>(sizeof(Real))));
+    const LinedColumns<Real> columns(M.rows(), M.cols());
+    parallel_blocks(M.cols(), 1024, [&](Index begin, Index end) {
+        for (Index j = begin; j < end; ++j) {
+            Eigen::Map<DenseVector<Real>>(columns.column(j), M.rows()) = M.col(j);
+        }
+    });
     DenseMatrix<Real> result = DenseMatrix<Real>::Zero(M.rows(), sparse.cols);
-    parallel_blocks(sparse.cols, cell_block, [&](Index begin, Index end) {
+    parallel_blocks(sparse.cols, sparse_block(sparse.cols), [&](Index begin, Index end) {
         std::array<std::int64_t, cell_block> next{};
+        std::array<GatherRun<Real>, cell_block> runs{};
         std::copy(sparse.start.begin() + begin, sparse.start.begin() + end, next.begin());
         for (Index past = part; past - part < M.cols(); past += part) {
             for (Index j = begin; j < end; ++j) {
@@ -39,10 +53,12 @@ DenseMatrix<Real> times_sparse(const DenseMatrix<Real>& M, const SparseView<Real
                     const auto* const rows = sparse.row.data();
                     last = std::lower_bound(rows + first, rows + last, past) - rows;
                 }
-                gather_columns(M.data(), M.rows(), M.cols(), sparse.row.data() + first,
-                               sparse.value.data() + first, last - first, result.col(j).data());
+                runs[j - begin] = {sparse.row.data() + first, sparse.value.data() + first, last - first,
+                                   result.col(j).data()};
                 next[j - begin] = last;
             }
+            gather_runs<Real>(columns.data(), M.rows(), columns.stride(), M.cols(),
+                              std::span(runs.data(), static_cast<std::size_t>(end - begin)));
         }
     });
     return result;

@@ -1,8 +1,11 @@
 #pragma once
 
+#include "linalg/kernels/kernels.hpp"
+
 #include <pnmf/types.hpp>
 
 #include <cstdint>
+#include <span>
 
 namespace pnmf {
 
@@ -15,5 +18,10 @@ void gather_columns(const float* M, Index d, Index columns, const std::int32_t* 
                     Index count, float* result);
 void gather_columns(const double* M, Index d, Index columns, const std::int32_t* row, const double* value,
                     Index count, double* result);
+
+/// The same for several columns, which is faster: two of them are summed side by side. M has `stride` numbers
+/// from column to column.
+template <class Real>
+void gather_runs(const Real* M, Index d, Index stride, Index columns, std::span<const GatherRun<Real>> runs);
 
 } // namespace pnmf

@@ -1,5 +1,6 @@
 #include <pnmf/metrics/kmeans.hpp>
 
+#include "linalg/kernels/kernels.hpp"
 #include "metrics/kmeans_parts.hpp"
 #include "metrics/numpy_random.hpp"
 
@@ -16,8 +17,26 @@ namespace {
 
 constexpr Index block_of_cells = 1024;
 
-Vector squared_distances_to(const Matrix& X, Index cell) {
-    return (X.colwise() - X.col(cell)).colwise().squaredNorm().transpose();
+/// ‖x_j − x_c‖² for some cells c, a column each; the first `X.cols()` rows of an even number, so that the sum
+/// of a column does not depend on where it stands.
+Matrix squared_distances_to(const Matrix& X, const std::vector<Index>& cells) {
+    constexpr Index lanes = 4;
+    const Index count = std::ssize(cells);
+    Matrix result((X.cols() + 1) / 2 * 2, count);
+    for (Index first = 0; first < count; first += lanes) {
+        const Index points = std::min(lanes, count - first);
+        Matrix side_by_side = Matrix::Zero(lanes, X.rows());
+        for (Index m = 0; m < points; ++m) {
+            side_by_side.row(m) = X.col(cells[first + m]).transpose();
+        }
+        parallel_blocks(X.cols(), block_of_cells, [&](Index begin, Index end) {
+            Matrix found(lanes, end - begin);
+            kernels().squared_distances(X.col(begin).data(), X.rows(), end - begin, side_by_side.data(),
+                                        found.data());
+            result.block(begin, first, end - begin, points) = found.topRows(points).transpose();
+        });
+    }
+    return result;
 }
 
 /// Greedy k-means++: each next centre is the best of a few cells drawn with probability ∝ squared distance to
@@ -27,40 +46,50 @@ Matrix seed_centres(const Matrix& X, const SeedingDraws& draws) {
     const Index k = draws.uniform.cols() + 1;
     Matrix centres(X.rows(), k);
     centres.col(0) = X.col(draws.first);
-    Vector nearest = squared_distances_to(X, draws.first);
+    Vector nearest = squared_distances_to(X, {draws.first}).col(0).head(n);
     Vector cumulative(n);
     for (Index c = 1; c < k; ++c) {
         std::partial_sum(nearest.begin(), nearest.end(), cumulative.begin());
         const double total = nearest.sum();
-        double best_total = 0.0;
-        Index best = -1;
-        Vector best_nearest;
+        std::vector<Index> candidates;
         for (const double u : draws.uniform.col(c - 1)) {
             const auto place = std::lower_bound(cumulative.begin(), cumulative.end(), u * total);
-            const Index candidate = std::min<Index>(place - cumulative.begin(), n - 1);
-            Vector updated = nearest.cwiseMin(squared_distances_to(X, candidate));
-            const double updated_total = updated.sum();
+            candidates.push_back(std::min<Index>(place - cumulative.begin(), n - 1));
+        }
+        Matrix updated = squared_distances_to(X, candidates);
+        double best_total = 0.0;
+        Index best = -1;
+        Index best_place = 0;
+        for (Index m = 0; m < updated.cols(); ++m) {
+            auto distance = updated.col(m).head(n);
+            distance = nearest.cwiseMin(distance);
+            const double updated_total = distance.sum();
             if (best < 0 || updated_total < best_total) {
-                best = candidate;
+                best = candidates[m];
                 best_total = updated_total;
-                best_nearest = std::move(updated);
+                best_place = m;
             }
         }
         centres.col(c) = X.col(best);
-        nearest = std::move(best_nearest);
+        nearest = updated.col(best_place).head(n);
     }
     return centres;
 }
 
-/// The nearest centre of each cell, the first among equals: argmin_c ‖c‖² − 2 c·x.
+/// The nearest centre of each cell, the first among equals: argmin_c ½‖c‖² − c·x.
 void assign(const Matrix& X, const Matrix& centres, std::vector<Index>& labels) {
-    const Vector squared_norms = centres.colwise().squaredNorm().transpose();
+    constexpr Index lanes = 8;
+    const Index stride = (centres.cols() + lanes - 1) / lanes * lanes;
+    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> side_by_side =
+        Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>::Zero(centres.rows(), stride);
+    side_by_side.leftCols(centres.cols()) = centres;
+    Vector half_squares = Vector::Zero(stride);
+    half_squares.head(centres.cols()) = 0.5 * centres.colwise().squaredNorm().transpose();
+    const CentreTable table{side_by_side.data(), half_squares.data(), centres.cols(), stride};
     parallel_blocks(X.cols(), block_of_cells, [&](Index begin, Index end) {
-        Matrix score = -2.0 * centres.transpose() * X.middleCols(begin, end - begin);
-        score.colwise() += squared_norms;
-        for (Index j = begin; j < end; ++j) {
-            score.col(j - begin).minCoeff(&labels[j]);
-        }
+        std::vector<double> room(static_cast<std::size_t>(centre_room_cells * stride));
+        kernels().nearest_centres(X.col(begin).data(), X.rows(), end - begin, table, room.data(),
+                                  labels.data() + begin);
     });
 }
 

@@ -1,5 +1,8 @@
 #include "persistence/pair_bounds.hpp"
 
+#include "linalg/aligned_room.hpp"
+#include "linalg/kernels/kernels.hpp"
+
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/parallel.hpp>
 
@@ -14,37 +17,50 @@ constexpr double smallest_normal = std::numeric_limits<double>::min();
 /// A square root and a square, each rounded, and what is added up with them.
 constexpr double root_margin = 16.0 * unit_roundoff;
 
-/// Cells whose coordinates lie side by side, feature by feature, while the columns of the other panel stream
-/// past.
-constexpr Index strip_cells = 32;
-using Strip = Eigen::Array<double, strip_cells, 1>;
+/// Features whose coordinates of a strip stay in the nearest cache: 32 kB.
+constexpr Index features_at_once = 128;
 
-/// ⟨a, b⟩ for the cells A × B of sparse X. A strip of A is written out, the columns of B stay sparse.
-/// Cost: a multiplication and an addition for each entry of B and each cell of A.
+/// ⟨a, b⟩ for the cells A × B of sparse X. A strip of A is written out, the columns of B stay sparse: those
+/// of all B go through some features before any goes on to the next ones. Cost: a multiplication and an
+/// addition for each entry of B and each cell of A.
 void sparse_products(const SparseView<double>& X, std::span<const Index> A, std::span<const Index> B,
                      Matrix& out) {
-    std::vector<Strip, Eigen::aligned_allocator<Strip>> strip(static_cast<std::size_t>(X.rows),
-                                                              Strip::Zero());
+    const AlignedRoom<double> room(X.rows * strip_cells);
+    // The cells' coordinates lie side by side, feature by feature.
+    Eigen::Map<Eigen::Array<double, strip_cells, Eigen::Dynamic>> strip(room.data(), strip_cells, X.rows);
+    strip.setZero();
+    Matrix sums(strip_cells, std::ssize(B));
+    std::vector<std::int64_t> next(B.size());
     const auto rows = static_cast<Index>(A.size());
     for (Index first = 0; first < rows; first += strip_cells) {
-        const Index width = std::min(strip_cells, rows - first);
+        const Index width = std::min<Index>(strip_cells, rows - first);
         for (Index a = 0; a < width; ++a) {
             const Index cell = A[first + a];
             for (auto e = X.start[cell]; e < X.start[cell + 1]; ++e) {
-                strip[X.row[e]][a] = X.value[e];
+                strip(a, X.row[e]) = X.value[e];
             }
         }
+        sums.setZero();
         for (std::size_t b = 0; b < B.size(); ++b) {
-            Strip sum = Strip::Zero();
-            for (auto e = X.start[B[b]]; e < X.start[B[b] + 1]; ++e) {
-                sum += X.value[e] * strip[X.row[e]];
-            }
-            out.col(static_cast<Index>(b)).segment(first, width) = sum.head(width).matrix();
+            next[b] = X.start[B[b]];
         }
+        for (Index past = features_at_once; past - features_at_once < X.rows; past += features_at_once) {
+            for (std::size_t b = 0; b < B.size(); ++b) {
+                const auto from = next[b];
+                auto to = from;
+                while (to < X.start[B[b] + 1] && X.row[to] < past) {
+                    ++to;
+                }
+                kernels().strip_products(strip.data(), X.row.data() + from, X.value.data() + from, to - from,
+                                         sums.col(static_cast<Index>(b)).data());
+                next[b] = to;
+            }
+        }
+        out.middleRows(first, width) = sums.topRows(width);
         for (Index a = 0; a < width; ++a) {
             const Index cell = A[first + a];
             for (auto e = X.start[cell]; e < X.start[cell + 1]; ++e) {
-                strip[X.row[e]][a] = 0.0;
+                strip(a, X.row[e]) = 0.0;
             }
         }
     }

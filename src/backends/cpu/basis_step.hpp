@@ -1,9 +1,12 @@
 #pragma once
 
+#include "linalg/kernels/kernels.hpp"
+
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/types.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace pnmf {
 
@@ -31,12 +34,10 @@ void update_basis(DenseMatrix<Real>& W, const DenseMatrix<Real>& XHt, const Dens
             auto v = V.col(i);
             v.array() = XHt.col(k).array() + HHt(k, k) * W.col(k).array() - v.array();
             v.noalias() -= moved.leftCols(i) * HHt.col(k).segment(first, i);
-            v.array() = v.array().max(Real{0});
-            const Real norm = v.norm();
+            const auto& steps = kernels().of<Real>();
+            const Real norm = std::sqrt(steps.positive_square(v.data(), v.size()));
             if (norm > 0) {
-                v /= norm;
-                moved.col(i) = v - W.col(k);
-                W.col(k) = v;
+                steps.take_direction(norm, v.size(), v.data(), moved.col(i).data(), W.col(k).data());
             } else {
                 moved.col(i).setZero();
             }

@@ -1,5 +1,6 @@
 #include "backends/cpu/block_sums.hpp"
 
+#include "linalg/aligned_room.hpp"
 #include "linalg/gather_columns.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
@@ -13,7 +14,7 @@ namespace {
 
 // As in linalg/data_matrix.cpp: features that one thread computes at a time.
 constexpr Index dense_features = 2048;
-constexpr Index sparse_features = 256;
+constexpr Index sparse_features = 128;
 
 template <class Real>
 DenseMatrix<Real> dense_times_transposed(const DenseView<Real>& X, const DenseMatrix<Real>& H,
@@ -40,8 +41,15 @@ DenseMatrix<Real> sparse_times_transposed(const SparseView<Real>& rows, const De
                                           const BlockSlab& slab, const BlockNode& node) {
     DenseMatrix<Real> result(H.rows(), rows.cols);
     const auto* const cells = rows.row.data();
+    const LinedColumns<Real> columns(H.rows(), H.cols());
+    parallel_blocks(H.cols(), 1024, [&](Index begin, Index end) {
+        for (Index j = begin; j < end; ++j) {
+            Eigen::Map<DenseVector<Real>>(columns.column(j), H.rows()) = H.col(j);
+        }
+    });
     parallel_blocks(rows.cols, sparse_features, [&](Index begin, Index end) {
         std::array<std::int64_t, sparse_features> next{};
+        std::array<GatherRun<Real>, sparse_features> runs{};
         for (Index i = begin; i < end; ++i) {
             next[i - begin] =
                 std::lower_bound(cells + rows.start[i], cells + rows.start[i + 1], slab.begin(node.first)) -
@@ -54,10 +62,12 @@ DenseMatrix<Real> sparse_times_transposed(const SparseView<Real>& rows, const De
                 const auto first = next[i - begin];
                 const auto last =
                     std::lower_bound(cells + first, cells + rows.start[i + 1], slab.end(b)) - cells;
-                gather_columns(H.data(), H.rows(), H.cols(), cells + first, rows.value.data() + first,
-                               last - first, part.col(i - begin).data());
+                runs[i - begin] = {cells + first, rows.value.data() + first, last - first,
+                                   part.col(i - begin).data()};
                 next[i - begin] = last;
             }
+            gather_runs<Real>(columns.data(), H.rows(), columns.stride(), slab.end(b) - slab.begin(b),
+                              std::span(runs.data(), static_cast<std::size_t>(end - begin)));
             sum.add(b, std::move(part));
         }
         result.middleCols(begin, end - begin) = sum.finish();
@@ -116,7 +126,9 @@ Movement movement_of_block(const ScalePenalty& penalty, const ScaleProducts<Real
     const auto here = H.middleCols(first, count);
     const auto degree = products.degree.segment(first, count);
     // The half gradient, as `half_gradient_H` has it.
-    DenseMatrix<Real> gradient = products.WtW * here - products.WtX.middleCols(first, count);
+    DenseMatrix<Real> gradient(H.rows(), count);
+    multiply(products.WtW, here, gradient);
+    gradient -= products.WtX.middleCols(first, count);
     gradient += static_cast<Real>(penalty.graph) *
                 (here * degree.asDiagonal() - products.HA.middleCols(first, count));
     gradient += static_cast<Real>(penalty.anchor) * here;
@@ -143,6 +155,18 @@ Movement movement_of_block(const ScalePenalty& penalty, const ScaleProducts<Real
         }
     }
     return result;
+}
+
+/// The sum of `value(block)` over the blocks of a node, along the tree; threads without work take some.
+template <class Value, class ValueOf>
+Value sum_over(const BlockNode& node, const ValueOf& value) {
+    std::vector<Value> values(static_cast<std::size_t>(node.past - node.first));
+    parallel_for(std::ssize(values), [&](Index i) { values[i] = value(node.first + i); });
+    BlockSum<Value> sum;
+    for (Index i = 0; i < std::ssize(values); ++i) {
+        sum.add(node.first + i, std::move(values[i]));
+    }
+    return sum.finish();
 }
 
 } // namespace
@@ -172,14 +196,12 @@ std::vector<DenseMatrix<Real>> times_transposed(const DataMatrix<Real>& X,
 
 template <class Real>
 DenseMatrix<Real> gram_of_rows(const DenseMatrix<Real>& H, const BlockSlab& slab, const BlockNode& node) {
-    BlockSum<DenseMatrix<Real>> sum;
-    for (Index b = node.first; b < node.past; ++b) {
+    return sum_over<DenseMatrix<Real>>(node, [&](Index b) {
         const auto here = H.middleCols(slab.begin(b), slab.end(b) - slab.begin(b));
         DenseMatrix<Real> part(H.rows(), H.rows());
         multiply_by_transposed(here, here, part);
-        sum.add(b, std::move(part));
-    }
-    return sum.finish();
+        return part;
+    });
 }
 
 template <class Real>
@@ -209,11 +231,9 @@ TermSums<Real> TermSums<Real>::take(const double* numbers, Index rank) {
 template <class Real>
 TermSums<Real> term_sums(const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
                          const DenseMatrix<Real>* before, const BlockSlab& slab, const BlockNode& node) {
-    BlockSum<TermSums<Real>> sum;
-    for (Index b = node.first; b < node.past; ++b) {
-        sum.add(b, terms_of_block(products, H, before, slab.begin(b), slab.end(b) - slab.begin(b)));
-    }
-    return sum.finish();
+    return sum_over<TermSums<Real>>(node, [&](Index b) {
+        return terms_of_block(products, H, before, slab.begin(b), slab.end(b) - slab.begin(b));
+    });
 }
 
 template <class Real>
@@ -231,12 +251,10 @@ template <class Real>
 Movement movement_H(const ScalePenalty& penalty, const ScaleProducts<Real>& products,
                     const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
                     const DenseMatrix<Real>* after, const BlockSlab& slab, const BlockNode& node) {
-    BlockSum<Movement> sum;
-    for (Index b = node.first; b < node.past; ++b) {
-        sum.add(b, movement_of_block(penalty, products, H, before, after, slab.begin(b),
-                                     slab.end(b) - slab.begin(b)));
-    }
-    return sum.finish();
+    return sum_over<Movement>(node, [&](Index b) {
+        return movement_of_block(penalty, products, H, before, after, slab.begin(b),
+                                 slab.end(b) - slab.begin(b));
+    });
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <pnmf/types.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <new>
+
+namespace pnmf {
+
+/// Room for numbers that begins where a line of the cache does: a vector of 64 bytes then is in one line, not
+/// in two.
+template <class Real>
+class AlignedRoom {
+  public:
+    explicit AlignedRoom(Index count)
+        : numbers_(static_cast<Real*>(::operator new(static_cast<std::size_t>(count) * sizeof(Real), line))) {
+    }
+
+    Real* data() const { return numbers_.get(); }
+
+  private:
+    static constexpr std::align_val_t line{64};
+    struct Release {
+        void operator()(Real* numbers) const { ::operator delete(numbers, line); }
+    };
+    std::unique_ptr<Real, Release> numbers_;
+};
+
+/// Columns of M, each from the begin of a line on, for `gather_runs`: of a column that does not fit lines,
+/// fewer of them are touched.
+template <class Real>
+class LinedColumns {
+  public:
+    /// d × count, to be filled in.
+    LinedColumns(Index d, Index count) : stride_(lined(d)), room_(stride_ * count) {}
+
+    Real* column(Index j) const { return room_.data() + j * stride_; }
+    const Real* data() const { return room_.data(); }
+    Index stride() const { return stride_; }
+
+  private:
+    static Index lined(Index d) {
+        constexpr Index in_line = 64 / static_cast<Index>(sizeof(Real));
+        const Index whole = (d + in_line - 1) / in_line * in_line;
+        return 4 * whole <= 5 * d ? whole : d; // not where much of the room would be left empty
+    }
+
+    Index stride_;
+    AlignedRoom<Real> room_;
+};
+
+} // namespace pnmf

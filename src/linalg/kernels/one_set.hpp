@@ -1,0 +1,25 @@
+#pragma once
+
+#include "linalg/kernels/basis_kernel.hpp"
+#include "linalg/kernels/chain_kernel.hpp"
+#include "linalg/kernels/distance_kernel.hpp"
+#include "linalg/kernels/gather_kernel.hpp"
+#include "linalg/kernels/strip_kernel.hpp"
+
+/// The kernels of the instruction set that this source is compiled for, as `table`.
+namespace pnmf::PNMF_KERNEL_SET {
+
+#define PNMF_QUOTED(name) #name
+#define PNMF_NAME_OF(name) PNMF_QUOTED(name)
+
+extern const Kernels table;
+const Kernels table{
+    PNMF_NAME_OF(PNMF_KERNEL_SET),
+    {gather<float>, chain<float>, positive_square<float>, take_direction<float>},
+    {gather<double>, chain<double>, positive_square<double>, take_direction<double>},
+    strip_products,
+    squared_distances,
+    nearest_centres,
+};
+
+} // namespace pnmf::PNMF_KERNEL_SET
