@@ -1,3 +1,4 @@
+#include <pnmf/linalg/gemm.hpp>
 #include <pnmf/model/kkt.hpp>
 #include <pnmf/parallel.hpp>
 
@@ -42,7 +43,9 @@ DenseMatrix<Real> half_gradient_H(const ScalePenalty& penalty, const ScaleProduc
                                   const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
                                   const DenseMatrix<Real>* after) {
     const auto graph = static_cast<Real>(penalty.graph);
-    DenseMatrix<Real> gradient = products.WtW * H - products.WtX;
+    DenseMatrix<Real> gradient(H.rows(), H.cols());
+    multiply(products.WtW, H, gradient);
+    gradient -= products.WtX;
     gradient += graph * (H * products.degree.asDiagonal() - products.HA);
     gradient += static_cast<Real>(penalty.anchor) * H;
     if (before != nullptr) {
@@ -57,7 +60,10 @@ DenseMatrix<Real> half_gradient_H(const ScalePenalty& penalty, const ScaleProduc
 template <class Real>
 DenseMatrix<Real> half_gradient_W(const DenseMatrix<Real>& W, const DenseMatrix<Real>& XHt,
                                   const DenseMatrix<Real>& HHt) {
-    return W * HHt - XHt;
+    DenseMatrix<Real> gradient(W.rows(), W.cols());
+    multiply(W, HHt, gradient);
+    gradient -= XHt;
+    return gradient;
 }
 
 template <class Real>

@@ -10,15 +10,25 @@ Objective operator+(const Objective& a, const Objective& b) {
     return {a.fit + b.fit, a.graph + b.graph, a.smoothness + b.smoothness, a.anchor + b.anchor};
 }
 
+namespace {
+
+/// ⟨a_j, b_j⟩, summed in double.
+template <class Real>
+double column_product(const DenseMatrix<Real>& A, const DenseMatrix<Real>& B, Index j) {
+    if constexpr (std::is_same_v<Real, double>) {
+        return A.col(j).dot(B.col(j));
+    } else {
+        return A.col(j).template cast<double>().dot(B.col(j).template cast<double>());
+    }
+}
+
+} // namespace
+
 template <class Real>
 double inner_product(const DenseMatrix<Real>& A, const DenseMatrix<Real>& B) {
     double sum = 0.0;
     for (Index j = 0; j < A.cols(); ++j) {
-        if constexpr (std::is_same_v<Real, double>) {
-            sum += A.col(j).dot(B.col(j));
-        } else {
-            sum += A.col(j).template cast<double>().dot(B.col(j).template cast<double>());
-        }
+        sum += column_product(A, B, j);
     }
     return sum;
 }
@@ -59,21 +69,40 @@ template <class Real>
 Objective scale_objective(const ScalePenalty& penalty, double squared_norm_X,
                           const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
                           const DenseMatrix<Real>* before) {
-    Objective result;
-    result.fit = penalty.fit * squared_norm_X - 2.0 * inner_product(products.WtX, H) +
-                 inner_product(products.WtW, gram_of_rows(H));
+    // What each cell adds, so that any thread may find it; added up in the order of the cells.
+    constexpr Index block = 512;
+    enum { data, graph, own, step };
+    Matrix terms(4, H.cols());
+    DenseMatrix<Real> gram;
+    parallel_for(1 + (H.cols() + block - 1) / block, [&](Index item) {
+        if (item == 0) {
+            gram = gram_of_rows(H);
+            return;
+        }
+        const Index begin = (item - 1) * block;
+        for (Index j = begin; j < std::min(H.cols(), begin + block); ++j) {
+            terms(data, j) = column_product(products.WtX, H, j);
+            terms(graph, j) = column_product(products.HA, H, j);
+            terms(own, j) = H.col(j).template cast<double>().squaredNorm();
+            terms(step, j) =
+                before == nullptr ? 0.0 : (H.col(j) - before->col(j)).template cast<double>().squaredNorm();
+        }
+    });
+    double with_data = 0.0;
+    double with_graph = 0.0;
     double squared_norm_H = 0.0;
     double weighted = 0.0;
     double steps = 0.0;
     for (Index j = 0; j < H.cols(); ++j) {
-        const double column = H.col(j).template cast<double>().squaredNorm();
-        squared_norm_H += column;
-        weighted += static_cast<double>(products.degree[j]) * column;
-        if (before != nullptr) {
-            steps += (H.col(j) - before->col(j)).template cast<double>().squaredNorm();
-        }
+        with_data += terms(data, j);
+        with_graph += terms(graph, j);
+        squared_norm_H += terms(own, j);
+        weighted += static_cast<double>(products.degree[j]) * terms(own, j);
+        steps += terms(step, j);
     }
-    result.graph = penalty.graph * (weighted - inner_product(products.HA, H));
+    Objective result;
+    result.fit = penalty.fit * squared_norm_X - 2.0 * with_data + inner_product(products.WtW, gram);
+    result.graph = penalty.graph * (weighted - with_graph);
     result.smoothness = penalty.before * steps;
     result.anchor = penalty.anchor * squared_norm_H;
     return result;

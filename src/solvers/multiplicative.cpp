@@ -114,9 +114,15 @@ void ScalePair<Real>::plain_basis_step(double nu) {
 template <class Real>
 void ScalePair<Real>::plain_embedding_step(double nu) {
     const auto graph = static_cast<Real>(sub_.penalty.graph);
-    const DenseMatrix<Real> above = products_.WtX + graph * products_.HA;
-    const DenseMatrix<Real> below = products_.WtW * H_ + graph * (H_ * products_.degree.asDiagonal());
-    H_.array() *= above.array() / (below.array() + static_cast<Real>(nu));
+    parallel_blocks(H_.cols(), cells_at_a_time, [&](Index begin, Index end) {
+        const Index cells = end - begin;
+        auto here = H_.middleCols(begin, cells);
+        const DenseMatrix<Real> above =
+            products_.WtX.middleCols(begin, cells) + graph * products_.HA.middleCols(begin, cells);
+        const DenseMatrix<Real> below =
+            products_.WtW * here + graph * (here * products_.degree.segment(begin, cells).asDiagonal());
+        here.array() *= above.array() / (below.array() + static_cast<Real>(nu));
+    });
 }
 
 template <class Real>
@@ -125,10 +131,15 @@ void ScalePair<Real>::make_unit() {
         W_.colwise().norm().transpose().unaryExpr([](Real norm) { return norm > 0 ? norm : Real{1}; });
     const DenseVector<Real> inverse = norms.cwiseInverse();
     W_ = W_ * inverse.asDiagonal();
-    H_ = norms.asDiagonal() * H_;
-    products_.WtX = inverse.asDiagonal() * products_.WtX;
     products_.WtW = inverse.asDiagonal() * products_.WtW * inverse.asDiagonal();
-    products_.HA = norms.asDiagonal() * products_.HA;
+    parallel_blocks(H_.cols(), cells_at_a_time, [&](Index begin, Index end) {
+        const auto scale = [&](auto&& columns, const DenseVector<Real>& factors) {
+            columns = factors.asDiagonal() * columns;
+        };
+        scale(H_.middleCols(begin, end - begin), norms);
+        scale(products_.WtX.middleCols(begin, end - begin), inverse);
+        scale(products_.HA.middleCols(begin, end - begin), norms);
+    });
 }
 
 template <class Real>

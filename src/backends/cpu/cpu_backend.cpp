@@ -5,7 +5,9 @@
 #include "backends/cpu/component_shifts.hpp"
 #include "backends/cpu/embedding_pass.hpp"
 #include "backends/cpu/extrapolate.hpp"
+#include "graphs/scale_forms.hpp"
 
+#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/solver.hpp>
 
@@ -62,7 +64,13 @@ class CpuBackend final : public Backend<Real> {
     }
 
     void graph_products() override {
+        const auto* const neighbors = dynamic_cast<const SparseMultiscaleGraph*>(problem_.graph);
         parallel_for(problem_.scales(), [&](Index t) {
+            if (neighbors != nullptr) {
+                multiply_lists(neighbors->lists(), EdgeWeight(problem_.epsilon[t], neighbors->alpha()),
+                               moving_->H[t], products_[t].HA, products_[t].degree);
+                return;
+            }
             const auto graph = problem_.graph->at(problem_.epsilon[t]);
             products_[t].HA = graph->times_adjacency(moving_->H[t]);
             products_[t].degree = graph->degrees().template cast<Real>();

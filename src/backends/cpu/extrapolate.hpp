@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pnmf/parallel.hpp>
 #include <pnmf/types.hpp>
 
 namespace pnmf {
@@ -10,7 +11,11 @@ template <class Real>
 void extrapolate_scale(const DenseMatrix<Real>& W_now, const DenseMatrix<Real>& H_now, Real beta,
                        DenseMatrix<Real>& W, DenseMatrix<Real>& H) {
     W.array() = (W_now.array() + beta * (W_now - W).array()).max(Real{0});
-    H.array() = (H_now.array() + beta * (H_now - H).array()).max(Real{0});
+    parallel_blocks(H.cols(), 1024, [&](Index begin, Index end) {
+        const auto now = H_now.middleCols(begin, end - begin);
+        auto here = H.middleCols(begin, end - begin);
+        here.array() = (now.array() + beta * (now - here).array()).max(Real{0});
+    });
     for (Index k = 0; k < W.cols(); ++k) {
         const Real norm = W.col(k).norm();
         if (norm > 0) {
