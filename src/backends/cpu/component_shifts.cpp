@@ -4,86 +4,51 @@
 
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/persistence/diagram.hpp>
 
 #include <algorithm>
+#include <array>
 #include <limits>
-#include <numeric>
 
 namespace pnmf {
-
 namespace {
 
-/// By counting: first_child ends as the sums of the numbers of children before each component.
-void list_children(const std::vector<std::int32_t>& parent, ComponentForest::Level& level) {
-    level.first_child.assign(level.size.size() + 1, 0);
-    for (const std::int32_t c : parent) {
-        ++level.first_child[c + 1];
-    }
-    std::partial_sum(level.first_child.begin(), level.first_child.end(), level.first_child.begin());
-    level.children.resize(parent.size());
-    std::vector<std::int32_t> next(level.first_child.begin(), level.first_child.end() - 1);
-    for (std::size_t c = 0; c < parent.size(); ++c) {
-        level.children[next[parent[c]]++] = static_cast<std::int32_t>(c);
-    }
-}
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr Index cells_at_once = 512; ///< whose gradient stays at hand
 
-} // namespace
-
-ComponentForest::ComponentForest(const SpanningTree& tree, const std::vector<double>& epsilon)
-    : levels_(epsilon.size()) {
-    parallel_for(scales(), [&](Index t) {
-        Level& level = levels_[t];
-        const std::vector<Index> of_cells = components(tree, epsilon[t]);
-        level.component.assign(of_cells.begin(), of_cells.end());
-        level.size.assign(static_cast<std::size_t>(component_count(of_cells)), 0);
-        for (const std::int32_t c : level.component) {
-            ++level.size[c];
-        }
-    });
-    for (Index t = 0; t + 1 < scales(); ++t) {
-        levels_[t].parent.resize(levels_[t].size.size());
-        for (std::size_t j = 0; j < levels_[t].component.size(); ++j) {
-            levels_[t].parent[levels_[t].component[j]] = levels_[t + 1].component[j];
-        }
-        list_children(levels_[t].parent, levels_[t + 1]);
-    }
-    if (!levels_.empty()) {
-        levels_.front().first_child.assign(levels_.front().size.size() + 1, 0);
-    }
-}
-
-namespace {
-
-/// Half gradients and least entries, of narrow components whole, of wide ones block by block.
+/// Half gradients and least entries, of narrow components whole, of wide ones block by block. Several threads
+/// may add blocks: a narrow component and an entry of a wide one belong to one block each.
 template <class Real>
 class LevelSums {
   public:
-    LevelSums(const ScalePenalty& penalty, const ShiftForest::Level& level,
-              const ScaleProducts<Real>& products, const std::vector<DenseMatrix<Real>>& H, Index t,
-              ShiftRoom::Level& sums)
-        : penalty_(penalty), level_(level), products_(products), H_(H[t]), before_(scale_before(H, t)),
-          after_(scale_after(H, t)), sums_(sums), next_(level.first_entry),
-          wide_(Matrix::Zero(H_.rows(), std::ssize(level.block))) {
-        sums.gradient.setZero(level.count(), H_.rows());
-        sums.least.setConstant(level.count(), H_.rows(), std::numeric_limits<double>::infinity());
-        sums.shift.setZero(level.count(), H_.rows());
+    LevelSums(const ScalePenalty& penalty, const ShiftForest& forest, const ScaleProducts<Real>& products,
+              const std::vector<DenseMatrix<Real>>& H, Index t, ShiftRoom::Level& sums)
+        : penalty_(penalty), level_(forest[t]), slab_(forest.slab()), products_(products), H_(H[t]),
+          before_(scale_before(H, t)), after_(scale_after(H, t)), sums_(sums),
+          wide_(Matrix::Zero(H_.rows(), std::ssize(level_.block))),
+          wide_least_(Matrix::Constant(H_.rows(), std::ssize(level_.block), infinity)) {
+        sums.gradient.resize(level_.count(), H_.rows());
+        sums.least.resize(level_.count(), H_.rows());
+        sums.shift.resize(level_.count(), H_.rows());
     }
 
-    void add_block(Index block, Index begin, Index end) {
-        constexpr Index most = 512; // cells whose gradient stays at hand
-        DenseMatrix<Real> room(H_.rows(), std::min(most, end - begin));
-        for (Index first = begin; first < end; first += most) {
-            const Index count = std::min(most, end - first);
-            find_gradient(first, count, room);
-            for (Index j = 0; j < count; ++j) {
-                add_cell(block, first + j, room.col(j));
-            }
+    void add_block(Index block) {
+        const Index narrow = level_.first_narrow[block - slab_.first];
+        const Index count = level_.first_narrow[block - slab_.first + 1] - narrow;
+        sums_.gradient.middleRows(narrow, count).setZero();
+        sums_.least.middleRows(narrow, count).setConstant(infinity);
+        const Index end = slab_.end(block);
+        DenseMatrix<Real> room(H_.rows(), std::min(cells_at_once, end - slab_.begin(block)));
+        for (Index first = slab_.begin(block); first < end; first += cells_at_once) {
+            const Index cells = std::min(cells_at_once, end - first);
+            find_gradient(first, cells, room);
+            add_cells(block, first, cells, room);
         }
     }
 
-    /// Half gradients of the wide components, a column for each block that has cells of them.
+    /// Half gradients and least entries of the wide components, a column for each block that has cells of
+    /// them.
     const Matrix& wide() const { return wide_; }
+    const Matrix& wide_least() const { return wide_least_; }
 
   private:
     void find_gradient(Index first, Index count, DenseMatrix<Real>& room) const {
@@ -100,35 +65,45 @@ class LevelSums {
         }
     }
 
-    template <class Column>
-    void add_cell(Index block, Index cell, const Column& gradient) {
-        const std::int32_t c = level_.component[cell];
-        const Index d = H_.rows();
-        for (Index k = 0; k < d; ++k) {
-            sums_.least(c, k) = std::min(sums_.least(c, k), static_cast<double>(H_(k, cell)));
+    /// Row after row, as the sums of one row lie side by side.
+    void add_cells(Index block, Index first, Index count, const DenseMatrix<Real>& gradient) {
+        std::array<std::int32_t, cells_at_once>
+            place{}; // a narrow component, or −1 − the entry of a wide one
+        for (Index j = 0; j < count; ++j) {
+            const std::int32_t c = level_.component[first + j];
+            place[j] = c < level_.narrow ? c : -1 - entry_of(c, block);
         }
-        if (c < level_.narrow) {
-            for (Index k = 0; k < d; ++k) {
-                sums_.gradient(c, k) += static_cast<double>(gradient[k]);
+        for (Index k = 0; k < H_.rows(); ++k) {
+            double* const sums = sums_.gradient.col(k).data();
+            double* const least = sums_.least.col(k).data();
+            for (Index j = 0; j < count; ++j) {
+                const bool narrow = place[j] >= 0;
+                double& sum = narrow ? sums[place[j]] : wide_(k, -1 - place[j]);
+                double& smallest = narrow ? least[place[j]] : wide_least_(k, -1 - place[j]);
+                sum += static_cast<double>(gradient(k, j));
+                smallest = std::min(smallest, static_cast<double>(H_(k, first + j)));
             }
-            return;
         }
-        std::int32_t& entry = next_[c - level_.narrow];
-        while (level_.block[entry] != block) {
-            ++entry;
-        }
-        wide_.col(entry) += gradient.template cast<double>();
+    }
+
+    std::int32_t entry_of(std::int32_t component, Index block) const {
+        const auto blocks = level_.block.begin();
+        const Index w = component - level_.narrow;
+        return static_cast<std::int32_t>(
+            std::lower_bound(blocks + level_.first_entry[w], blocks + level_.first_entry[w + 1], block) -
+            blocks);
     }
 
     const ScalePenalty& penalty_;
     const ShiftForest::Level& level_;
+    BlockSlab slab_;
     const ScaleProducts<Real>& products_;
     const DenseMatrix<Real>& H_;
     const DenseMatrix<Real>* before_;
     const DenseMatrix<Real>* after_;
     ShiftRoom::Level& sums_;
-    std::vector<std::int32_t> next_; ///< entry of each wide component: that of the block, or one before
     Matrix wide_;
+    Matrix wide_least_;
 };
 
 template <class Real>
@@ -139,19 +114,12 @@ void sum_levels(const std::vector<ScalePenalty>& penalties, const ShiftForest& f
     const BlockSlab slab = forest.slab();
     WideSums wide(forest, ranks, 2 * d);
     parallel_for(forest.scales(), [&](Index t) {
-        LevelSums<Real> level(penalties[t], forest[t], products[t], H, t, sums[t]);
-        for (Index b = slab.first; b < slab.past; ++b) {
-            level.add_block(b, slab.begin(b), slab.end(b));
-        }
-        // Least entries are known of the slab already, and go with each node.
-        Index w = 0;
+        LevelSums<Real> level(penalties[t], forest, products[t], H, t, sums[t]);
+        parallel_for(slab.past - slab.first, [&](Index b) { level.add_block(slab.first + b); });
         wide.fill<SumAndLeast>(t, [&](Index entry, double* row) {
-            while (entry >= forest[t].first_entry[w + 1]) {
-                ++w;
-            }
             for (Index k = 0; k < d; ++k) {
                 row[k] = level.wide()(k, entry);
-                row[d + k] = sums[t].least(forest[t].narrow + w, k);
+                row[d + k] = level.wide_least()(k, entry);
             }
         });
     });
@@ -179,29 +147,73 @@ class RowShift {
         : penalties_(penalties), forest_(forest), products_(products), sums_(sums), ranks_(ranks),
           wide_(forest, ranks, 2), has_wide_(forest.has_wide()) {}
 
-    void solve(Index k) {
-        eliminate(k);
-        substitute(k);
-        const double length = best_length(k);
-        for (ShiftRoom::Level& level : sums_) {
-            level.shift.col(k) *= length;
+    /// Rows [first, first + count), one after the other.
+    void solve(Index first, Index count) {
+        add_earlier_moves(first, count);
+        for (Index k = first; k < first + count; ++k) {
+            first_ = first;
+            eliminate(k);
+            substitute(k);
+            const double length = best_length();
+            parallel_for(forest_.scales(), [&](Index t) { sums_[t].shift.col(k) *= length; });
         }
     }
 
+    static constexpr Index rows_at_once = 8;
+    static constexpr Index few_blocks = 4; ///< fewer keep too few threads busy
+
   private:
+    /// Components that stand side by side.
+    struct Range {
+        Index begin = 0;
+        Index end = 0;
+
+        Index size() const { return end - begin; }
+    };
+
+    Index blocks() const { return forest_.slab().past - forest_.slab().first; }
+
+    /// The narrow components of a block. What is inside them is narrow and of the same block, so that blocks
+    /// are solved without one another.
+    Range narrow(Index t, Index block) const {
+        return {forest_[t].first_narrow[block], forest_[t].first_narrow[block + 1]};
+    }
+    Range wide(Index t) const { return {forest_[t].narrow, forest_[t].count()}; }
+
     double own_curvature(Index t, Index k) const {
         return static_cast<double>(products_[t].WtW(k, k)) + penalties_[t].anchor;
     }
 
+    /// How far the rows before `first` have moved each of `count` rows: Σ_{l<first} (WᵀW)_kl a_l. For some
+    /// rows at once, as each a_l is then read once for all of them.
+    void add_earlier_moves(Index first, Index count) {
+        parallel_for(forest_.scales(), [&](Index t) {
+            ShiftRoom::Level& level = sums_[t];
+            level.moved.resize(forest_[t].count(), rows_at_once);
+            level.pivot.resize(forest_[t].count());
+            level.right.resize(forest_[t].count());
+            parallel_blocks(forest_[t].count(), 1024, [&](Index begin, Index end) {
+                auto moved = level.moved.middleRows(begin, end - begin);
+                moved.leftCols(count).setZero();
+                for (Index l = 0; l < first; ++l) {
+                    const auto shift = level.shift.col(l).segment(begin, end - begin);
+                    for (Index i = 0; i < count; ++i) {
+                        moved.col(i) += static_cast<double>(products_[t].WtW(l, first + i)) * shift;
+                    }
+                }
+            });
+        });
+    }
+
     /// S of row k after the rows before it have moved: S + |C| Σ_{l<k} (WᵀW)_kl a_l.
-    void add_earlier_moves(Index t, Index k) {
-        Vector& moved = sums_[t].moved;
-        moved.setZero(forest_[t].count());
-        for (Index l = 0; l < k; ++l) {
-            moved += static_cast<double>(products_[t].WtW(l, k)) * sums_[t].shift.col(l);
+    void move_gradient(Index t, Index k, const Range& range) {
+        auto moved = sums_[t].moved.col(k - first_).segment(range.begin, range.size());
+        for (Index l = first_; l < k; ++l) {
+            moved += static_cast<double>(products_[t].WtW(l, k)) *
+                     sums_[t].shift.col(l).segment(range.begin, range.size());
         }
-        for (Index c = 0; c < forest_[t].count(); ++c) {
-            sums_[t].gradient(c, k) += forest_[t].size[c] * moved[c];
+        for (Index c = range.begin; c < range.end; ++c) {
+            sums_[t].gradient(c, k) += forest_[t].size[c] * moved[c - range.begin];
         }
     }
 
@@ -227,22 +239,26 @@ class RowShift {
     /// Finest scale first: each component is left with its own curvature and pull and what its children,
     /// their shifts eliminated, hand on.
     void eliminate(Index k) {
-        parallel_for(forest_.scales(), [&](Index t) {
-            add_earlier_moves(t, k);
-            sums_[t].pivot.resize(forest_[t].count());
-            sums_[t].right.resize(forest_[t].count());
-        });
-        for (Index t = 0; t < forest_.scales(); ++t) {
-            parallel_blocks(forest_[t].narrow, block, [&](Index begin, Index end) {
-                for (Index c = begin; c < end; ++c) {
+        const bool by_scales = blocks() < few_blocks;
+        if (by_scales) {
+            parallel_for(forest_.scales(), [&](Index t) { move_gradient(t, k, {0, forest_[t].narrow}); });
+        }
+        parallel_for(blocks(), [&](Index block) {
+            for (Index t = 0; t < forest_.scales(); ++t) {
+                const Range range = narrow(t, block);
+                if (!by_scales) {
+                    move_gradient(t, k, range);
+                }
+                for (Index c = range.begin; c < range.end; ++c) {
                     eliminate(t, k, c, {});
                 }
-            });
-        }
+            }
+        });
         if (!has_wide_) {
             return;
         }
         parallel_for(forest_.scales(), [&](Index t) {
+            move_gradient(t, k, wide(t));
             wide_.template fill<NumberRow>(t, [&](Index entry, double* row) {
                 HandedOn sum;
                 for (auto i = forest_[t].first_inside[entry]; i < forest_[t].first_inside[entry + 1]; ++i) {
@@ -274,20 +290,37 @@ class RowShift {
         sums_[t].right[c] = sum.right;
     }
 
+    /// Coarsest scale first; wide components hold narrow ones, not the other way round.
     void substitute(Index k) {
         for (Index t = forest_.scales() - 1; t >= 0; --t) {
-            const auto& level = forest_[t];
-            const bool has_parent = t + 1 < forest_.scales();
-            parallel_blocks(level.count(), block, [&](Index begin, Index end) {
-                for (Index c = begin; c < end; ++c) {
-                    double pull = sums_[t].right[c];
-                    if (has_parent) {
-                        pull += penalties_[t].after * level.size[c] * sums_[t + 1].shift(level.parent[c], k);
-                    }
-                    const double shift = sums_[t].pivot[c] > 0.0 ? pull / sums_[t].pivot[c] : 0.0;
-                    sums_[t].shift(c, k) = std::max(shift, -sums_[t].least(c, k));
-                }
-            });
+            substitute(t, k, wide(t));
+        }
+        const Index scales = forest_.scales();
+        along_blocks_.resize(static_cast<std::size_t>(blocks() * scales));
+        along_wide_.resize(static_cast<std::size_t>(scales));
+        parallel_for(blocks(), [&](Index block) {
+            for (Index t = scales - 1; t >= 0; --t) {
+                substitute(t, k, narrow(t, block));
+            }
+        });
+        parallel_for(scales, [&](Index t) {
+            along_wide_[t] = along(t, k, wide(t));
+            for (Index block = 0; block < blocks(); ++block) {
+                along_blocks_[t * blocks() + block] = along(t, k, narrow(t, block));
+            }
+        });
+    }
+
+    void substitute(Index t, Index k, const Range& range) {
+        const auto& level = forest_[t];
+        const bool has_parent = t + 1 < forest_.scales();
+        for (Index c = range.begin; c < range.end; ++c) {
+            double pull = sums_[t].right[c];
+            if (has_parent) {
+                pull += penalties_[t].after * level.size[c] * sums_[t + 1].shift(level.parent[c], k);
+            }
+            const double shift = sums_[t].pivot[c] > 0.0 ? pull / sums_[t].pivot[c] : 0.0;
+            sums_[t].shift(c, k) = std::max(shift, -sums_[t].least(c, k));
         }
     }
 
@@ -304,16 +337,16 @@ class RowShift {
     };
 
     /// The minimiser θ in [0, 1] of the quadratic along the shift.
-    double best_length(Index k) {
+    double best_length() {
         const BlockShares& shares = forest_.shares();
         const auto nodes = shares.nodes_of(forest_.rank());
         const Index scales = forest_.scales();
         std::vector<Quadratic> mine(nodes.size() * static_cast<std::size_t>(scales)); // scales of a node
-        parallel_for(scales, [&](Index t) {
+        for (Index t = 0; t < scales; ++t) {
             for (Index i = 0; i < std::ssize(nodes); ++i) {
-                mine[i * scales + t] = along_narrow(t, k, nodes[i]);
+                mine[i * scales + t] = along_narrow(t, nodes[i]);
             }
-        });
+        }
         if (ranks_.size() > 1) {
             std::vector<Index> counts;
             for (int r = 0; r < ranks_.size(); ++r) {
@@ -328,29 +361,28 @@ class RowShift {
                 sum.add(shares.nodes[i].first, mine[i * scales + t]);
             }
             Quadratic level = sum.finish();
-            level += along(t, k, forest_[t].narrow, forest_[t].count());
+            level += along_wide_[t];
             total += level;
         }
         return total.curvature > 0.0 ? std::clamp(-total.linear / total.curvature, 0.0, 1.0) : 0.0;
     }
 
     /// The narrow components of a node.
-    Quadratic along_narrow(Index t, Index k, const BlockNode& node) const {
+    Quadratic along_narrow(Index t, const BlockNode& node) const {
         const Index first = forest_.slab().first;
         BlockSum<Quadratic> sum;
         for (Index b = node.first; b < node.past; ++b) {
-            sum.add(b,
-                    along(t, k, forest_[t].first_narrow[b - first], forest_[t].first_narrow[b - first + 1]));
+            sum.add(b, along_blocks_[t * blocks() + b - first]);
         }
         return sum.finish();
     }
 
-    Quadratic along(Index t, Index k, Index begin, Index end) const {
+    Quadratic along(Index t, Index k, const Range& range) const {
         const auto& level = forest_[t];
         const bool has_parent = t + 1 < forest_.scales();
         const double own = own_curvature(t, k);
         Quadratic result;
-        for (Index c = begin; c < end; ++c) {
+        for (Index c = range.begin; c < range.end; ++c) {
             const double a = sums_[t].shift(c, k);
             result.linear += sums_[t].gradient(c, k) * a;
             result.curvature += own * level.size[c] * a * a;
@@ -362,8 +394,6 @@ class RowShift {
         return result;
     }
 
-    static constexpr Index block = 4096; ///< components that one thread treats at a time
-
     const std::vector<ScalePenalty>& penalties_;
     const ShiftForest& forest_;
     const std::vector<ScaleProducts<Real>>& products_;
@@ -371,6 +401,9 @@ class RowShift {
     Communicator& ranks_;
     WideSums wide_;
     bool has_wide_;
+    Index first_ = 0;                     ///< row whose earlier moves are known already
+    std::vector<Quadratic> along_blocks_; ///< of narrow components: blocks of each scale
+    std::vector<Quadratic> along_wide_;   ///< of each scale
 };
 
 } // namespace
@@ -384,18 +417,21 @@ void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftFor
     sums.resize(static_cast<std::size_t>(scales));
     sum_levels(penalties, forest, products, H, sums, ranks);
     RowShift<Real> row(penalties, forest, products, sums, ranks);
-    for (Index k = 0; k < H.front().rows(); ++k) {
-        row.solve(k);
+    const Index rank = H.front().rows();
+    for (Index k = 0; k < rank; k += RowShift<Real>::rows_at_once) {
+        row.solve(k, std::min(RowShift<Real>::rows_at_once, rank - k));
     }
     parallel_for(scales, [&](Index t) {
-        for (Index j = 0; j < H[t].cols(); ++j) {
-            const std::int32_t c = forest[t].component[j];
-            for (Index k = 0; k < H[t].rows(); ++k) {
-                const auto shift = static_cast<Real>(sums[t].shift(c, k));
-                H[t](k, j) = std::max(Real{0}, H[t](k, j) + shift);
-                products[t].HA(k, j) += shift * products[t].degree[j];
+        parallel_blocks(H[t].cols(), cells_at_once, [&](Index begin, Index end) {
+            for (Index k = 0; k < rank; ++k) {
+                const double* const shifts = sums[t].shift.col(k).data();
+                for (Index j = begin; j < end; ++j) {
+                    const auto shift = static_cast<Real>(shifts[forest[t].component[j]]);
+                    H[t](k, j) = std::max(Real{0}, H[t](k, j) + shift);
+                    products[t].HA(k, j) += shift * products[t].degree[j];
+                }
             }
-        }
+        });
     });
 }
 

@@ -47,8 +47,8 @@ struct ShiftRoom {
         Matrix gradient; ///< S: the half gradient summed over each component
         Matrix least;    ///< the smallest entry of H on each component
         Matrix shift;
-        Vector moved; ///< of one row: how far the rows before have moved it, and the elimination
-        Vector pivot;
+        Matrix moved; ///< of a few rows: how far the rows before have moved them
+        Vector pivot; ///< of one row: the elimination
         Vector right;
     };
     std::vector<Level> levels;
