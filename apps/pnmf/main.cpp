@@ -8,6 +8,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/gemm.hpp>
+#include <pnmf/linalg/instruction_set.hpp>
 #include <pnmf/version.hpp>
 
 #include <fmt/core.h>
@@ -65,7 +66,8 @@ void run_verb(int argc, char** argv) {
     app.name("pnmf");
     app.formatter(std::make_shared<pnmf::cli::HelpFormatter>()); // verbs take it over
     app.set_version_flag("--version", [] {
-        return fmt::format("pnmf {}\nmatrix products: {}", PNMF_VERSION, pnmf::blas_description());
+        return fmt::format("pnmf {}\nmatrix products: {}\ninstruction set: {}", PNMF_VERSION,
+                           pnmf::blas_description(), pnmf::instruction_set());
     });
     app.require_subcommand(0, 1);
     app.failure_message(usage_error);
