@@ -1,26 +1,35 @@
 #!/usr/bin/python3
 """The benchmarks as one table, half an hour: run.py BUILD DATA  (`make bench`)
 
+Says first which architecture and instruction set this is; the last column is the ratio in the table that is committed
+for that architecture, benchmarks/results/bench.md (ARM64) or bench_x86_64.md.
 Each row comes from a script or program that compares answers before it prints a time, and stands on its own with more
 detail; longer ones and their results are in benchmarks/results. A ratio above 1 says that pnmf is ahead. What needs
 data, packages or the oracle that are not there is left out, with a line that says so.
 """
 
 import pathlib
+import platform
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 CONTESTANTS = HERE / "contestants"
+COMMITTED = {"aarch64": "bench.md", "x86_64": "bench_x86_64.md"}
 
 
 def tables(command):
-    """The Markdown tables that a command prints, as lists of {column: cell}."""
+    """The Markdown tables that a command prints."""
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError((done.stderr.strip().splitlines() or ["failed"])[-1])
+    return tables_in(done.stdout)
+
+
+def tables_in(text):
+    """Markdown tables as lists of {column: cell}."""
     found, head = [], None
-    for line in done.stdout.splitlines():
+    for line in text.splitlines():
         if not line.startswith("|"):
             head = None
             continue
@@ -77,14 +86,32 @@ def answers(build, data):
         yield f"counts to clusters and page, {ours['data']}", theirs["who"], *said, theirs["ratio"]
 
 
+def machine(build):
+    """Architecture, instruction set and kernel of the matrix product, as the program says them."""
+    said = subprocess.run([str(build / "pnmf"), "--version"], capture_output=True, text=True, check=True).stdout
+    return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in said.splitlines()[1:])}
+
+
+def committed_ratios(architecture, folder=HERE / "results"):
+    """{(work, against): ratio} of the committed table of an architecture; empty where there is none."""
+    page = folder / COMMITTED.get(architecture, "")
+    if not page.is_file():
+        return {}
+    return {(row["work"], row["against"]): row["ratio"] for row in tables_in(page.read_text())[0]}
+
+
 def main():
     build, data = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve()
-    print("| work | against | pnmf | other | ratio |\n| --- | --- | --- | --- | --- |", flush=True)
+    here = machine(build)
+    committed = committed_ratios(platform.machine())
+    print(f"{platform.machine()}; instruction set: {here.get('instruction set', 'unknown')}; matrix products: {here.get('matrix products', 'unknown')}")
+    print(f"committed: {COMMITTED[platform.machine()] if committed else 'no table of this architecture'}\n")
+    print("| work | against | pnmf | other | ratio | committed |\n| --- | --- | --- | --- | --- | --- |", flush=True)
     left = []
     for part in [persistence, reading, sweeps, nmf, protocol, answers]:
         try:
             for row in part(build, data):
-                print("| " + " | ".join(row) + " |", flush=True)
+                print("| " + " | ".join([*row, committed.get((row[0], row[1]), "")]) + " |", flush=True)
         except (RuntimeError, OSError) as error:
             left.append(f"{part.__name__}: not run: {error}")
     print("\n".join(["", *left]) if left else "")

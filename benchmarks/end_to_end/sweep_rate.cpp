@@ -88,13 +88,16 @@ void measure(const Matrix& data, Index rank) {
         H.middleRows(t * rank, rank) = state.current.H[t];
         W.middleCols(t * rank, rank) = state.current.W[t];
     }
+    const Index stacks = std::min<Index>(thread_count(), T); // one for each thread at a time
     const double wide = fastest([&] {
-        XHt[0] = problem.X->times_transposed(H);
-        WtX[0] = problem.X->transposed_times(W);
+        parallel_for(stacks, [&](Index i) {
+            XHt[i] = problem.X->times_transposed(H);
+            WtX[i] = problem.X->transposed_times(W);
+        });
     });
     const double rate_sweep = flops * static_cast<double>(T) / sweep / 1e9;
     const double rate_narrow = flops * static_cast<double>(T) / narrow / 1e9;
-    const double rate_wide = flops * static_cast<double>(stacked) / wide / 1e9;
+    const double rate_wide = flops * static_cast<double>(stacked * stacks) / wide / 1e9;
     fmt::print(
         "| {} x {}, rank {}, {} scales | {} | {:.2f} s | {:.1f} | {:.1f} | {:.1f} | {:.0f} % | {:.0f} % |\n",
         data.rows(), data.cols(), rank, T, sizeof(Real) == 4 ? "float" : "double", sweep, rate_sweep,
