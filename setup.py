@@ -3,6 +3,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -23,6 +24,8 @@ class CMakeBuild(build_ext):
             folder = pathlib.Path(self.build_temp).resolve() / "cmake"
             configure = ["cmake", "-S", ROOT, "-B", folder, "-DCMAKE_BUILD_TYPE=Release", "-DPNMF_BUILD_PYTHON=ON"]
             configure += ["-DPNMF_BUILD_PROGRAM=OFF", f"-DPNMF_PYTHON={sys.executable}"]
+            # Ninja where it is: a system that builds the project has it, and perhaps no make.
+            configure += ["-G", "Ninja"] if shutil.which("ninja") and "CMAKE_GENERATOR" not in os.environ else []
             configure += os.environ.get("PNMF_CMAKE_ARGS", "").split()
             subprocess.run(configure, check=True)
             # A number: make without one starts every compilation at once, more than memory holds.
