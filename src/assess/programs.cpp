@@ -1,10 +1,9 @@
-#include <pnmf/assess/programs.hpp>
+#include "linalg/decompositions.hpp"
 
+#include <pnmf/assess/programs.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/parallel.hpp>
-
-#include <Eigen/Eigenvalues>
 
 #include <algorithm>
 #include <cmath>
@@ -66,12 +65,12 @@ GeneSums sums_of(const DenseView<Real>& X, const Matrix& usages) {
 /// The pseudo-inverse of U Uᵀ.
 Matrix inverse_of_products(const Matrix& usages) {
     const Matrix products = usages * usages.transpose();
-    const Eigen::SelfAdjointEigenSolver<Matrix> parts(products);
-    const Vector& values = parts.eigenvalues();
+    const SymmetricEigen parts = symmetric_eigen(products);
+    const Vector& values = parts.values;
     constexpr double negligible = 1e-10;
     const double least = negligible * std::max(0.0, values.maxCoeff());
     const Vector inverse = values.unaryExpr([&](double x) { return x > least ? 1.0 / x : 0.0; });
-    return parts.eigenvectors() * inverse.asDiagonal() * parts.eigenvectors().transpose();
+    return parts.vectors * inverse.asDiagonal() * parts.vectors.transpose();
 }
 
 Matrix unit_columns(Matrix W) {

@@ -1,9 +1,9 @@
 #include "diagnostics/unknown.hpp"
+#include "linalg/decompositions.hpp"
 
 #include <pnmf/diagnostics/embedding_increments.hpp>
 #include <pnmf/error.hpp>
 
-#include <Eigen/Eigenvalues>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -117,8 +117,7 @@ EmbeddingIncrements embedding_increments(Index scales, const std::function<Matri
     Index entries = 0;
     for (Index t = 0; t < scales; ++t) {
         const Matrix H = embedding(t);
-        const Eigen::SelfAdjointEigenSolver<Matrix> solver(H * H.transpose(), Eigen::EigenvaluesOnly);
-        smallest = std::min(smallest, std::max(solver.eigenvalues()(0), 0.0));
+        smallest = std::min(smallest, std::max(symmetric_eigenvalues(H * H.transpose())(0), 0.0));
         zeros += static_cast<double>((H.array() == 0.0).count());
         entries += H.size();
         result.norm.push_back(H.norm());

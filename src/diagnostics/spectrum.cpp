@@ -1,10 +1,10 @@
 #include "diagnostics/unknown.hpp"
+#include "linalg/decompositions.hpp"
+#include "linalg/lanczos.hpp"
 
 #include <pnmf/diagnostics/spectrum.hpp>
 #include <pnmf/persistence/diagram.hpp>
 
-#include <Eigen/Eigenvalues>
-#include <Spectra/SymEigsSolver.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,46 +12,10 @@
 #include <functional>
 #include <limits>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 
 namespace pnmf {
 namespace {
-
-/// A symmetric operator as Spectra asks for it.
-class Operator {
-  public:
-    using Scalar = double;
-
-    Operator(Index side, std::function<Vector(const Vector&)> apply)
-        : side_(side), apply_(std::move(apply)) {}
-
-    Index rows() const { return side_; }
-    Index cols() const { return side_; }
-    void perform_op(const double* in, double* out) const {
-        Eigen::Map<Vector>(out, side_) = apply_(Eigen::Map<const Vector>(in, side_));
-    }
-
-  private:
-    Index side_;
-    std::function<Vector(const Vector&)> apply_;
-};
-
-/// The largest eigenvalue by Lanczos; nothing when it does not settle.
-std::optional<double> largest_eigenvalue(Operator op, Index dimension) {
-    const Index basis = std::min<Index>(dimension, 40);
-    Spectra::SymEigsSolver<Operator> solver(op, 1, basis);
-    try {
-        solver.init();
-        solver.compute(Spectra::SortRule::LargestAlge, 300, 1e-9);
-    } catch (const std::runtime_error&) { // Spectra's way to say that its small problem could not be solved
-        return std::nullopt;
-    }
-    if (solver.info() != Spectra::CompInfo::Successful) {
-        return std::nullopt;
-    }
-    return solver.eigenvalues()(0);
-}
 
 Vector times_laplacian(const MultiscaleGraph::Scale& scale, const Vector& v) {
     const Matrix row = v.transpose();
@@ -91,10 +55,15 @@ struct Ends {
 
 Ends ends_by_decomposition(Index cells, const std::vector<Edge>& edges, double alpha, double epsilon) {
     const SortedEdges block(cells, edges);
-    const Vector values =
-        Eigen::SelfAdjointEigenSolver<Matrix>(laplacian(block, alpha, epsilon), Eigen::EigenvaluesOnly)
-            .eigenvalues();
+    const Vector values = symmetric_eigenvalues(laplacian(block, alpha, epsilon));
     return {.second = values(1), .largest = values(cells - 1)};
+}
+
+/// A function of vectors, as Lanczos asks for it.
+SymmetricProduct pointwise(std::function<Vector(const Vector&)> apply, Index size) {
+    return [apply = std::move(apply), size](const double* in, double* out) {
+        Eigen::Map<Vector>(out, size) = apply(Eigen::Map<const Vector>(in, size));
+    };
 }
 
 /// By Lanczos on L, then on (γ_n·I − L) off the constants; both with the vectors that live on the component.
@@ -107,7 +76,7 @@ std::optional<Ends> ends_by_lanczos(const MultiscaleGraph::Scale& scale, const s
         return wide;
     };
     const auto times = [&](const Vector& v) { return Vector(times_laplacian(scale, spread(v))(cells)); };
-    const auto largest = largest_eigenvalue(Operator(size, times), size);
+    const auto largest = largest_eigenvalue(size, pointwise(times, size));
     if (!largest) {
         return std::nullopt;
     }
@@ -116,7 +85,7 @@ std::optional<Ends> ends_by_lanczos(const MultiscaleGraph::Scale& scale, const s
         const Vector image = *largest * centred - times(centred);
         return Vector(image.array() - image.mean());
     };
-    const auto shifted = largest_eigenvalue(Operator(size, rest), size);
+    const auto shifted = largest_eigenvalue(size, pointwise(rest, size));
     if (!shifted) {
         return std::nullopt;
     }
@@ -154,7 +123,7 @@ void add_extremal(SpectrumPath& path, const MultiscaleGraph& graph, const Sorted
 /// All eigenvalues, ascending.
 Vector spectrum(const MultiscaleGraph::Scale& scale) {
     const Matrix L = Matrix(scale.degrees().asDiagonal()) - scale.adjacency();
-    return Eigen::SelfAdjointEigenSolver<Matrix>(L, Eigen::EigenvaluesOnly).eigenvalues();
+    return symmetric_eigenvalues(L);
 }
 
 void add_complete(SpectrumPath& path, Index kernel, const Vector& now, const Vector& before) {

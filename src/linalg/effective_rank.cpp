@@ -1,6 +1,6 @@
-#include <pnmf/linalg/effective_rank.hpp>
+#include "linalg/decompositions.hpp"
 
-#include <Eigen/Eigenvalues>
+#include <pnmf/linalg/effective_rank.hpp>
 
 #include <cmath>
 
@@ -11,8 +11,7 @@ double effective_rank(const DenseMatrix<Real>& H) {
     const Matrix& wide = H.template cast<double>(); // H itself when Real is double
     const Matrix gram =
         wide.rows() <= wide.cols() ? Matrix(wide * wide.transpose()) : Matrix(wide.transpose() * wide);
-    const Vector squares =
-        Eigen::SelfAdjointEigenSolver<Matrix>(gram, Eigen::EigenvaluesOnly).eigenvalues().cwiseMax(0.0);
+    const Vector squares = symmetric_eigenvalues(gram).cwiseMax(0.0);
     const double total = squares.sum();
     if (!(total > 0.0)) {
         return 0.0;

@@ -6,6 +6,7 @@
 #include <Spectra/SymEigsSolver.h>
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace pnmf {
 namespace {
@@ -39,6 +40,22 @@ Matrix leading_eigenvectors(Index side, const SymmetricProduct& apply, Index ran
     require(solver.info() == Spectra::CompInfo::Successful,
             "the leading {} singular vectors could not be computed; a smaller rank may help", rank);
     return solver.eigenvectors();
+}
+
+std::optional<double> largest_eigenvalue(Index side, const SymmetricProduct& apply) {
+    const Index basis = std::min<Index>(side, 40);
+    Operator matrix(side, apply);
+    Spectra::SymEigsSolver<Operator> solver(matrix, 1, basis);
+    try {
+        solver.init();
+        solver.compute(Spectra::SortRule::LargestAlge, 300, 1e-9);
+    } catch (const std::runtime_error&) { // Spectra's way to say that its small problem could not be solved
+        return std::nullopt;
+    }
+    if (solver.info() != Spectra::CompInfo::Successful) {
+        return std::nullopt;
+    }
+    return solver.eigenvalues()(0);
 }
 
 } // namespace pnmf

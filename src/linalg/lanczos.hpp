@@ -3,6 +3,7 @@
 #include <pnmf/types.hpp>
 
 #include <functional>
+#include <optional>
 
 namespace pnmf {
 
@@ -13,5 +14,8 @@ using SymmetricProduct = std::function<void(const double* in, double* out)>;
 /// orthonormal, largest first. Lanczos with implicit restarts (Spectra) from a fixed start, so the same on
 /// every call. InputError when it does not converge. 1 ≤ rank < side.
 Matrix leading_eigenvectors(Index side, const SymmetricProduct& apply, Index rank, double tolerance);
+
+/// The largest eigenvalue of a symmetric operator, by the same method; nothing when it does not settle.
+std::optional<double> largest_eigenvalue(Index side, const SymmetricProduct& apply);
 
 } // namespace pnmf

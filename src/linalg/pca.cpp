@@ -1,9 +1,8 @@
+#include "linalg/decompositions.hpp"
 #include "linalg/lanczos.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/pca.hpp>
-
-#include <Eigen/Eigenvalues>
 
 #include <algorithm>
 #include <cmath>
@@ -40,8 +39,8 @@ Matrix leading_directions(const DataMatrix<double>& X, const Vector& mean, Index
     const Index p = X.features();
     if (p <= whole_features || 2 * count >= p) {
         const Matrix scatter = scatter_times(X, mean, Matrix::Identity(p, p), products);
-        const Eigen::SelfAdjointEigenSolver<Matrix> solver(0.5 * (scatter + scatter.transpose()));
-        return solver.eigenvectors().rightCols(count).rowwise().reverse();
+        const Matrix symmetric = 0.5 * (scatter + scatter.transpose());
+        return symmetric_eigen(symmetric).vectors.rightCols(count).rowwise().reverse();
     }
     const SymmetricProduct apply = [&](const double* in, double* out) {
         Eigen::Map<Vector>(out, p) = scatter_times(X, mean, Eigen::Map<const Vector>(in, p), products);

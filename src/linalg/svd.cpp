@@ -1,13 +1,9 @@
+#include "linalg/decompositions.hpp"
 #include "linalg/lanczos.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/svd.hpp>
 #include <pnmf/parallel.hpp>
-
-#include <Eigen/Eigenvalues>
-
-#include <Eigen/QR>
-#include <Eigen/SVD>
 
 #include <algorithm>
 #include <optional>
@@ -31,8 +27,8 @@ Matrix dense_values(const DataMatrix<Real>& X) {
 }
 
 TruncatedSvd decompose_whole(const Matrix& X, Index rank) {
-    const Eigen::BDCSVD<Matrix> svd(X, Eigen::ComputeThinU | Eigen::ComputeThinV);
-    return {svd.matrixU().leftCols(rank), svd.singularValues().head(rank), svd.matrixV().leftCols(rank)};
+    const TruncatedSvd whole = thin_svd(X);
+    return {whole.U.leftCols(rank), whole.S.head(rank), whole.V.leftCols(rank)};
 }
 
 /// XᵀX·Y (cells) or XXᵀ·Y (features).
@@ -93,12 +89,12 @@ Matrix gram_of_rows(const Matrix& M) {
 /// far above what that loses; nothing where they are not.
 std::optional<TruncatedSvd> from_wide_image(const Matrix& space, const Matrix& B) {
     constexpr double enough = 1e-8; // of squares: single values are good to a part in 10⁸
-    const Eigen::SelfAdjointEigenSolver<Matrix> solver(gram_of_rows(B));
-    const Vector squares = solver.eigenvalues().reverse();
+    const SymmetricEigen eigen = symmetric_eigen(gram_of_rows(B));
+    const Vector squares = eigen.values.reverse();
     if (!(squares[squares.size() - 1] > enough * squares[0])) {
         return std::nullopt;
     }
-    const Matrix Z = solver.eigenvectors().rowwise().reverse();
+    const Matrix Z = eigen.vectors.rowwise().reverse();
     TruncatedSvd svd{space * Z, squares.cwiseSqrt(), Matrix(B.cols(), B.rows())};
     const Matrix scaled = Z * svd.S.cwiseInverse().asDiagonal();
     constexpr Index columns = 8192;
@@ -148,11 +144,9 @@ TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank, DataProducts* 
     const DenseMatrix<Real>& basis = space.cast<Real>(); // space itself when Real is double
     const Matrix image = over_cells ? Matrix(X.times_transposed(basis.transpose()).template cast<double>())
                                     : Matrix(X.transposed_times(basis).transpose().template cast<double>());
-    const Eigen::HouseholderQR<Matrix> qr(image);
-    const Matrix R = qr.matrixQR().topRows(rank).template triangularView<Eigen::Upper>();
-    const TruncatedSvd small = decompose_whole(R, rank);
-    const Matrix Q = qr.householderQ() * Matrix::Identity(image.rows(), rank);
-    const Matrix far = Q * small.U;
+    const ThinQr qr = thin_qr(image);
+    const TruncatedSvd small = thin_svd(qr.R);
+    const Matrix far = qr.Q * small.U;
     const Matrix near = space * small.V;
     return over_cells ? TruncatedSvd{far, small.S, near} : TruncatedSvd{near, small.S, far};
 }

@@ -1,12 +1,12 @@
 #include "persistence/search_space.hpp"
 
+#include "linalg/decompositions.hpp"
+
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/parallel.hpp>
-
-#include <Eigen/QR>
 
 #include <algorithm>
 
@@ -32,18 +32,13 @@ Vector mean_cell(const Points& points) {
     return sum / static_cast<double>(X.cols);
 }
 
-Matrix orthonormal(const Matrix& Y) {
-    const Eigen::HouseholderQR<Matrix> qr(Y);
-    return qr.householderQ() * Matrix::Identity(Y.rows(), Y.cols());
-}
-
 /// An orthonormal basis, p × q, of about the leading left singular space, by a subspace iteration.
 Matrix leading_basis(const DataMatrix<double>& X, Index q, std::uint64_t seed) {
     Random random = Random(seed).fork(2);
     const Matrix start = Matrix::NullaryExpr(q, X.cells(), [&] { return random.normal(); });
-    Matrix Q = orthonormal(X.times_transposed(start));
+    Matrix Q = thin_qr(X.times_transposed(start)).Q;
     for (int step = 0; step < power_steps; ++step) {
-        Q = orthonormal(X.times_transposed(X.transposed_times(Q)));
+        Q = thin_qr(X.times_transposed(X.transposed_times(Q))).Q;
     }
     return Q;
 }

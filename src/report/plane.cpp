@@ -1,8 +1,8 @@
 #include "report/plane.hpp"
 
-#include <pnmf/model/objective.hpp>
+#include "linalg/decompositions.hpp"
 
-#include <Eigen/Eigenvalues>
+#include <pnmf/model/objective.hpp>
 
 #include <cmath>
 
@@ -42,16 +42,16 @@ Plane common_plane(const std::function<Matrix(Index)>& embedding, const std::vec
     }
     plane.centre = sum / count;
     const Matrix covariance = second / count - plane.centre * plane.centre.transpose();
-    const Eigen::SelfAdjointEigenSolver<Matrix> eigen(covariance);
-    const double total = eigen.eigenvalues().cwiseMax(0.0).sum();
+    const SymmetricEigen eigen = symmetric_eigen(covariance);
+    const double total = eigen.values.cwiseMax(0.0).sum();
     for (Index axis = 0; axis < 2; ++axis) {
-        plane.directions.col(axis) = eigen.eigenvectors().col(rank - 1 - axis);
+        plane.directions.col(axis) = eigen.vectors.col(rank - 1 - axis);
         Index largest = 0;
         plane.directions.col(axis).cwiseAbs().maxCoeff(&largest);
         if (plane.directions(largest, axis) < 0.0) {
             plane.directions.col(axis) *= -1.0;
         }
-        const double value = std::max(0.0, eigen.eigenvalues()[rank - 1 - axis]);
+        const double value = std::max(0.0, eigen.values[rank - 1 - axis]);
         plane.share[static_cast<std::size_t>(axis)] = total > 0.0 ? value / total : 0.0;
     }
     return plane;

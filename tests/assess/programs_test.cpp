@@ -1,10 +1,9 @@
-#include <pnmf/assess/programs.hpp>
-
+#include "linalg/decompositions.hpp"
 #include "support/clouds.hpp"
 
+#include <pnmf/assess/programs.hpp>
 #include <pnmf/parallel.hpp>
 
-#include <Eigen/QR>
 #include <gmock/gmock.h>
 
 #include <cmath>
@@ -48,7 +47,10 @@ Matrix scores_by_regression(const Matrix& X, const Matrix& U) {
         Z.row(g) *= deviation > 1e-8 ? 1.0 / deviation : 0.0;
     }
     const Matrix Ut = U.transpose();
-    return Ut.completeOrthogonalDecomposition().solve(Z.transpose()).transpose();
+    const TruncatedSvd svd = thin_svd(Ut);
+    const double least = 1e-10 * svd.S[0];
+    const Vector inverse = svd.S.unaryExpr([&](double s) { return s > least ? 1.0 / s : 0.0; });
+    return (svd.V * inverse.asDiagonal() * svd.U.transpose() * Z.transpose()).transpose();
 }
 
 TEST(ProgramUsages, SumToOneAndDoNotDependOnTheScaleOfAComponent) {

@@ -1,3 +1,4 @@
+#include "linalg/decompositions.hpp"
 #include "linalg/plain_products.hpp"
 #include "support/clouds.hpp"
 
@@ -5,7 +6,6 @@
 #include <pnmf/linalg/pca.hpp>
 #include <pnmf/parallel.hpp>
 
-#include <Eigen/SVD>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -28,19 +28,18 @@ void expect_components(const Matrix& X, const PrincipalComponents& found, Index 
     SCOPED_TRACE(std::to_string(X.rows()) + " x " + std::to_string(X.cols()));
     const Vector mean = X.rowwise().mean();
     const Matrix centred = X.colwise() - mean;
-    const Eigen::BDCSVD<Matrix> whole(centred, Eigen::ComputeThinU | Eigen::ComputeThinV);
+    const TruncatedSvd whole = thin_svd(centred);
     ASSERT_EQ(found.count(), count);
     EXPECT_LT((found.mean - mean).norm(), 1e-12 * mean.norm());
     const double cells_less_one = static_cast<double>(X.cols() - 1);
     for (Index k = 0; k < count; ++k) {
-        const double expected = whole.singularValues()[k] * whole.singularValues()[k] / cells_less_one;
+        const double expected = whole.S[k] * whole.S[k] / cells_less_one;
         EXPECT_NEAR(found.variance[k] / expected, 1.0, 1e-8) << k;
     }
     const Matrix coordinates = found.coordinates(DataMatrix<double>(X));
     const Matrix part = found.directions * coordinates;
-    const Matrix expected = whole.matrixU().leftCols(count) *
-                            whole.singularValues().head(count).asDiagonal() *
-                            whole.matrixV().leftCols(count).transpose();
+    const Matrix expected =
+        whole.U.leftCols(count) * whole.S.head(count).asDiagonal() * whole.V.leftCols(count).transpose();
     EXPECT_LT((part - expected).norm(), 1e-6 * expected.norm());
     const Matrix gram = found.directions.transpose() * found.directions;
     EXPECT_LT((gram - Matrix::Identity(count, count)).norm(), 1e-9);

@@ -1,10 +1,10 @@
+#include "linalg/decompositions.hpp"
 #include "linalg/plain_products.hpp"
 #include "support/clouds.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/svd.hpp>
 
-#include <Eigen/SVD>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -36,18 +36,17 @@ template <class Real>
 void expect_leading(const DataMatrix<Real>& X, const Matrix& values, Index rank, double slack) {
     SCOPED_TRACE(std::to_string(values.rows()) + " x " + std::to_string(values.cols()) + ", rank " +
                  std::to_string(rank) + (X.is_sparse() ? ", sparse" : ", dense"));
-    const Eigen::BDCSVD<Matrix> whole(values, Eigen::ComputeThinU | Eigen::ComputeThinV);
+    const TruncatedSvd whole = thin_svd(values);
     const TruncatedSvd found = truncated_svd(X, rank);
     ASSERT_EQ(found.U.rows(), values.rows());
     ASSERT_EQ(found.V.rows(), values.cols());
     ASSERT_EQ(found.S.size(), rank);
     for (Index k = 0; k < rank; ++k) {
-        EXPECT_NEAR(found.S[k] / whole.singularValues()[k], 1.0, slack) << k;
+        EXPECT_NEAR(found.S[k] / whole.S[k], 1.0, slack) << k;
     }
     EXPECT_LT(defect(found.U), 10.0 * slack);
     EXPECT_LT(defect(found.V), 10.0 * slack);
-    const TruncatedSvd expected{whole.matrixU().leftCols(rank), whole.singularValues().head(rank),
-                                whole.matrixV().leftCols(rank)};
+    const TruncatedSvd expected{whole.U.leftCols(rank), whole.S.head(rank), whole.V.leftCols(rank)};
     EXPECT_LT((leading_part(found) - leading_part(expected)).norm(), 100.0 * slack * expected.S[0]);
 }
 

@@ -1,3 +1,5 @@
+#include "linalg/decompositions.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/linalg/pca.hpp>
@@ -6,7 +8,6 @@
 #include <pnmf/results/run.hpp>
 #include <pnmf/simulate/cells.hpp>
 
-#include <Eigen/SVD>
 #include <gmock/gmock.h>
 
 #include <algorithm>
@@ -168,8 +169,7 @@ TEST(Preset, CellsAreNormalisedChosenAndGivenASpaceAsPlainLoopsDoIt) {
     ASSERT_TRUE(data.space.has_value());
     EXPECT_EQ(data.space->name, "pca:6");
     const Matrix centred = slow.logarithms.colwise() - Vector(slow.logarithms.rowwise().mean());
-    const Eigen::JacobiSVD<Matrix> svd(centred, Eigen::ComputeThinU);
-    const Matrix plain = svd.matrixU().leftCols(6).transpose() * centred;
+    const Matrix plain = thin_svd(centred).U.leftCols(6).transpose() * centred;
     const Matrix& found = data.space->coordinates;
     EXPECT_LT((found.transpose() * found - plain.transpose() * plain).cwiseAbs().maxCoeff(), 1e-8);
     EXPECT_LE(analysis.choices.size(), 8U);

@@ -1,3 +1,4 @@
+#include "linalg/decompositions.hpp"
 #include "support/clouds.hpp"
 #include "support/problems.hpp"
 
@@ -6,7 +7,6 @@
 #include <pnmf/model/objective.hpp>
 #include <pnmf/solvers/initial.hpp>
 
-#include <Eigen/SVD>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,9 +25,8 @@ TEST(Nndsvd, TakesTheLeadingTripletOfThePositivePartOfEachTriplet) {
     for (Index k = 0; k < 5; ++k) {
         // Theorem of Boutsidis and Gallopoulos: of [σuvᵀ]₊, which has rank two at most.
         const Matrix positive = (svd.S[k] * svd.U.col(k) * svd.V.col(k).transpose()).cwiseMax(0.0);
-        const Eigen::JacobiSVD<Matrix> leading(positive, Eigen::ComputeThinU | Eigen::ComputeThinV);
-        const Matrix expected =
-            leading.singularValues()[0] * leading.matrixU().col(0) * leading.matrixV().col(0).transpose();
+        const TruncatedSvd leading = thin_svd(positive);
+        const Matrix expected = leading.S[0] * leading.U.col(0) * leading.V.col(0).transpose();
         EXPECT_LT((pair.W.col(k) * pair.H.row(k) - expected).norm(), 1e-12 * svd.S[0]) << k;
         EXPECT_NEAR(pair.W.col(k).norm(), pair.H.row(k).norm(), 1e-12);
     }

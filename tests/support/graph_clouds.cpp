@@ -1,8 +1,8 @@
 #include "support/graph_clouds.hpp"
 
-#include <pnmf/linalg/random.hpp>
+#include "linalg/decompositions.hpp"
 
-#include <Eigen/Eigenvalues>
+#include <pnmf/linalg/random.hpp>
 
 #include <cmath>
 
@@ -62,7 +62,7 @@ Matrix laplacian(const Matrix& adjacency) {
 }
 
 Vector spectrum(const Matrix& symmetric) {
-    return Eigen::SelfAdjointEigenSolver<Matrix>(symmetric, Eigen::EigenvaluesOnly).eigenvalues();
+    return symmetric_eigenvalues(symmetric);
 }
 
 Index kernel_dimension(const Vector& eigenvalues) {
