@@ -214,7 +214,7 @@ TEST_F(FitInterrupt, KeepsItsMomentumOrIsRefusedWhenResumedWithLessMemory) {
     GTEST_SKIP() << "a sanitiser takes memory of its own";
 #endif
     const std::string same = circles(150, 1000) + " --tolerance 0 --rank 40 --max-scales 100 --neighbors 15 "
-                                                  "--start broadcast --threads 2 --json";
+                                                  "--start broadcast --clusters 4 --threads 2 --json";
     const auto planned = [&](double limit) {
         return fit(same + " --max-sweeps 1 --memory " + std::to_string(static_cast<long>(limit)),
                    out("plan"));
@@ -228,7 +228,8 @@ TEST_F(FitInterrupt, KeepsItsMomentumOrIsRefusedWhenResumedWithLessMemory) {
 
     input_ = (folder_ / "circles150.h5ad").string();
     rank_ = "40";
-    const auto process = begun({"--max-scales", "100", "--neighbors", "15", "--start", "broadcast"});
+    const auto process =
+        begun({"--max-scales", "100", "--neighbors", "15", "--start", "broadcast", "--clusters", "4"});
     process->signal(SIGINT);
     ASSERT_EQ(process->wait(), 130) << process->err();
     const std::string limit = " --resume --max-sweeps 0 --memory ";

@@ -23,9 +23,9 @@ TEST_F(Fit, KeepsToThePlannedMemory) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "a sanitiser takes memory of its own";
 #endif
-    const std::string data = circles(150, 1000) +
-                             " --max-scales 100 --neighbors 15 --start broadcast --rank 40 --threads 2" +
-                             few_sweeps;
+    const std::string data =
+        circles(150, 1000) +
+        " --max-scales 100 --neighbors 15 --start broadcast --rank 40 --clusters 4 --threads 2" + few_sweeps;
     const Json all = Json::parse(expect_done(data + " --memory 64G", out("all")).out);
     const double planned = all["planned_bytes"];
     EXPECT_NEAR(all["peak_bytes"].get<double>() / planned, 1.0, 0.1);
