@@ -46,7 +46,7 @@ TEST_P(Parallel, ThreadsWithoutWorkHelpInsideABody) {
     }
     // Two items of the inner loop wait for each other: they end only on two threads.
     std::atomic<int> arrived = 0;
-    std::atomic<bool> met = false;
+    std::atomic<bool> in_vain = false;
     parallel_for(2, [&](Index i) {
         if (i == 0) {
             parallel_for(2, [&](Index) {
@@ -55,11 +55,11 @@ TEST_P(Parallel, ThreadsWithoutWorkHelpInsideABody) {
                 while (arrived < 2 && std::chrono::steady_clock::now() < until) {
                     std::this_thread::yield();
                 }
-                met = arrived == 2;
+                in_vain = in_vain || arrived < 2;
             });
         }
     });
-    EXPECT_TRUE(met);
+    EXPECT_FALSE(in_vain);
 }
 
 TEST_P(Parallel, AnExceptionInsideABodyOfABodyReachesTheCaller) {
