@@ -1,4 +1,5 @@
 #include "cli/fit_fixture.hpp"
+#include "support/sanitiser.hpp"
 
 #include <pnmf/results/checkpoint.hpp>
 
@@ -210,9 +211,9 @@ TEST_F(FitInterrupt, GoesOnWithoutWhatItHadGivenUp) {
 }
 
 TEST_F(FitInterrupt, KeepsItsMomentumOrIsRefusedWhenResumedWithLessMemory) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "a sanitiser takes memory of its own";
-#endif
+    if (with_sanitiser()) {
+        GTEST_SKIP() << "a sanitiser takes memory of its own";
+    }
     const std::string same = circles(150, 1000) + " --tolerance 0 --rank 40 --max-scales 100 --neighbors 15 "
                                                   "--start broadcast --clusters 4 --threads 2 --json";
     const auto planned = [&](double limit) {

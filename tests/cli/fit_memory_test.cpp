@@ -1,4 +1,5 @@
 #include "fit_fixture.hpp"
+#include "support/sanitiser.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,9 +21,9 @@ TEST_F(Fit, WithMemoryToSpareSaysWhatItPlansAndChangesNothing) {
 
 /// A fit whose factors, 51 MB, are large beside what the program needs anyway.
 TEST_F(Fit, KeepsToThePlannedMemory) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "a sanitiser takes memory of its own";
-#endif
+    if (with_sanitiser()) {
+        GTEST_SKIP() << "a sanitiser takes memory of its own";
+    }
     const std::string data =
         circles(150, 1000) +
         " --max-scales 100 --neighbors 15 --start broadcast --rank 40 --clusters 4 --threads 2" + few_sweeps;
@@ -59,9 +60,9 @@ TEST_F(Fit, KeepsToThePlannedMemory) {
 }
 
 TEST_F(Fit, ThatTheProcessHasNoMemoryForIsRefusedBeforeTheWork) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    GTEST_SKIP() << "a sanitiser takes memory of its own";
-#endif
+    if (with_sanitiser()) {
+        GTEST_SKIP() << "a sanitiser takes memory of its own";
+    }
     // 6,000 cells have 36 million pairs, 288 MB; nothing is said about memory but by the system.
     const CommandResult refused =
         run_command("ulimit -v 400000; " + command(circles(1500, 0) + " --threads 1" + few_sweeps, out()));
