@@ -270,11 +270,10 @@ void write_anndata(const fs::path& path, const AnnDataFile& file, const AnnDataW
     target.commit();
 }
 
-void add_cell_columns(const fs::path& path, const std::vector<TableColumn>& columns) {
-    require(columns.size() <= most_new_columns, "{}: at most {} columns can be added to obs at once, got {}",
-            path.string(), most_new_columns, columns.size());
-    // The copy is compared with all of the file.
-    const io::Rehearsal rehearsal(path, [&path] { hdf5::Object::manifest_of(path); });
+namespace {
+
+/// In a copy of the file, which then takes its place.
+void add_to_copy(const fs::path& path, const std::vector<TableColumn>& columns) {
     const hdf5::Session session;
     io::check_h5ad(hdf5::Object::open_file(path));
     io::AtomicFile copy(path);
@@ -290,6 +289,16 @@ void add_cell_columns(const fs::path& path, const std::vector<TableColumn>& colu
     }
     root.close_file();
     copy.commit();
+}
+
+} // namespace
+
+void add_cell_columns(const fs::path& path, const std::vector<TableColumn>& columns) {
+    require(columns.size() <= most_new_columns, "{}: at most {} columns can be added to obs at once, got {}",
+            path.string(), most_new_columns, columns.size());
+    // The copy is compared with all of the file.
+    const io::Rehearsal rehearsal(path, [&path] { hdf5::Object::manifest_of(path); });
+    io::read_rehearsed(path, [&] { add_to_copy(path, columns); });
 }
 
 void write_h5ad(const fs::path& path, const Dataset& data, const AnnDataWriteOptions& options) {

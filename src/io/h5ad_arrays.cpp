@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <compare>
 #include <map>
 #include <mutex>
@@ -154,7 +155,8 @@ Matrix read_slab(const fs::path& path, const std::string& array, Index t) {
         rehearse_slabs(path, array, t);
     }
     const hdf5::Session session;
-    return slab_in(open_slabs(path, array, t), t);
+    errno = 0; // see memory_was_short
+    return io::read_rehearsed(path, [&] { return slab_in(open_slabs(path, array, t), t); });
 }
 
 } // namespace pnmf

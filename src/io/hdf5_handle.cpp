@@ -1,4 +1,5 @@
 #include "io/hdf5_guard.hpp"
+#include "io/hdf5_memory.hpp"
 #include "io/hdf5_native.hpp"
 
 #include <pnmf/error.hpp>
@@ -8,6 +9,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cerrno>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -25,6 +28,8 @@ std::recursive_mutex& library_mutex() {
 
 /// How many sessions are nested just now; under the mutex.
 int sessions = 0;
+
+std::atomic<bool> failed_earlier{false};
 
 struct Innermost {
     std::string text;
@@ -77,10 +82,17 @@ Session::Session() {
 }
 
 Session::~Session() {
+    if (errno == ENOMEM) {
+        failed_earlier = true;
+    }
     if (--sessions == 0) {
         H5Eset_auto2(H5E_DEFAULT, function_, data_);
     }
     library_mutex().unlock();
+}
+
+bool allocation_failed() {
+    return errno == ENOMEM || failed_earlier;
 }
 
 pid_t fork_between_sessions() {
@@ -151,7 +163,12 @@ std::string name_of_file(hid_t object) {
 
 bool is_hdf5_file(const fs::path& path) {
     const Session session;
-    return H5Fis_hdf5(path.c_str()) > 0;
+    errno = 0;
+    const htri_t found = H5Fis_hdf5(path.c_str());
+    if (found < 0 && allocation_failed()) {
+        throw SystemError(fmt::format("{}: there is too little memory to look at it", path.string()));
+    }
+    return found > 0;
 }
 
 Object Object::open_file(const fs::path& path) {

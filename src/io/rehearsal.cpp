@@ -1,6 +1,7 @@
 #include "io/rehearsal.hpp"
 
 #include "io/hdf5_handle.hpp"
+#include "io/hdf5_memory.hpp"
 #include "parallel_region.hpp"
 
 #include <pnmf/error.hpp>
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -90,12 +92,32 @@ void limit(int what, std::uint64_t most) {
     }
 }
 
+SharedVerdict* verdict_of_child = nullptr;
+
+/// A library that goes on after a failed allocation crashes soon. That says nothing about the file.
+extern "C" void on_crash_of_child(int number) {
+    if (hdf5::allocation_failed() && verdict_of_child != nullptr) {
+        verdict_of_child->set(Verdict::no_memory);
+    }
+    ::raise(number); // its usual action now
+}
+
 /// Signals: those that stop a run are the parent's, which decides about its child; all others do to the child
 /// what they do to a program that knows nothing of them.
 void take_usual_signals() {
-    for (const int number :
-         {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU, SIGALRM, SIGSYS, SIGTRAP, SIGPIPE}) {
+    for (const int number : {SIGXCPU, SIGALRM, SIGSYS, SIGTRAP, SIGPIPE}) {
         std::signal(number, SIG_DFL);
+    }
+    // HDF5 may call itself without end where it finds no memory: the usual stack is full then.
+    static std::array<char, 1U << 14U> room;
+    const stack_t stack{.ss_sp = room.data(), .ss_flags = 0, .ss_size = room.size()};
+    ::sigaltstack(&stack, nullptr);
+    struct sigaction crash {};
+    crash.sa_handler = on_crash_of_child;
+    crash.sa_flags = static_cast<int>(SA_ONSTACK | SA_RESETHAND | SA_NODEFER);
+    sigemptyset(&crash.sa_mask);
+    for (const int number : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) {
+        ::sigaction(number, &crash, nullptr);
     }
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD}) {
         std::signal(number, SIG_IGN);
@@ -129,6 +151,8 @@ void become_child(pid_t parent, const RehearsalLimits& limits) {
 }
 
 [[noreturn]] void read_in_child(const std::function<void()>& read, SharedVerdict& verdict) {
+    verdict_of_child = &verdict;
+    errno = 0;
     try {
         read();
         verdict.set(Verdict::ended);
@@ -136,8 +160,8 @@ void become_child(pid_t parent, const RehearsalLimits& limits) {
         verdict.set(Verdict::no_memory);
     } catch (const SystemError&) { // HDF5 had no memory
         verdict.set(Verdict::no_memory);
-    } catch (...) {
-        verdict.set(Verdict::ended); // the parent will find the same fault, and say it
+    } catch (...) { // the parent will find the same fault, and say it
+        verdict.set(memory_was_short() ? Verdict::no_memory : Verdict::ended);
     }
     ::_exit(0);
 }
@@ -154,18 +178,15 @@ std::optional<int> wait_for(pid_t child) {
 
 [[noreturn]] void refuse(const fs::path& file, Verdict verdict, std::optional<int> status) {
     const int number = status && WIFSIGNALED(*status) ? WTERMSIG(*status) : 0;
-    if (verdict == Verdict::no_memory || number == SIGKILL) {
-        throw SystemError(fmt::format(
-            "{}: there is too little memory to read it: the machine has too little left, or a damaged file "
-            "asks for too much",
-            file.string()));
+    // A library that calls exit has found no memory: HDF5 does so.
+    if (verdict == Verdict::no_memory || number == SIGKILL || (status && WIFEXITED(*status))) {
+        refuse_for_memory(file);
     }
     require(number != SIGXCPU && number != SIGALRM,
             "{}: is damaged, or on a disk that does not answer: reading it takes longer than a file of its "
             "size can",
             file.string());
-    fail("{}: is damaged: the library that decodes such files crashed when a copy of this process read it "
-         "(or memory ran out in it)",
+    fail("{}: is damaged: the library that decodes such files crashed when a copy of this process read it",
          file.string());
 }
 
@@ -199,6 +220,17 @@ bool rehearse(const fs::path& file, const std::function<void()>& read, const Reh
 
 } // namespace
 
+bool memory_was_short() {
+    return hdf5::allocation_failed();
+}
+
+void refuse_for_memory(const fs::path& file) {
+    throw SystemError(fmt::format(
+        "{}: there is too little memory to read it: the machine has too little left, or a damaged file "
+        "asks for too much",
+        file.string()));
+}
+
 RehearsalLimits usual_limits(std::uintmax_t file_bytes) {
     constexpr std::uint64_t base = std::uint64_t{256} << 20U;
     constexpr std::uint64_t most_of_a_byte = 10'000;
@@ -223,15 +255,15 @@ Rehearsal::Rehearsal(const fs::path& file, const std::function<void()>& read, co
         return;
     }
     rehearsed = true;
-    if (with_sanitiser || inside_parallel_body()) {
-        return;
+    if (!with_sanitiser && !inside_parallel_body()) {
+        try {
+            by_child_ = rehearse(file, read, limits);
+        } catch (...) {
+            rehearsed = false; // no destructor follows
+            throw;
+        }
     }
-    try {
-        by_child_ = rehearse(file, read, limits);
-    } catch (...) {
-        rehearsed = false; // no destructor follows
-        throw;
-    }
+    errno = 0; // see memory_was_short
 }
 
 Rehearsal::~Rehearsal() {

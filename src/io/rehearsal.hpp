@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pnmf/error.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -48,11 +50,33 @@ class Rehearsal {
     bool by_child_ = false;
 };
 
+/// Whether an allocation has failed since the outermost rehearsal of this thread began, as far as errno says,
+/// or in an earlier use of HDF5.
+bool memory_was_short();
+/// SystemError that says so.
+[[noreturn]] void refuse_for_memory(const std::filesystem::path& file);
+
+/// `read()`, inside a rehearsal of the caller's.
+///
+/// HDF5 does not say everywhere that an allocation failed: a link may seem to be missing, a file damaged. So
+/// an InputError that comes while memory was short becomes a SystemError.
+template <class Read>
+auto read_rehearsed(const std::filesystem::path& file, const Read& read) {
+    try {
+        return read();
+    } catch (const InputError&) {
+        if (memory_was_short()) {
+            refuse_for_memory(file);
+        }
+        throw;
+    }
+}
+
 /// `read()`, after a child has done it.
 template <class Read>
 auto read_after_rehearsal(const std::filesystem::path& file, const Read& read) {
     const Rehearsal rehearsal(file, [&read] { static_cast<void>(read()); });
-    return read();
+    return read_rehearsed(file, read);
 }
 
 } // namespace pnmf::io

@@ -78,7 +78,7 @@ static int fails(enum call call) {
     if (fail_at == 0 || (number != fail_at && !(lasting && number > fail_at))) {
         return 0;
     }
-    errno = error_number;
+    errno = call == MEMORY ? ENOMEM : error_number;
     return 1;
 }
 

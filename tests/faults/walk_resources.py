@@ -4,7 +4,7 @@
 
 threads: each start of a thread fails, once and from then on; the fit must end with the same result all the same.
 memory:  the k-th allocation of a fit fails, for N numbers k spread over all of them; the fit must go on to the same
-result, or end with exit 1 and say why in a line.
+result, or end with exit 1 and say why in a line. The same for verbs that read its result.
 """
 import argparse
 import os
@@ -60,7 +60,15 @@ def threads(program, _):
 def memory(program, runs):
     program.make(4)
     arguments = [*FIT, "--threads", "1"]
-    count, right = program.count("memory", arguments)
+    walk_memory(program, runs, arguments, lambda _: (program.folder / "out" / "result.h5ad").read_bytes())
+    # HDF5 reads here, and its child before it.
+    for reading in (["score", "out", "--clusters", "2", "--threads", "1"], ["programs", "out"]):
+        walk_memory(program, runs // 5, reading, lambda done: done.stdout)
+
+
+def walk_memory(program, runs, arguments, outcome):
+    count, _ = program.count("memory", arguments)
+    right = outcome(program.run(arguments))
     ended = {"to the same result": 0, "exit 1 and a line": 0}
     # The first ones are those before main; then a stride that is odd, so that it meets all kinds.
     first = list(range(1, min(count, runs // 4)))
@@ -70,12 +78,13 @@ def memory(program, runs):
         said = (at, done.returncode, done.stderr)
         if done.returncode == 0:
             ended["to the same result"] += 1
-            assert program.has_result(right) or "not its page" in done.stderr, said
+            assert outcome(done) == right or "not its page" in done.stderr, said
         else:
             ended["exit 1 and a line"] += 1
             assert done.returncode == 1, said
             assert "pnmf: " in done.stderr, said
-    print(f"memory: {sum(ended.values())} of {count} allocations failed, one a run: {ended}")
+    ends = ", ".join(f"{number} {end}" for end, number in ended.items())
+    print(f"memory: {arguments[0]}: {sum(ended.values())} of {count} allocations failed, one a run: {ends}")
 
 
 def main():

@@ -1,5 +1,6 @@
 #include "io/rehearsal.hpp"
 #include "support/paths.hpp"
+#include "support/sanitiser.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/h5ad.hpp>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -21,16 +23,16 @@ namespace {
 using test::TemporaryFolder;
 using ::testing::HasSubstr;
 
-#if defined(PNMF_SANITIZED)
-constexpr bool in_a_child = false;
-#else
-constexpr bool in_a_child = true;
-#endif
+/// Calls itself without end, as HDF5 does where it finds no memory to report an error in.
+int fill_the_stack(int depth) { // NOLINT(misc-no-recursion)
+    volatile int here = depth;
+    return depth > 0 ? fill_the_stack(depth + 1) + here : here;
+}
 
 class RehearsalTest : public ::testing::Test {
   protected:
     void SetUp() override {
-        if (!in_a_child) {
+        if (test::with_sanitiser()) {
             GTEST_SKIP() << "a sanitiser shall see every fault itself: nothing is rehearsed";
         }
     }
@@ -60,7 +62,6 @@ TEST_F(RehearsalTest, ACrashOfTheChildIsADamagedFileAndEndsNothingElse) {
         [] { std::raise(SIGBUS); },
         [] { std::raise(SIGFPE); },
         [] { std::abort(); },
-        [] { std::_Exit(0); }, // as HDF5 does where it finds no memory
         [] { std::terminate(); },
         [] {
             auto* const nowhere = static_cast<volatile char*>(
@@ -70,6 +71,33 @@ TEST_F(RehearsalTest, ACrashOfTheChildIsADamagedFileAndEndsNothingElse) {
     for (std::size_t i = 0; i < faults.size(); ++i) {
         EXPECT_THAT(refused<InputError>(faults[i]), HasSubstr("some.h5ad: is damaged")) << i;
     }
+}
+
+TEST_F(RehearsalTest, ACrashAfterAFailedAllocationIsNotCalledDamage) {
+    const std::vector<std::function<void()>> faults{
+        [] { std::_Exit(0); }, // as HDF5 does where it finds no memory
+        [] {
+            errno = ENOMEM;
+            std::abort();
+        },
+        [] {
+            errno = ENOMEM;
+            fill_the_stack(1);
+        }};
+    for (std::size_t i = 0; i < faults.size(); ++i) {
+        EXPECT_THAT(refused<SystemError>(faults[i]), HasSubstr("too little memory")) << i;
+    }
+}
+
+TEST_F(RehearsalTest, WhatIsRefusedWhileMemoryWasShortIsNotCalledDamage) {
+    const auto missing = [](int code) {
+        return [code]() -> int {
+            errno = code;
+            fail("some.h5ad: must contain 'X'");
+        };
+    };
+    EXPECT_THROW(read_after_rehearsal("some.h5ad", missing(ENOMEM)), SystemError);
+    EXPECT_THROW(read_after_rehearsal("some.h5ad", missing(ENOENT)), InputError);
 }
 
 TEST_F(RehearsalTest, NothingOfACrashIsPrinted) {
