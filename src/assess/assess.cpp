@@ -78,8 +78,8 @@ Index chosen_count(Index scales, const std::function<Matrix(Index)>& embedding, 
 Index count_of(const Resolutions& resolutions, std::vector<std::string>& notices) {
     const Resolution& found = resolutions.all[static_cast<std::size_t>(resolutions.recommended)];
     notices.push_back(
-        fmt::format("{} clusters: the smallest number whose clusters keep to the neighbour graph "
-                    "as well as any other does (modularity {:.3f})",
+        fmt::format("{} clusters: the smallest number that divides the neighbour graph nearly as well as "
+                    "the best one does (modularity {:.3f})",
                     found.clusters, found.modularity));
     return found.clusters;
 }

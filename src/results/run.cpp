@@ -212,7 +212,7 @@ void go_on_as_begun(const std::filesystem::path& checkpoint, SolverOptions& solv
         if (*chosen && lines.find(fmt::format("\n{} false\n", option)) != std::string::npos) {
             *chosen = false;
             stages.notice(
-                fmt::format("{}: begun with {} false, and goes on so", checkpoint.string(), option));
+                fmt::format("{}: the run began with {} false and continues so", checkpoint.string(), option));
         }
     }
 }
