@@ -6,7 +6,7 @@ PYTHON ?= ON
 JOBS ?= $(shell nproc)
 CXX_FILES = git ls-files '*.hpp' '*.cpp'
 
-.PHONY: help build demo test asan tsan docs fuzz reliability install wheel release uninstall format format-check tidy bench quality reproduce clean packages-build packages-test packages-reproduce packages-quality
+.PHONY: help build demo test mpi-test asan tsan docs fuzz reliability install wheel release uninstall format format-check tidy bench quality reproduce clean packages-build packages-test packages-reproduce packages-quality
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,9 @@ docs: packages-build ## make the documentation site, offline: build/docs/html/in
 
 asan: packages-test ## tests of io, results and cli with the address and undefined-behaviour sanitisers (ALL=1: the whole suite)
 	@JOBS=$(JOBS) scripts/sanitised asan $(if $(ALL),all)
+
+mpi-test: packages-test ## tests under mpirun, several processes on one machine (MPI=mpich: with MPICH instead of Open MPI)
+	@JOBS=$(JOBS) scripts/mpi-tests $(or $(MPI),openmpi)
 
 tsan: packages-test ## tests of the solvers with the thread sanitiser (ALL=1: the whole suite)
 	@JOBS=$(JOBS) scripts/sanitised tsan $(if $(ALL),all)

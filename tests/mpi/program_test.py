@@ -16,8 +16,10 @@ import tempfile
 import time
 import unittest
 
+import anndata
 import h5py
 import numpy
+import scipy.sparse
 
 PNMF, MPIRUN = sys.argv[1:3]
 CELLS = 4500  # more than one block of cells
@@ -44,6 +46,21 @@ def contents(path):
     return {name: value for name, value in found.items() if "command" not in name}
 
 
+def ranks_below(pid):
+    """The processes of the program that a launcher has started, itself or through others."""
+    parents = {}
+    for line in subprocess.run(["ps", "-eo", "pid=,ppid=,comm="], capture_output=True, text=True).stdout.splitlines():
+        child, parent, name = line.split(None, 2)
+        parents[int(child)] = (int(parent), name)
+
+    def is_below(child):
+        while child in parents and child != pid:
+            child = parents[child][0]
+        return child == pid
+
+    return sorted(child for child, (_, name) in parents.items() if name == "pnmf" and is_below(child))
+
+
 class MpiProgram(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -53,6 +70,10 @@ class MpiProgram(unittest.TestCase):
         numpy.save(cls.folder / "points.npy", centres[random.integers(5, size=CELLS)] + 0.2 * random.random((CELLS, 8)))
         numpy.save(cls.folder / "few.npy", centres[random.integers(5, size=60)] + 0.2 * random.random((60, 8)))
         numpy.save(cls.folder / "others.npy", random.random((60, 8)))
+        means = random.gamma(0.4, size=(6, 50))[random.integers(6, size=CELLS)]
+        counts = random.poisson(2.0 * means).astype("float32")
+        counts[::450] = 0  # empty cells, which are left out
+        anndata.AnnData(scipy.sparse.csr_matrix(counts)).write_h5ad(cls.folder / "cells.h5ad")
 
     @classmethod
     def tearDownClass(cls):
@@ -73,6 +94,16 @@ class MpiProgram(unittest.TestCase):
         self.assertEqual(contents(self.folder / "one/result.h5ad"), contents(self.folder / "three/result.h5ad"))
         self.assertEqual(len(re.findall("^objective", said_by_three.stdout, re.M)), 1)
         self.assertEqual(sorted(os.listdir(self.folder / "one")), sorted(os.listdir(self.folder / "three")))
+
+    def test_cells_from_a_file_of_counts_give_the_result_of_one_process(self):
+        for name, ranks in (("cells_one", 0), ("cells_two", 2), ("cells_three", 3)):
+            done = run(ranks, "fit", self.folder / "cells.h5ad", "-o", self.folder / name, "--rank", "4", "--max-sweeps", "6",
+                       "--max-scales", "4", "--drop-empty", "--genes", "40", "--space", "pca:6")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("report.html", os.listdir(self.folder / name))
+            self.assertEqual(contents(self.folder / name / "result.h5ad"), contents(self.folder / "cells_one/result.h5ad"))
+            self.assertEqual((self.folder / name / "programs.tsv").read_text(),
+                             (self.folder / "cells_one/programs.tsv").read_text())
 
     def begin(self, name, data):
         """Two ranks that sweep until they are stopped, and have saved a checkpoint."""
@@ -99,15 +130,22 @@ class MpiProgram(unittest.TestCase):
         self.fit(0, "whole", "few.npy", *more)
         self.assertEqual(contents(self.folder / "stopped/result.h5ad"), contents(self.folder / "whole/result.h5ad"))
 
+    def test_ctrl_c_saves_a_checkpoint(self):
+        started = self.begin("interrupted", "few.npy")
+        started.send_signal(signal.SIGINT)  # mpirun turns it into signals of its own, and waits a second
+        said = started.communicate(timeout=60)[1]
+        self.assertNotEqual(started.returncode, 0, said)
+        self.assertIn("saved", said)
+        self.fit(2, "interrupted", "few.npy", "--tolerance", "1", "--resume")
+
     def test_a_rank_that_dies_ends_the_run_and_the_checkpoint_stays(self):
         started = self.begin("killed", "few.npy")
-        children = subprocess.run(["ps", "-o", "pid=,args=", "--ppid", str(started.pid)], capture_output=True, text=True).stdout
-        pids = [int(line.split()[0]) for line in children.splitlines() if PNMF in line]
-        self.assertEqual(len(pids), 2, children)
+        pids = ranks_below(started.pid)
+        self.assertEqual(len(pids), 2)
         os.kill(pids[1], signal.SIGKILL)
         said = started.communicate(timeout=60)[1]
-        self.assertNotEqual(started.returncode, 0)
-        self.assertIn("rank", said)
+        self.assertNotEqual(started.returncode, 0, said)
+        self.assertRegex(said, "rank|BAD TERMINATION")  # Open MPI, MPICH
         self.assertTrue((self.folder / "killed/checkpoint.bin").exists())
 
     def test_ranks_with_different_data_are_refused(self):
@@ -117,6 +155,23 @@ class MpiProgram(unittest.TestCase):
             capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertIn("all ranks must have the same data", done.stderr)
+
+    def test_a_rank_without_disk_takes_part(self):
+        limited = f"ulimit -f 0; cd /; exec {PNMF} fit {self.folder}/few.npy -o {self.folder}/one_disk {' '.join(FIT)}"
+        done = subprocess.run(
+            [MPIRUN, "-n", "1", PNMF, "fit", self.folder / "few.npy", "-o", self.folder / "one_disk", *FIT, ":"]
+            + ["-n", "1", "bash", "-c", limited], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue((self.folder / "one_disk/result.h5ad").exists())
+
+    def test_a_rank_without_the_input_ends_the_run_and_says_which(self):
+        done = subprocess.run(
+            [MPIRUN, "-n", "1", PNMF, "fit", self.folder / "few.npy", "-o", self.folder / "missing", *FIT, ":"]
+            + ["-n", "1", PNMF, "fit", self.folder / "nowhere.npy", "-o", self.folder / "missing", *FIT],
+            capture_output=True, text=True, timeout=120)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("rank 1 of 2 ends the run", done.stderr)
+        self.assertIn("nowhere.npy", done.stderr)
 
     def test_a_full_disk_ends_the_run_with_a_message(self):
         limited = f"ulimit -f 8; exec {PNMF} fit {self.folder}/points.npy -o {self.folder}/full {' '.join(FIT)} --max-sweeps 1"
