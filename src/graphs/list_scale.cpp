@@ -69,8 +69,9 @@ template <class Real>
 DenseMatrix<Real> times_lists(const NeighborLists& lists, const ListWeights& weights,
                               const DenseMatrix<Real>& H) {
     const Index n = lists.cells();
-    DenseMatrix<Real> result = DenseMatrix<Real>::Zero(H.rows(), n);
+    DenseMatrix<Real> result(H.rows(), n);
     over_cells(n, H.rows() * weights.first[n], [&](Index begin, Index end) {
+        result.middleCols(begin, end - begin).setZero();
         const std::vector<Real> weight(weights.weight.begin() + weights.first[begin],
                                        weights.weight.begin() + weights.first[end]);
         std::vector<GatherRun<Real>> runs;

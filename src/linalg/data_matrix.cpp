@@ -40,8 +40,9 @@ DenseMatrix<Real> times_sparse(const Values& M, const SparseView<Real>& sparse) 
             Eigen::Map<DenseVector<Real>>(columns.column(j), M.rows()) = M.col(j);
         }
     });
-    DenseMatrix<Real> result = DenseMatrix<Real>::Zero(M.rows(), sparse.cols);
+    DenseMatrix<Real> result(M.rows(), sparse.cols);
     parallel_blocks(sparse.cols, sparse_block(sparse.cols), [&](Index begin, Index end) {
+        result.middleCols(begin, end - begin).setZero();
         std::array<std::int64_t, cell_block> next{};
         std::array<GatherRun<Real>, cell_block> runs{};
         std::copy(sparse.start.begin() + begin, sparse.start.begin() + end, next.begin());

@@ -15,13 +15,14 @@ void gather_one(const Real* M, Index d, Index columns, const GatherRun<Real>& ru
 } // namespace
 
 template <class Real>
-void gather_runs(const Real* M, Index d, Index stride, Index columns, std::span<const GatherRun<Real>> runs) {
+void gather_runs(const Real* M, Index d, Index stride, Index columns, std::span<const GatherRun<Real>> runs,
+                 Index first) {
     const bool far = stride * columns * static_cast<Index>(sizeof(Real)) > near_bytes;
-    kernels().of<Real>().gather({M, d, stride, far}, runs.data(), std::ssize(runs));
+    kernels().of<Real>().gather({M, d, stride, far, first}, runs.data(), std::ssize(runs));
 }
 
-template void gather_runs(const float*, Index, Index, Index, std::span<const GatherRun<float>>);
-template void gather_runs(const double*, Index, Index, Index, std::span<const GatherRun<double>>);
+template void gather_runs(const float*, Index, Index, Index, std::span<const GatherRun<float>>, Index);
+template void gather_runs(const double*, Index, Index, Index, std::span<const GatherRun<double>>, Index);
 
 void gather_columns(const float* M, Index d, Index columns, const std::int32_t* row, const float* value,
                     Index count, float* result) {

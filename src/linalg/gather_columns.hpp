@@ -20,8 +20,9 @@ void gather_columns(const double* M, Index d, Index columns, const std::int32_t*
                     Index count, double* result);
 
 /// The same for several columns, which is faster: two of them are summed side by side. M has `stride` numbers
-/// from column to column.
+/// from column to column; its first one is column `first` to the runs.
 template <class Real>
-void gather_runs(const Real* M, Index d, Index stride, Index columns, std::span<const GatherRun<Real>> runs);
+void gather_runs(const Real* M, Index d, Index stride, Index columns, std::span<const GatherRun<Real>> runs,
+                 Index first = 0);
 
 } // namespace pnmf

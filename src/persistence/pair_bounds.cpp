@@ -20,6 +20,25 @@ constexpr double root_margin = 16.0 * unit_roundoff;
 /// Features whose coordinates of a strip stay in the nearest cache: 32 kB.
 constexpr Index features_at_once = 128;
 
+/// Where in each column of B the entries of a part of the features begin, part after part, and where they
+/// end.
+std::vector<std::int32_t> begins_of_parts(const SparseView<double>& X, std::span<const Index> B,
+                                          Index parts) {
+    std::vector<std::int32_t> begins(static_cast<std::size_t>(parts + 1) * B.size());
+    for (std::size_t b = 0; b < B.size(); ++b) {
+        const auto* const begin = X.row.data() + X.start[B[b]];
+        const auto* const end = X.row.data() + X.start[B[b] + 1];
+        const auto* at = begin;
+        for (Index part = 0; part <= parts; ++part) {
+            while (at < end && *at < part * features_at_once) {
+                ++at;
+            }
+            begins[static_cast<std::size_t>(part) * B.size() + b] = static_cast<std::int32_t>(at - begin);
+        }
+    }
+    return begins;
+}
+
 /// ⟨a, b⟩ for the cells A × B of sparse X. A strip of A is written out, the columns of B stay sparse: those
 /// of all B go through some features before any goes on to the next ones. Cost: a multiplication and an
 /// addition for each entry of B and each cell of A.
@@ -30,7 +49,8 @@ void sparse_products(const SparseView<double>& X, std::span<const Index> A, std:
     Eigen::Map<Eigen::Array<double, strip_cells, Eigen::Dynamic>> strip(room.data(), strip_cells, X.rows);
     strip.setZero();
     Matrix sums(strip_cells, std::ssize(B));
-    std::vector<std::int64_t> next(B.size());
+    const Index parts = (X.rows + features_at_once - 1) / features_at_once;
+    const std::vector<std::int32_t> begins = begins_of_parts(X, B, parts);
     const auto rows = static_cast<Index>(A.size());
     for (Index first = 0; first < rows; first += strip_cells) {
         const Index width = std::min<Index>(strip_cells, rows - first);
@@ -41,19 +61,12 @@ void sparse_products(const SparseView<double>& X, std::span<const Index> A, std:
             }
         }
         sums.setZero();
-        for (std::size_t b = 0; b < B.size(); ++b) {
-            next[b] = X.start[B[b]];
-        }
-        for (Index past = features_at_once; past - features_at_once < X.rows; past += features_at_once) {
+        for (Index part = 0; part < parts; ++part) {
             for (std::size_t b = 0; b < B.size(); ++b) {
-                const auto from = next[b];
-                auto to = from;
-                while (to < X.start[B[b] + 1] && X.row[to] < past) {
-                    ++to;
-                }
+                const auto from = X.start[B[b]] + begins[static_cast<std::size_t>(part) * B.size() + b];
+                const auto to = X.start[B[b]] + begins[static_cast<std::size_t>(part + 1) * B.size() + b];
                 kernels().strip_products(strip.data(), X.row.data() + from, X.value.data() + from, to - from,
                                          sums.col(static_cast<Index>(b)).data());
-                next[b] = to;
             }
         }
         out.middleRows(first, width) = sums.topRows(width);

@@ -14,7 +14,7 @@ namespace {
 
 // As in linalg/data_matrix.cpp: features that one thread computes at a time.
 constexpr Index dense_features = 2048;
-constexpr Index sparse_features = 128;
+constexpr Index sparse_features = 256;
 
 template <class Real>
 DenseMatrix<Real> dense_times_transposed(const DenseView<Real>& X, const DenseMatrix<Real>& H,
@@ -41,12 +41,6 @@ DenseMatrix<Real> sparse_times_transposed(const SparseView<Real>& rows, const De
                                           const BlockSlab& slab, const BlockNode& node) {
     DenseMatrix<Real> result(H.rows(), rows.cols);
     const auto* const cells = rows.row.data();
-    const LinedColumns<Real> columns(H.rows(), H.cols());
-    parallel_blocks(H.cols(), 1024, [&](Index begin, Index end) {
-        for (Index j = begin; j < end; ++j) {
-            Eigen::Map<DenseVector<Real>>(columns.column(j), H.rows()) = H.col(j);
-        }
-    });
     parallel_blocks(rows.cols, sparse_features, [&](Index begin, Index end) {
         std::array<std::int64_t, sparse_features> next{};
         std::array<GatherRun<Real>, sparse_features> runs{};
@@ -55,8 +49,13 @@ DenseMatrix<Real> sparse_times_transposed(const SparseView<Real>& rows, const De
                 std::lower_bound(cells + rows.start[i], cells + rows.start[i + 1], slab.begin(node.first)) -
                 cells;
         }
+        const LinedColumns<Real> columns(H.rows(), std::min(slab.blocks.size, H.cols()));
         BlockSum<DenseMatrix<Real>> sum;
         for (Index b = node.first; b < node.past; ++b) {
+            const Index count = slab.end(b) - slab.begin(b);
+            for (Index j = 0; j < count; ++j) {
+                Eigen::Map<DenseVector<Real>>(columns.column(j), H.rows()) = H.col(slab.begin(b) + j);
+            }
             DenseMatrix<Real> part = DenseMatrix<Real>::Zero(H.rows(), end - begin);
             for (Index i = begin; i < end; ++i) {
                 const auto first = next[i - begin];
@@ -66,8 +65,8 @@ DenseMatrix<Real> sparse_times_transposed(const SparseView<Real>& rows, const De
                                    part.col(i - begin).data()};
                 next[i - begin] = last;
             }
-            gather_runs<Real>(columns.data(), H.rows(), columns.stride(), slab.end(b) - slab.begin(b),
-                              std::span(runs.data(), static_cast<std::size_t>(end - begin)));
+            gather_runs<Real>(columns.data(), H.rows(), columns.stride(), count,
+                              std::span(runs.data(), static_cast<std::size_t>(end - begin)), slab.begin(b));
             sum.add(b, std::move(part));
         }
         result.middleCols(begin, end - begin) = sum.finish();

@@ -41,7 +41,7 @@ struct RowSums {
 
 template <class Real>
 PNMF_INLINE const Real* column_of(const GatherFrom<Real>& from, const GatherRun<Real>& run, Index e) {
-    return from.M + static_cast<Index>(run.row[e]) * from.stride;
+    return from.M + (static_cast<Index>(run.row[e]) - from.first) * from.stride;
 }
 
 template <class Real, int lanes, int vectors>

@@ -25,7 +25,8 @@ struct GatherFrom {
     const Real* M;
     std::ptrdiff_t d;
     std::ptrdiff_t stride;
-    bool far; ///< larger than the nearest cache: columns are fetched ahead
+    bool far;                 ///< larger than the nearest cache: columns are fetched ahead
+    std::ptrdiff_t first = 0; ///< number of the first column, where rows of the runs do not begin at 0
 };
 
 /// The pass along the chain of scales (backends/cpu/embedding_pass.hpp); a pointer for each scale.
