@@ -59,6 +59,16 @@ struct Lanes {
     }
 };
 
+/// One number is no vector: compilers keep vectors of one lane in memory.
+template <class Real>
+struct Lanes<Real, 1> {
+    Real number;
+
+    PNMF_INLINE static Lanes load(const Real* from) { return {*from}; }
+    PNMF_INLINE void store(Real* to) const { *to = number; }
+    PNMF_INLINE void add_product(Real a, const Lanes& b) { number += a * b.number; }
+};
+
 /// Which lanes a condition holds for: all bits of a lane set, or none.
 template <class Real, int count>
 struct Mask {
