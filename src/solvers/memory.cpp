@@ -18,10 +18,10 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
     memory.before = stationary && options.extrapolate ? memory.factors : 0.0;
     memory.products = (stationary ? T : static_cast<double>(threads)) * (2.0 * n * d + d * d + n) * bytes;
     if (stationary && options.shift_components) {
-        // Of each component gradient, least entry, shift and three more numbers in double precision; its
+        // Of each component gradient, least entry, shift and ten more numbers in double precision; its
         // size, its parent and its children; and the component of each cell.
         const auto components = static_cast<double>(size.components);
-        memory.shifts = components * ((3.0 * d + 3.0) * sizeof(double) + 4.0 * sizeof(std::int32_t)) +
+        memory.shifts = components * ((3.0 * d + 10.0) * sizeof(double) + 4.0 * sizeof(std::int32_t)) +
                         T * n * sizeof(std::int32_t);
     }
     memory.coarser = size.nested ? memory.factors / 3.0 : 0.0; // levels grow fourfold
