@@ -16,7 +16,7 @@ void set_thread_count(int threads);
 ///
 /// The split of work into items must not depend on the number of threads: then neither do results.
 /// Sums over items are the caller's: keep one partial sum for each item and add them in order.
-/// A call from inside a body runs on the calling thread. The first exception thrown is rethrown here.
+/// A call from inside a body gets the threads that have no work. The first exception thrown is rethrown here.
 void parallel_for(Index count, const std::function<void(Index)>& body);
 
 /// Consecutive blocks of at most `block` items that cover [0, count): `body(begin, end)` for each.
