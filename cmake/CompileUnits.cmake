@@ -3,7 +3,7 @@
 # - sources of one folder are compiled some at a time, as one unit (pnmf_compile_units),
 # - headers that are not ours are compiled once (pnmf_precompile).
 # -DPNMF_FILES_PER_UNIT=1 compiles each source alone; -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON reads headers each time.
-set(PNMF_FILES_PER_UNIT 4 CACHE STRING "How many sources of one folder are compiled together; 1: each alone")
+set(PNMF_FILES_PER_UNIT 8 CACHE STRING "How many sources of one folder are compiled together; 1: each alone")
 
 # pnmf_compile_units(<target>): after all of its sources are known. A source with options of its own stays alone.
 function(pnmf_compile_units target)
