@@ -13,7 +13,7 @@
 namespace pnmf {
 namespace {
 
-std::vector<Edge> all_pairs(const Points& points) {
+std::vector<Edge> every_pair(const Points& points) {
     std::vector<Edge> edges;
     for (Index j = 0; j < points.count(); ++j) {
         for (Index i = 0; i < j; ++i) {
@@ -49,7 +49,7 @@ TEST(NeighborTree, OfAllPairsIsTheMinimumSpanningTree) {
     for (const test::Cloud& cloud : test::clouds()) {
         const Points points(cloud.X);
         const SpanningTree exact = minimum_spanning_tree(points);
-        const SpanningTree tree = neighbor_tree(points, all_pairs(points));
+        const SpanningTree tree = neighbor_tree(points, every_pair(points));
         EXPECT_EQ(tree.edges, exact.edges) << cloud.name;
         EXPECT_EQ(tree.largest_distance, exact.largest_distance) << cloud.name;
     }
