@@ -8,6 +8,19 @@
 
 namespace pnmf {
 
+namespace {
+
+/// From here on a dense product is faster than a sparse one, and a table takes no more room than values and
+/// places held by features and by cells.
+constexpr double filled = 1.0 / 3.0;
+
+bool is_filled(const SparseView<double>& X) {
+    return static_cast<double>(X.value.size()) >=
+           filled * static_cast<double>(X.rows) * static_cast<double>(X.cols);
+}
+
+} // namespace
+
 template <class Real>
 std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep) {
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
@@ -19,6 +32,15 @@ std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep) {
         return std::make_unique<DataMatrix<Real>>(DenseMatrix<Real>(dense->cast<Real>()));
     }
     const auto& sparse = std::get<SparseView<double>>(X);
+    if (is_filled(sparse)) {
+        DenseMatrix<Real> table = DenseMatrix<Real>::Zero(sparse.rows, sparse.cols);
+        for (Index j = 0; j < sparse.cols; ++j) {
+            for (auto e = sparse.start[j]; e < sparse.start[j + 1]; ++e) {
+                table(sparse.row[e], j) = static_cast<Real>(sparse.value[e]);
+            }
+        }
+        return std::make_unique<DataMatrix<Real>>(std::move(table));
+    }
     if constexpr (std::is_same_v<Real, double>) {
         if (!keep) {
             return std::make_unique<DataMatrix<double>>(sparse);

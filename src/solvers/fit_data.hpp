@@ -17,7 +17,7 @@ namespace pnmf {
 void check_values(const DataView& X);
 
 /// The data in the precision of the computation: viewed where that is double and `keep` is false, else
-/// copied.
+/// copied. Sparse data of which a third or more is filled become dense.
 template <class Real>
 std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep);
 
