@@ -1,5 +1,7 @@
 #pragma once
 
+#include "solvers/frozen_scales.hpp"
+
 #include <pnmf/model/kkt.hpp>
 #include <pnmf/model/objective.hpp>
 #include <pnmf/model/problem.hpp>
@@ -47,7 +49,7 @@ namespace pnmf {
 /// | `shift_components` | the move itself | half gradient and least entry of each component, each scale |
 /// | `terms` | – | four numbers of each scale |
 /// | `movement_H` | – | two numbers of each scale |
-/// | `objective`, `evaluate` | – | as `basis_step`, `terms` and `movement_H` |
+/// | `objective`, `evaluate`, `freeze` | – | as `basis_step`, `terms` and `movement_H` |
 ///
 /// A sum over cells is taken over blocks of cells whose size does not depend on threads or ranks, and the
 /// sums of the blocks are added in the order of the cells. Then results do not depend on how many threads or
@@ -91,6 +93,17 @@ class Backend {
     virtual void accept() = 0;
     /// The moving point is given up; `current` is as it was. The next sweep begins with `move_copy`.
     virtual void undo() = 0;
+
+    /// Whether `freeze` does what it says. Where it does not, every sweep is one of all scales.
+    virtual bool can_freeze() const { return false; }
+    /// From the next sweep on the marked scales stay as they are: W, H and products of `current`, in both
+    /// points. The steps below leave them out and treat them as constants, the measures count them. Allowed
+    /// after `load` and after `accept`; empty: all scales move again.
+    ///
+    /// Products of a scale that is marked are made anew from W and H alone, so that a run that goes on from
+    /// stored factors has the same ones, and how far W would move there, which `basis_step` goes on
+    /// returning.
+    virtual void freeze(const FrozenScales& /*frozen*/) {}
 
     /// `passes` exact passes over the columns of every W_t, H fixed:
     ///

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -20,17 +22,23 @@ namespace {
 /// which starts again at a scale whose own terms rose. A sweep from the extrapolated point that ends above
 /// the last objective is undone and the momentum starts again everywhere, so the recorded objective never
 /// rises by more than rounding is allowed to (`rounding`).
+///
+/// A scale that has settled is frozen: sweeps leave it out until its neighbours have moved too far
+/// (`mark_settled`). The certificate counts it all the same.
 template <class Real>
 class Stationary : public Method<Real> {
   public:
     Stationary(const Problem<Real>& problem, const SolverOptions& options,
                std::unique_ptr<Backend<Real>> backend)
         : backend_(std::move(backend)), options_(options), cells_(problem.cells()),
-          plateau_(options.tolerance.value_or(default_tolerance(options)) / 100.0) {}
+          tolerance_(options.tolerance.value_or(default_tolerance(options))) {}
 
     void load(SolverState<Real>& state) override {
         basis_passes_ = options_.basis_passes.value_or(default_basis_passes(cells_, state.current.rank()));
         backend_->load(state.current, state.previous);
+        if (std::any_of(state.momentum.begin(), state.momentum.end(), frozen)) {
+            freeze(state.momentum);
+        }
     }
 
     void store() override { backend_->store(); }
@@ -49,7 +57,12 @@ class Stationary : public Method<Real> {
             return report;
         }
         const Objective before = state.trace.back();
-        state.momentum.resize(static_cast<std::size_t>(state.current.scales()));
+        if (state.momentum.empty()) {
+            state.momentum.resize(static_cast<std::size_t>(state.current.scales()));
+            if (may_freeze()) {
+                judge_start(state.momentum);
+            }
+        }
         const bool extrapolated = std::any_of(state.momentum.begin(), state.momentum.end(),
                                               [](const auto& m) { return m.t > 1.0; });
         if (extrapolated) {
@@ -68,12 +81,16 @@ class Stationary : public Method<Real> {
             return report;
         }
         backend_->accept();
-        renew(state.momentum);
-        if (before.total() - report.objective.total() <= plateau_ * before.total()) {
+        const std::vector<double> fallen = renew(state.momentum);
+        const double plateau = tolerance_ / 100.0; // below, momentum is not worth its residual
+        if (before.total() - report.objective.total() <= plateau * before.total()) {
             settle(state.momentum);
         }
         report.residual = residual();
         last_residual_ = report.residual;
+        if (may_freeze() && mark_settled(state.momentum, fallen, report.residual)) {
+            freeze(state.momentum);
+        }
         return report;
     }
 
@@ -83,9 +100,11 @@ class Stationary : public Method<Real> {
 
     static double next(double t) { return 0.5 * (1.0 + std::sqrt(1.0 + 4.0 * t * t)); }
 
+    static bool frozen(const ScaleMomentum& scale) { return scale.t == 0.0; }
+
     static void stop(std::vector<ScaleMomentum>& momentum) {
         for (ScaleMomentum& scale : momentum) {
-            scale.t = 1.0;
+            scale.t = std::min(scale.t, 1.0);
         }
     }
 
@@ -99,22 +118,120 @@ class Stationary : public Method<Real> {
         }
     }
 
-    /// After a sweep that paid: momentum grows, but starts again at scales whose terms rose.
-    void renew(std::vector<ScaleMomentum>& momentum) const {
+    /// After a sweep that paid: momentum grows, but starts again at scales whose terms rose. Returns how much
+    /// the terms of each scale fell, relative to themselves.
+    std::vector<double> renew(std::vector<ScaleMomentum>& momentum) const {
+        std::vector<double> fallen;
         for (std::size_t t = 0; t < momentum.size(); ++t) {
             const double now = terms_[t].total();
-            momentum[t].t = now > momentum[t].objective ? 1.0 : next(momentum[t].t);
+            fallen.push_back(now > 0.0 ? (momentum[t].objective - now) / now : 0.0);
+            if (!frozen(momentum[t])) {
+                momentum[t].t = now > momentum[t].objective ? 1.0 : next(momentum[t].t);
+            }
             momentum[t].objective = now;
         }
+        return fallen;
     }
 
     /// β = (t − 1) / next(t) of each scale.
     static std::vector<double> steps(const std::vector<ScaleMomentum>& momentum) {
         std::vector<double> beta;
         for (const ScaleMomentum& scale : momentum) {
-            beta.push_back((scale.t - 1.0) / next(scale.t));
+            beta.push_back(frozen(scale) ? 0.0 : (scale.t - 1.0) / next(scale.t));
         }
         return beta;
+    }
+
+    bool may_freeze() const {
+        return options_.stop == StopRule::certificate && tolerance_ > 0.0 && backend_->can_freeze();
+    }
+
+    /// A start drawn out from fewer scales may have settled at most of them. To freeze a scale is to make its
+    /// products, so freezing all of them and measuring is how they are judged.
+    void judge_start(std::vector<ScaleMomentum>& momentum) {
+        backend_->freeze(FrozenScales(momentum.size(), 1));
+        moved_W_ = backend_->basis_step(0);
+        const KktResidual total = residual();
+        total_objective();
+        for (std::size_t t = 0; t < momentum.size(); ++t) {
+            momentum[t].objective = terms_[t].total();
+        }
+        mark_settled(momentum, std::vector<double>(momentum.size(), 0.0), total);
+        if (std::all_of(momentum.begin(), momentum.end(), frozen)) { // one sweep at least moves something
+            std::fill(momentum.begin(), momentum.end(), ScaleMomentum{});
+        }
+        freeze(momentum);
+    }
+
+    /// Marks scales whose share in the residual is negligible as frozen, and wakes those where it no longer
+    /// is. Returns whether any mark has changed.
+    ///
+    /// A scale's share is its part of what the tolerance allows to move, in H or in W, whichever is larger.
+    /// Frozen scales together may have `most_frozen` of it before some wake; another is frozen while they
+    /// stay below `most_freezing`, where its own terms have come to rest too. Few are not worth the products
+    /// that freezing makes anew.
+    bool mark_settled(std::vector<ScaleMomentum>& momentum, const std::vector<double>& fallen,
+                      const KktResidual& total) const {
+        constexpr double most_freezing = 0.1;
+        constexpr double most_frozen = 0.3;
+        constexpr std::ptrdiff_t worth = 4; // a quarter of those that move
+        const std::vector<double> share = shares(total);
+        std::vector<std::size_t> order(share.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::size_t a, std::size_t b) { return share[a] < share[b]; });
+        double sum = 0.0;
+        bool changed = false;
+        for (const std::size_t t : order) {
+            if (!frozen(momentum[t])) {
+                continue;
+            }
+            if (sum + share[t] <= most_frozen) {
+                sum += share[t];
+            } else {
+                momentum[t].t = 1.0;
+                changed = true;
+            }
+        }
+        std::vector<std::size_t> settled;
+        for (const std::size_t t : order) {
+            if (!frozen(momentum[t]) && fallen[t] <= tolerance_ / 3.0 && sum + share[t] <= most_freezing) {
+                sum += share[t];
+                settled.push_back(t);
+            }
+        }
+        const auto moving = std::count_if(momentum.begin(), momentum.end(),
+                                          [](const ScaleMomentum& scale) { return !frozen(scale); });
+        if (!settled.empty() && worth * std::ssize(settled) >= moving) {
+            for (const std::size_t t : settled) {
+                momentum[t].t = 0.0;
+            }
+            changed = true;
+        }
+        return changed;
+    }
+
+    /// The part of each scale in what the tolerance allows to move.
+    std::vector<double> shares(const KktResidual& total) const {
+        const auto part = [](double moved, double allowed) {
+            return moved == 0.0 ? 0.0 : allowed > 0.0 ? moved / allowed : std::numeric_limits<double>::max();
+        };
+        const double square = tolerance_ * tolerance_;
+        std::vector<double> result;
+        for (std::size_t t = 0; t < moved_W_.size(); ++t) {
+            result.push_back(std::max(part(moved_H_[t].moved, square * total.H.size),
+                                      part(moved_W_[t].moved, 100.0 * square * total.W.size)));
+        }
+        return result;
+    }
+
+    void freeze(const std::vector<ScaleMomentum>& momentum) {
+        FrozenScales marks;
+        for (const ScaleMomentum& scale : momentum) {
+            marks.push_back(frozen(scale) ? 1 : 0);
+        }
+        const bool any = std::any_of(momentum.begin(), momentum.end(), frozen);
+        backend_->freeze(any ? marks : FrozenScales{});
     }
 
     /// All parts of a sweep, at the point that moves.
@@ -126,12 +243,9 @@ class Stationary : public Method<Real> {
             }
         };
         moved_W_ = backend_->basis_step(basis_passes_);
-        if (step) {
-            backend_->graph_products();
-        }
+        backend_->graph_products(); // shifts keep them up to date
         note();
         for (int pass = 0; pass < options_.embedding_passes; ++pass) {
-            backend_->graph_products();
             backend_->embedding_pass();
             backend_->graph_products();
             note();
@@ -153,11 +267,11 @@ class Stationary : public Method<Real> {
     }
 
     /// For H at the point reached; for W at the point the sweep began, where XHᵀ was at hand.
-    KktResidual residual() const {
+    KktResidual residual() {
         KktResidual total;
-        const std::vector<Movement> moved_H = backend_->movement_H();
-        for (std::size_t t = 0; t < moved_H.size(); ++t) {
-            total += {moved_H[t], moved_W_[t]};
+        moved_H_ = backend_->movement_H();
+        for (std::size_t t = 0; t < moved_H_.size(); ++t) {
+            total += {moved_H_[t], moved_W_[t]};
         }
         return total;
     }
@@ -167,8 +281,9 @@ class Stationary : public Method<Real> {
     Index cells_;
     Index basis_passes_ = 0;
     std::vector<Movement> moved_W_;
+    std::vector<Movement> moved_H_;
     std::vector<Objective> terms_; ///< of each scale, as `total_objective` found them last
-    double plateau_;               ///< relative decrease below which momentum is not worth its residual
+    double tolerance_;
     std::optional<KktResidual> last_residual_; ///< of `current`; none before the first sweep that paid
 };
 

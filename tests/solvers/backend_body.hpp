@@ -325,7 +325,82 @@ TYPED_TEST_P(BackendBody, UndoLeavesTheLastAcceptedPoint) {
     EXPECT_EQ(state.current.H, before.H);
 }
 
-REGISTER_TYPED_TEST_SUITE_P(BackendBody, FollowsThePlainTwinSweepBySweep, NeverRaisesTheObjective,
+/// One sweep of all scales, then two with some of them frozen.
+template <class Real>
+BodyRun<Real> run_with_frozen(Backend<Real>& backend, const BodyProblem<Real>& made,
+                              const FrozenScales& frozen, Factors<Real>& as_frozen) {
+    BodyRun<Real> run{start_solver(made.problem, SolverOptions{}, made.start), {}};
+    backend.load(run.state.current, run.state.previous);
+    for (int sweep = 0; sweep < 3; ++sweep) {
+        if (sweep == 1) {
+            backend.freeze(frozen);
+            backend.store();
+            as_frozen = run.state.current;
+        }
+        if (sweep == 2) {
+            backend.extrapolate(std::vector<double>(frozen.size(), 0.3));
+        } else {
+            backend.move_copy();
+        }
+        const std::vector<Movement> moved_W = backend.basis_step(2);
+        backend.graph_products();
+        backend.embedding_pass();
+        backend.graph_products();
+        backend.shift_components();
+        SweepReport report;
+        for (const Objective& term : backend.terms()) {
+            report.objective = report.objective + term;
+        }
+        const std::vector<Movement> moved_H = backend.movement_H();
+        for (std::size_t t = 0; t < moved_H.size(); ++t) {
+            report.residual += {moved_H[t], moved_W[t]};
+        }
+        backend.accept();
+        run.reports.push_back(report);
+    }
+    run.state.residuals = backend.evaluate().residuals;
+    backend.store();
+    return run;
+}
+
+TYPED_TEST_P(BackendBody, FrozenScalesStayAndTheOthersFollowThePlainTwin) {
+    using Real = typename TypeParam::Real;
+    for (const FrozenScales& frozen :
+         {FrozenScales{0, 1, 0, 0, 0}, FrozenScales{1, 1, 0, 1, 0}, FrozenScales{1, 1, 1, 1, 0},
+          FrozenScales{0, 0, 0, 0, 1}, FrozenScales{1, 1, 1, 1, 1}}) {
+        for (const bool neighbours : {false, true}) {
+            const auto made = body_problem<Real>({.neighbours = neighbours, .uneven = neighbours});
+            const auto backend = TestFixture::make(made.problem);
+            if (!backend->can_freeze()) {
+                return;
+            }
+            Factors<Real> stayed;
+            const auto found = run_with_frozen(*backend, made, frozen, stayed);
+            PlainBackend<Real> plain(made.problem);
+            Factors<Real> twin_stayed;
+            const auto twin = run_with_frozen(plain, made, frozen, twin_stayed);
+            const double slack = twin_slack<Real>();
+            for (std::size_t s = 0; s < twin.reports.size(); ++s) {
+                EXPECT_NEAR(found.reports[s].objective.total() / twin.reports[s].objective.total(), 1.0,
+                            slack);
+                EXPECT_NEAR(found.reports[s].residual.certificate(), twin.reports[s].residual.certificate(),
+                            100.0 * slack);
+            }
+            EXPECT_NEAR(sum(found.state.residuals).certificate(), sum(twin.state.residuals).certificate(),
+                        100.0 * slack);
+            EXPECT_LE(found.reports[1].objective.total(), found.reports[0].objective.total() * (1.0 + slack));
+            for (Index t = 0; t < made.problem.scales(); ++t) {
+                const bool same_H = found.state.current.H[t] == stayed.H[t];
+                const bool same_W = found.state.current.W[t] == stayed.W[t];
+                EXPECT_EQ(same_H, is_frozen(frozen, t)) << "scale " << t;
+                EXPECT_EQ(same_W, is_frozen(frozen, t)) << "scale " << t;
+            }
+        }
+    }
+}
+
+REGISTER_TYPED_TEST_SUITE_P(BackendBody, FollowsThePlainTwinSweepBySweep,
+                            FrozenScalesStayAndTheOthersFollowThePlainTwin, NeverRaisesTheObjective,
                             MeasuresWhatTheFactorsAloneSay, GivesBackTheBitsItWasGiven,
                             GoesOnFromAStoppedRunToTheSameBits, UndoLeavesTheLastAcceptedPoint);
 

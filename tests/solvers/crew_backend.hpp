@@ -55,6 +55,10 @@ class CrewBackend final : public Backend<Real> {
     void undo() override {
         each([](auto& one) { one.undo(); });
     }
+    bool can_freeze() const override { return true; }
+    void freeze(const FrozenScales& frozen) override {
+        each([&](auto& one) { one.freeze(frozen); });
+    }
     std::vector<Movement> basis_step(Index passes) override {
         return found<std::vector<Movement>>([&](auto& one) { return one.basis_step(passes); });
     }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -48,6 +49,11 @@ class PlainBackend final : public Backend<Real> {
 
     void extrapolate(const std::vector<double>& beta) override {
         for (Index t = 0; t < problem_.scales(); ++t) {
+            if (is_frozen(frozen_, t)) {
+                previous_.W[t] = current_.W[t];
+                previous_.H[t] = current_.H[t];
+                continue;
+            }
             step_over(current_.W[t], beta[t], previous_.W[t]);
             step_over(current_.H[t], beta[t], previous_.H[t]);
             for (Index k = 0; k < previous_.W[t].cols(); ++k) {
@@ -67,9 +73,30 @@ class PlainBackend final : public Backend<Real> {
         moving_ = &current_;
     }
 
+    bool can_freeze() const override { return true; }
+
+    void freeze(const FrozenScales& frozen) override {
+        frozen_ = frozen;
+        frozen_W_.assign(products_.size(), {});
+        for (Index t = 0; t < problem_.scales(); ++t) {
+            if (is_frozen(frozen_, t)) {
+                const auto& W = current_.W[t];
+                const auto& H = current_.H[t];
+                products_[t] = {transposed_times(W, X_), transposed_times(W, W), times(H, A_[t]),
+                                degrees(A_[t])};
+                frozen_W_[t] =
+                    moved_W(problem_.at(t).fit, W, times_transposed(X_, H), times_transposed(H, H));
+            }
+        }
+    }
+
     std::vector<Movement> basis_step(Index passes) override {
         std::vector<Movement> moved;
         for (Index t = 0; t < problem_.scales(); ++t) {
+            if (is_frozen(frozen_, t)) {
+                moved.push_back(frozen_W_[t]);
+                continue;
+            }
             auto& W = moving_->W[t];
             const Matrix XHt = times_transposed(X_, moving_->H[t]);
             const Matrix HHt = times_transposed(moving_->H[t], moving_->H[t]);
@@ -86,7 +113,7 @@ class PlainBackend final : public Backend<Real> {
     }
 
     void graph_products() override {
-        for (Index t = 0; t < problem_.scales(); ++t) {
+        for (const Index t : moving_scales(frozen_, problem_.scales())) {
             products_[t].HA = times(moving_->H[t], A_[t]);
             products_[t].degree = degrees(A_[t]);
         }
@@ -303,7 +330,7 @@ class PlainBackend final : public Backend<Real> {
         double largest = 1.0;
         for (int round = 0; round < 100'000 && largest > 1e-17; ++round) {
             largest = 0.0;
-            for (Index t = 0; t < T; ++t) {
+            for (const Index t : moving_scales(frozen_, T)) {
                 const ScalePenalty penalty = problem_.at(t);
                 const double pull = right[t] + (t > 0 ? penalty.before * h[t - 1] : 0.0) +
                                     (t + 1 < T ? penalty.after * h[t + 1] : 0.0);
@@ -355,6 +382,10 @@ class PlainBackend final : public Backend<Real> {
         for (Index t = 0; t < T; ++t) {
             for (Node& node : levels[t]) {
                 const auto size = static_cast<double>(node.cells.size());
+                if (is_frozen(frozen_, t)) {
+                    node.pivot = std::numeric_limits<double>::infinity();
+                    continue;
+                }
                 node.pivot = size * (own(t, k) + problem_.at(t).after);
                 node.right = -node.sum;
                 for (const Index c : node.inside) {
@@ -400,6 +431,8 @@ class PlainBackend final : public Backend<Real> {
     std::vector<Matrix> A_;
     std::vector<std::vector<Index>> component_;
     std::vector<Products> products_;
+    FrozenScales frozen_;
+    std::vector<Movement> frozen_W_;
     Point current_;
     Point previous_;
     Point* moving_ = nullptr;

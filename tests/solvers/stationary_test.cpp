@@ -71,6 +71,44 @@ void expect_monotone(double slack) {
     }
 }
 
+/// Sweeps to the certificate, some of them with frozen scales.
+struct FrozenRun {
+    SolverState<double> state;
+    Index sweeps_with_frozen = 0;
+};
+
+FrozenRun run_to_certificate(const Problem<double>& problem, SolverState<double> state, Index stop_after) {
+    const SolverOptions options{.tolerance = 1e-3};
+    FrozenRun run{std::move(state), 0};
+    run_solver(problem, options, run.state, {.sweep = [&](const SweepReport& report) {
+                   run.sweeps_with_frozen += std::any_of(run.state.momentum.begin(), run.state.momentum.end(),
+                                                         [](const auto& scale) { return scale.t == 0.0; })
+                                                 ? 1
+                                                 : 0;
+                   return report.sweep < stop_after;
+               }});
+    return run;
+}
+
+TEST(Stationary, AStoppedRunWithFrozenScalesGoesOnToTheSameBits) {
+    const auto owned = test::random_problem<double>({.cells = 30, .scales = 12}, {0.8, 0.6, 0.05}, 5);
+    const Problem<double> problem = owned.problem();
+    const auto start = [&] {
+        return start_solver(problem, {.tolerance = 1e-3}, test::random_factors(problem, 4, 6));
+    };
+    const FrozenRun whole = run_to_certificate(problem, start(), 1000);
+    ASSERT_GE(whole.sweeps_with_frozen, 3);
+    EXPECT_LE(sum(kkt_residuals(problem, whole.state.current, BasisForm::unit_columns)).certificate(), 1e-3);
+    const Index last = std::ssize(whole.state.trace) - 1;
+    for (const Index stop_after : {last - 1, last - 2, last / 2}) {
+        const FrozenRun part = run_to_certificate(problem, start(), stop_after);
+        const FrozenRun rest = run_to_certificate(problem, part.state, 1000);
+        EXPECT_EQ(rest.state.current.H, whole.state.current.H) << "stopped after " << stop_after;
+        EXPECT_EQ(rest.state.current.W, whole.state.current.W) << "stopped after " << stop_after;
+        EXPECT_EQ(rest.state.trace.size(), whole.state.trace.size());
+    }
+}
+
 TEST(Stationary, NeverRaisesTheObjectiveAndStaysFeasible) {
     expect_monotone<double>(1e-12);
 }

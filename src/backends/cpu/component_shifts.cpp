@@ -109,13 +109,14 @@ class LevelSums {
 template <class Real>
 void sum_levels(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
                 const std::vector<ScaleProducts<Real>>& products, const std::vector<DenseMatrix<Real>>& H,
-                std::vector<ShiftRoom::Level>& sums, Communicator& ranks) {
+                std::vector<ShiftRoom::Level>& sums, Communicator& ranks, const FrozenScales& frozen) {
     const Index d = H.front().rows();
     const BlockSlab slab = forest.slab();
     WideSums wide(forest, ranks, 2 * d);
     parallel_for(forest.scales(), [&](Index t) {
         LevelSums<Real> level(penalties[t], forest, products[t], H, t, sums[t]);
-        parallel_for(slab.past - slab.first, [&](Index b) { level.add_block(slab.first + b); });
+        const Index blocks = is_frozen(frozen, t) ? 0 : slab.past - slab.first;
+        parallel_for(blocks, [&](Index b) { level.add_block(slab.first + b); });
         wide.fill<SumAndLeast>(t, [&](Index entry, double* row) {
             for (Index k = 0; k < d; ++k) {
                 row[k] = level.wide()(k, entry);
@@ -143,9 +144,9 @@ class RowShift {
   public:
     RowShift(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
              const std::vector<ScaleProducts<Real>>& products, std::vector<ShiftRoom::Level>& sums,
-             Communicator& ranks)
+             Communicator& ranks, const FrozenScales& frozen)
         : penalties_(penalties), forest_(forest), products_(products), sums_(sums), ranks_(ranks),
-          wide_(forest, ranks, 2), has_wide_(forest.has_wide()) {}
+          frozen_(frozen), wide_(forest, ranks, 2), has_wide_(forest.has_wide()) {}
 
     /// Rows [first, first + count), one after the other.
     void solve(Index first, Index count) {
@@ -286,8 +287,9 @@ class RowShift {
         for (auto e = level.first_child[c]; e < level.first_child[c + 1]; ++e) {
             sum += hand_on(t, level.children[e]);
         }
-        sums_[t].pivot[c] = sum.pivot;
-        sums_[t].right[c] = sum.right;
+        const bool frozen = is_frozen(frozen_, t); // then nothing shifts it
+        sums_[t].pivot[c] = frozen ? infinity : sum.pivot;
+        sums_[t].right[c] = frozen ? 0.0 : sum.right;
     }
 
     /// Coarsest scale first; wide components hold narrow ones, not the other way round.
@@ -399,6 +401,7 @@ class RowShift {
     const std::vector<ScaleProducts<Real>>& products_;
     std::vector<ShiftRoom::Level>& sums_;
     Communicator& ranks_;
+    const FrozenScales& frozen_;
     WideSums wide_;
     bool has_wide_;
     Index first_ = 0;                     ///< row whose earlier moves are known already
@@ -411,18 +414,19 @@ class RowShift {
 template <class Real>
 void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
                       std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H,
-                      ShiftRoom& room, Communicator& ranks) {
+                      ShiftRoom& room, Communicator& ranks, const FrozenScales& frozen) {
     const Index scales = forest.scales();
     std::vector<ShiftRoom::Level>& sums = room.levels;
     sums.resize(static_cast<std::size_t>(scales));
-    sum_levels(penalties, forest, products, H, sums, ranks);
-    RowShift<Real> row(penalties, forest, products, sums, ranks);
+    sum_levels(penalties, forest, products, H, sums, ranks, frozen);
+    RowShift<Real> row(penalties, forest, products, sums, ranks, frozen);
     const Index rank = H.front().rows();
     for (Index k = 0; k < rank; k += RowShift<Real>::rows_at_once) {
         row.solve(k, std::min(RowShift<Real>::rows_at_once, rank - k));
     }
     parallel_for(scales, [&](Index t) {
-        parallel_blocks(H[t].cols(), cells_at_once, [&](Index begin, Index end) {
+        const Index cells = is_frozen(frozen, t) ? 0 : H[t].cols();
+        parallel_blocks(cells, cells_at_once, [&](Index begin, Index end) {
             for (Index k = 0; k < rank; ++k) {
                 const double* const shifts = sums[t].shift.col(k).data();
                 for (Index j = begin; j < end; ++j) {
@@ -437,9 +441,9 @@ void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftFor
 
 template void shift_components(const std::vector<ScalePenalty>&, const ShiftForest&,
                                std::vector<ScaleProducts<float>>&, std::vector<DenseMatrix<float>>&,
-                               ShiftRoom&, Communicator&);
+                               ShiftRoom&, Communicator&, const FrozenScales&);
 template void shift_components(const std::vector<ScalePenalty>&, const ShiftForest&,
                                std::vector<ScaleProducts<double>>&, std::vector<DenseMatrix<double>>&,
-                               ShiftRoom&, Communicator&);
+                               ShiftRoom&, Communicator&, const FrozenScales&);
 
 } // namespace pnmf

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "backends/cpu/shift_forest.hpp"
+#include "solvers/frozen_scales.hpp"
 
 #include <pnmf/communicator.hpp>
 #include <pnmf/model/objective.hpp>
@@ -70,10 +71,10 @@ struct ShiftRoom {
 ///
 /// Products and H are those of the forest's slab. Narrow components are eliminated before wide ones, which
 /// every rank then solves for itself: what travels is sums over wide components, twice for each row. Sums
-/// over cells or components of several blocks are taken along the tree of blocks.
+/// over cells or components of several blocks are taken along the tree of blocks. At frozen scales a = 0.
 template <class Real>
 void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
                       std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H,
-                      ShiftRoom& room, Communicator& ranks);
+                      ShiftRoom& room, Communicator& ranks, const FrozenScales& frozen = {});
 
 } // namespace pnmf

@@ -37,12 +37,16 @@ class CpuBackend final : public Backend<Real> {
     void move_in_place() override { moving_ = current_; }
 
     void move_copy() override {
-        *previous_ = *current_;
+        if (frozen_.empty() || previous_->scales() == 0) {
+            *previous_ = *current_;
+        } else {
+            over_moving([&](Index t) { copy_scale(t); });
+        }
         moving_ = previous_;
     }
 
     void extrapolate(const std::vector<double>& beta) override {
-        parallel_for(problem_.scales(), [&](Index t) { extrapolate_scale(t, static_cast<Real>(beta[t])); });
+        over_moving([&](Index t) { extrapolate_scale(t, static_cast<Real>(beta[t])); });
         moving_ = previous_;
     }
 
@@ -53,19 +57,44 @@ class CpuBackend final : public Backend<Real> {
 
     void undo() override { moving_ = current_; }
 
+    bool can_freeze() const override { return true; }
+
+    void freeze(const FrozenScales& frozen) override {
+        FrozenScales before = std::move(frozen_);
+        frozen_ = frozen;
+        frozen_W_.resize(products_.size());
+        parallel_for(problem_.scales(), [&](Index t) {
+            if (is_frozen(frozen_, t) && !is_frozen(before, t)) {
+                freeze_scale(t);
+            }
+        });
+        still_terms_.assign(products_.size(), std::nullopt);
+        still_movement_.assign(products_.size(), std::nullopt);
+    }
+
     std::vector<Movement> basis_step(Index passes) override {
-        std::vector<Movement> moved(products_.size());
+        std::vector<Movement> moved = frozen_W_;
+        moved.resize(products_.size());
         const Index group = scales_at_once(problem_.scales());
         parallel_for((problem_.scales() + group - 1) / group, [&](Index g) {
-            const Index first = g * group;
-            update_bases(first, std::min(group, problem_.scales() - first), passes, moved);
+            const Index past = std::min(problem_.scales(), (g + 1) * group);
+            for (Index first = g * group; first < past;) { // scales side by side that move
+                Index next = first;
+                while (next < past && !is_frozen(frozen_, next)) {
+                    ++next;
+                }
+                if (next > first) {
+                    update_bases(first, next - first, passes, moved);
+                }
+                first = next + 1;
+            }
         });
         return moved;
     }
 
     void graph_products() override {
         const auto* const neighbors = dynamic_cast<const SparseMultiscaleGraph*>(problem_.graph);
-        parallel_for(problem_.scales(), [&](Index t) {
+        over_moving([&](Index t) {
             if (neighbors != nullptr) {
                 multiply_lists(neighbors->lists(), EdgeWeight(problem_.epsilon[t], neighbors->alpha()),
                                moving_->H[t], products_[t].HA, products_[t].degree);
@@ -77,27 +106,32 @@ class CpuBackend final : public Backend<Real> {
         });
     }
 
-    void embedding_pass() override { pass_along_chain(penalties_, products_, moving_->H); }
+    void embedding_pass() override { pass_along_chain(penalties_, products_, moving_->H, frozen_); }
 
     void shift_components() override {
         if (!forest_) {
             forest_.emplace(ComponentForest(problem_.graph->tree(), problem_.epsilon), share(slab_.blocks, 1),
                             0);
         }
-        pnmf::shift_components(penalties_, *forest_, products_, moving_->H, shift_room_, alone_);
+        pnmf::shift_components(penalties_, *forest_, products_, moving_->H, shift_room_, alone_, frozen_);
     }
 
     std::vector<Objective> terms() override {
         std::vector<Objective> terms(products_.size());
         const double squared_norm_X = squared_norm();
-        parallel_for(problem_.scales(),
-                     [&](Index t) { terms[t] = term(squared_norm_X, products_[t], moving_->H, t); });
+        parallel_for(problem_.scales(), [&](Index t) {
+            terms[t] = once_where_still(t, still_terms_,
+                                        [&] { return term(squared_norm_X, products_[t], moving_->H, t); });
+        });
         return terms;
     }
 
     std::vector<Movement> movement_H() override {
         std::vector<Movement> moved(products_.size());
-        parallel_for(problem_.scales(), [&](Index t) { moved[t] = movement(products_[t], moving_->H, t); });
+        parallel_for(problem_.scales(), [&](Index t) {
+            moved[t] =
+                once_where_still(t, still_movement_, [&] { return movement(products_[t], moving_->H, t); });
+        });
         return moved;
     }
 
@@ -106,6 +140,51 @@ class CpuBackend final : public Backend<Real> {
     Evaluation evaluate() override { return evaluate(true); }
 
   private:
+    template <class Body>
+    void over_moving(const Body& body) const {
+        parallel_for(problem_.scales(), [&](Index t) {
+            if (!is_frozen(frozen_, t)) {
+                body(t);
+            }
+        });
+    }
+
+    /// A measure of scale t, taken once since the last `freeze` where nothing it depends on can move.
+    template <class Value, class Measure>
+    Value once_where_still(Index t, std::vector<std::optional<Value>>& known, const Measure& measure) const {
+        if (!stands_still(frozen_, t)) {
+            return measure();
+        }
+        if (!known[t]) {
+            known[t] = measure();
+        }
+        return *known[t];
+    }
+
+    void copy_scale(Index t) {
+        DenseMatrix<Real> room;
+        previous_->W[t] = current_->basis(t, room);
+        previous_->H[t] = current_->H[t];
+        previous_->rest(t);
+    }
+
+    void freeze_scale(Index t) {
+        DenseMatrix<Real> room;
+        const auto& W = current_->basis(t, room);
+        products_[t] = scale_products(problem_, t, W, current_->H[t]);
+        frozen_W_[t] = movement_of_W(t, W);
+        if (previous_->scales() > 0) {
+            copy_scale(t);
+        }
+    }
+
+    Movement movement_of_W(Index t, const DenseMatrix<Real>& W) const {
+        const std::span<const DenseMatrix<Real>> H(&current_->H[t], 1);
+        return penalties_[t].fit * movement_W(BasisForm::unit_columns, W,
+                                              times_transposed(*problem_.X, H, slab_, all_).front(),
+                                              gram_of_rows(H.front(), slab_, all_));
+    }
+
     double squared_norm() {
         if (!squared_norm_X_) {
             squared_norm_X_ = problem_.X->squared_norm();
@@ -131,17 +210,19 @@ class CpuBackend final : public Backend<Real> {
         std::vector<Objective> terms(products_.size());
         Evaluation result{{}, std::vector<KktResidual>(residuals ? terms.size() : 0)};
         parallel_for(problem_.scales(), [&](Index t) {
+            if (is_frozen(frozen_, t)) { // its products are those of W and H alone
+                terms[t] = term(squared_norm_X, products_[t], current_->H, t);
+                if (residuals) {
+                    result.residuals[t] = {movement(products_[t], current_->H, t), frozen_W_[t]};
+                }
+                return;
+            }
             DenseMatrix<Real> room;
             const auto& W = current_->basis(t, room);
             const auto products = scale_products(problem_, t, W, current_->H[t]);
             terms[t] = term(squared_norm_X, products, current_->H, t);
             if (residuals) {
-                const std::span<const DenseMatrix<Real>> H(&current_->H[t], 1);
-                result.residuals[t].H = movement(products, current_->H, t);
-                result.residuals[t].W =
-                    penalties_[t].fit * movement_W(BasisForm::unit_columns, W,
-                                                   times_transposed(*problem_.X, H, slab_, all_).front(),
-                                                   gram_of_rows(H.front(), slab_, all_));
+                result.residuals[t] = {movement(products, current_->H, t), movement_of_W(t, W)};
             }
         });
         for (const Objective& one : terms) {
@@ -193,6 +274,10 @@ class CpuBackend final : public Backend<Real> {
     Communicator& alone_ = single_rank();
     std::vector<ScalePenalty> penalties_;
     std::vector<ScaleProducts<Real>> products_;
+    FrozenScales frozen_;
+    std::vector<Movement> frozen_W_;                    ///< of W at frozen scales
+    std::vector<std::optional<Objective>> still_terms_; ///< where nothing moves, once measured
+    std::vector<std::optional<Movement>> still_movement_;
     std::optional<double> squared_norm_X_; ///< once it was needed
     std::optional<ShiftForest> forest_;    ///< once components were shifted
     ShiftRoom shift_room_;

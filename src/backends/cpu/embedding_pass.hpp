@@ -1,5 +1,7 @@
 #pragma once
 
+#include "solvers/frozen_scales.hpp"
+
 #include <pnmf/model/objective.hpp>
 #include <pnmf/model/problem.hpp>
 #include <pnmf/types.hpp>
@@ -20,8 +22,11 @@ namespace pnmf {
 /// It is solved exactly: a tridiagonal system with bounds, for all scales at once. The objective cannot rise.
 /// `products` hold w·WᵀX, w·WᵀW, HA and degrees that belong to H; HA is out of date afterwards. Parallel over
 /// cells. Cost 2nd² for each scale.
+///
+/// Frozen scales keep their H, and pull at their neighbours.
 template <class Real>
 void pass_along_chain(const std::vector<ScalePenalty>& penalties,
-                      const std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H);
+                      const std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H,
+                      const FrozenScales& frozen = {});
 
 } // namespace pnmf

@@ -5,6 +5,7 @@
 #include "backends/cpu/component_shifts.hpp"
 #include "backends/cpu/embedding_pass.hpp"
 #include "backends/cpu/extrapolate.hpp"
+#include "backends/ranks/columns_of.hpp"
 #include "backends/ranks/halo.hpp"
 #include "backends/ranks/node_sums.hpp"
 
@@ -12,37 +13,12 @@
 #include <pnmf/solvers/solver.hpp>
 
 #include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <utility>
 
 namespace pnmf {
 namespace {
-
-/// The columns of some cells; dense ones stay where they are.
-template <class Real>
-DataMatrix<Real> columns_of(const DataMatrix<Real>& X, Index first, Index count) {
-    if (!X.is_sparse()) {
-        const Real* const begin = X.dense().data() + first * X.features();
-        if (reinterpret_cast<std::uintptr_t>(begin) % 16 != 0) {
-            return DataMatrix<Real>(DenseMatrix<Real>(X.dense().middleCols(first, count)));
-        }
-        return DataMatrix<Real>(DenseView<Real>(begin, X.features(), count));
-    }
-    const SparseView<Real> all = X.columns();
-    const auto begin = all.start[first];
-    const auto end = all.start[first + count];
-    SparseMatrix<Real> part;
-    part.rows = all.rows;
-    part.cols = count;
-    for (Index j = 1; j <= count; ++j) {
-        part.start.push_back(all.start[first + j] - begin);
-    }
-    part.row.assign(all.row.begin() + begin, all.row.begin() + end);
-    part.value.assign(all.value.begin() + begin, all.value.begin() + end);
-    return DataMatrix<Real>(std::move(part));
-}
 
 template <class Real>
 class RankBackend final : public Backend<Real> {
@@ -80,6 +56,9 @@ class RankBackend final : public Backend<Real> {
 
     void extrapolate(const std::vector<double>& beta) override {
         parallel_for(problem_.scales(), [&](Index t) {
+            if (is_frozen(frozen_, t)) {
+                return;
+            }
             extrapolate_scale(current_.W[t], current_.H[t], static_cast<Real>(beta[t]), previous_.W[t],
                               previous_.H[t]);
         });
@@ -93,17 +72,38 @@ class RankBackend final : public Backend<Real> {
 
     void undo() override { moving_ = &current_; }
 
+    bool can_freeze() const override { return true; }
+
+    void freeze(const FrozenScales& frozen) override {
+        const FrozenScales before = std::move(frozen_);
+        frozen_ = frozen;
+        frozen_W_.resize(products_.size());
+        for (Index t = 0; t < problem_.scales(); ++t) { // one by one: all ranks take part
+            if (is_frozen(frozen_, t) && !is_frozen(before, t)) {
+                freeze_scale(t);
+            }
+        }
+    }
+
     std::vector<Movement> basis_step(Index passes) override {
-        std::vector<Movement> moved(products_.size());
-        over_parts([&](Index first, Index past) { update_bases(first, past, passes, moved); });
+        std::vector<Movement> moved = frozen_W_;
+        moved.resize(products_.size());
+        over_moving_parts([&](Index first, Index past) { update_bases(first, past, passes, moved); });
         return moved;
     }
 
-    void graph_products() override { graph_products(0, problem_.scales(), moving_->H, products_); }
+    void graph_products() override {
+        if (frozen_.empty()) {
+            graph_products(0, problem_.scales(), moving_->H, products_);
+            return;
+        }
+        over_moving_parts(
+            [&](Index first, Index past) { graph_products(first, past, moving_->H, products_); });
+    }
 
     void embedding_pass() override {
         if (slab_.cells() > 0) {
-            pass_along_chain(penalties_, products_, moving_->H);
+            pass_along_chain(penalties_, products_, moving_->H, frozen_);
         }
     }
 
@@ -112,7 +112,7 @@ class RankBackend final : public Backend<Real> {
             forest_.emplace(ComponentForest(problem_.graph->tree(), problem_.epsilon), shares_,
                             ranks_.rank());
         }
-        pnmf::shift_components(penalties_, *forest_, products_, moving_->H, shift_room_, ranks_);
+        pnmf::shift_components(penalties_, *forest_, products_, moving_->H, shift_room_, ranks_, frozen_);
     }
 
     std::vector<Objective> terms() override { return terms_of(0, problem_.scales(), products_, moving_->H); }
@@ -137,6 +137,49 @@ class RankBackend final : public Backend<Real> {
         for (Index first = 0; first < problem_.scales(); first += part) {
             body(first, std::min(problem_.scales(), first + part));
         }
+    }
+
+    /// The same without frozen scales: then scales side by side that move, of one group whose products are
+    /// made together.
+    void over_moving_parts(const std::function<void(Index, Index)>& body) const {
+        const Index group = scales_at_once(problem_.scales());
+        over_parts([&](Index first, Index past) {
+            if (frozen_.empty()) {
+                body(first, past);
+                return;
+            }
+            Index begin = first;
+            for (Index t = first; t <= past; ++t) {
+                const bool ends = t == past || is_frozen(frozen_, t) || (group > 1 && t % group == 0);
+                if (ends && begin < t) {
+                    body(begin, t);
+                }
+                begin = ends ? (t < past && is_frozen(frozen_, t) ? t + 1 : t) : begin;
+            }
+        });
+    }
+
+    void freeze_scale(Index t) {
+        graph_products(t, t + 1, current_.H, products_);
+        products_[t].WtX = X_.transposed_times(current_.W[t]);
+        products_[t].WtW = gram_of_columns(current_.W[t]);
+        weigh(products_[t], penalties_[t].fit);
+        frozen_W_[t] = movement_of_W(t, products_with_X(t, t + 1, current_.H), 0);
+        if (!previous_.H.empty()) {
+            previous_.W[t] = current_.W[t];
+            previous_.H[t] = current_.H[t];
+        }
+    }
+
+    /// `sums`: XHᵀ and HHᵀ of scales, that of t the i-th.
+    Movement movement_of_W(Index t, const Part& sums, Index i) const {
+        Movement moved;
+        if (owner(t) == ranks_.rank()) {
+            moved = penalties_[t].fit *
+                    movement_W(BasisForm::unit_columns, current_.W[t], sums[2 * i], sums[2 * i + 1]);
+        }
+        broadcast(ranks_, std::span(&moved, 1), owner(t));
+        return moved;
     }
 
     int owner(Index t) const { return static_cast<int>(t % ranks_.size()); }
@@ -361,13 +404,7 @@ class RankBackend final : public Backend<Real> {
         const std::vector<Movement> moved = movements_of(first, past, products, current_.H);
         const Part sums = products_with_X(first, past, current_.H);
         for (Index t = first; t < past; ++t) {
-            residuals[t].H = moved[t - first];
-            if (owner(t) == ranks_.rank()) {
-                residuals[t].W =
-                    penalties_[t].fit * movement_W(BasisForm::unit_columns, current_.W[t],
-                                                   sums[2 * (t - first)], sums[2 * (t - first) + 1]);
-            }
-            broadcast(ranks_, std::span(&residuals[t].W, 1), owner(t));
+            residuals[t] = {moved[t - first], movement_of_W(t, sums, t - first)};
         }
     }
 
@@ -380,6 +417,8 @@ class RankBackend final : public Backend<Real> {
     double squared_norm_X_;            ///< of all cells
     std::vector<ScalePenalty> penalties_;
     std::vector<ScaleProducts<Real>> products_;
+    FrozenScales frozen_;
+    std::vector<Movement> frozen_W_;    ///< of W at frozen scales
     std::optional<Halo> halo_;          ///< for graphs of neighbours
     std::optional<ShiftForest> forest_; ///< once components were shifted
     ShiftRoom shift_room_;

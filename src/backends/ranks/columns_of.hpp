@@ -1,0 +1,35 @@
+#pragma once
+
+#include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/types.hpp>
+
+#include <cstdint>
+#include <utility>
+
+namespace pnmf {
+
+/// The columns of some cells; dense ones stay where they are.
+template <class Real>
+DataMatrix<Real> columns_of(const DataMatrix<Real>& X, Index first, Index count) {
+    if (!X.is_sparse()) {
+        const Real* const begin = X.dense().data() + first * X.features();
+        if (reinterpret_cast<std::uintptr_t>(begin) % 16 != 0) {
+            return DataMatrix<Real>(DenseMatrix<Real>(X.dense().middleCols(first, count)));
+        }
+        return DataMatrix<Real>(DenseView<Real>(begin, X.features(), count));
+    }
+    const SparseView<Real> all = X.columns();
+    const auto begin = all.start[first];
+    const auto end = all.start[first + count];
+    SparseMatrix<Real> part;
+    part.rows = all.rows;
+    part.cols = count;
+    for (Index j = 1; j <= count; ++j) {
+        part.start.push_back(all.start[first + j] - begin);
+    }
+    part.row.assign(all.row.begin() + begin, all.row.begin() + end);
+    part.value.assign(all.value.begin() + begin, all.value.begin() + end);
+    return DataMatrix<Real>(std::move(part));
+}
+
+} // namespace pnmf
