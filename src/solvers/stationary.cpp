@@ -143,7 +143,10 @@ class Stationary : public Method<Real> {
     }
 
     bool may_freeze() const {
-        return options_.stop == StopRule::certificate && tolerance_ > 0.0 && backend_->can_freeze();
+        // A looser tolerance is reached in few sweeps, and what is frozen would move more in them.
+        constexpr double worth_freezing = 1e-3;
+        return options_.stop == StopRule::certificate && tolerance_ > 0.0 && tolerance_ <= worth_freezing &&
+               backend_->can_freeze();
     }
 
     /// A start drawn out from fewer scales may have settled at most of them. To freeze a scale is to make its

@@ -26,16 +26,12 @@ class LevelSums {
           before_(scale_before(H, t)), after_(scale_after(H, t)), sums_(sums),
           wide_(Matrix::Zero(H_.rows(), std::ssize(level_.block))),
           wide_least_(Matrix::Constant(H_.rows(), std::ssize(level_.block), infinity)) {
-        sums.gradient.resize(level_.count(), H_.rows());
-        sums.least.resize(level_.count(), H_.rows());
+        sums.gradient.setZero(level_.count(), H_.rows());
+        sums.least.setConstant(level_.count(), H_.rows(), infinity);
         sums.shift.resize(level_.count(), H_.rows());
     }
 
     void add_block(Index block) {
-        const Index narrow = level_.first_narrow[block - slab_.first];
-        const Index count = level_.first_narrow[block - slab_.first + 1] - narrow;
-        sums_.gradient.middleRows(narrow, count).setZero();
-        sums_.least.middleRows(narrow, count).setConstant(infinity);
         const Index end = slab_.end(block);
         DenseMatrix<Real> room(H_.rows(), std::min(cells_at_once, end - slab_.begin(block)));
         for (Index first = slab_.begin(block); first < end; first += cells_at_once) {
