@@ -50,7 +50,7 @@ extern "C" void on_foreign_exit() {
     }
 }
 
-bool core_is_wanted() {
+[[maybe_unused]] bool core_is_wanted() { // with a sanitiser nobody asks
     rlimit limit{};
     return getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur > 0;
 }
