@@ -36,7 +36,7 @@ std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep) {
         DenseMatrix<Real> table = DenseMatrix<Real>::Zero(sparse.rows, sparse.cols);
         for (Index j = 0; j < sparse.cols; ++j) {
             for (auto e = sparse.start[j]; e < sparse.start[j + 1]; ++e) {
-                table(sparse.row[e], j) = static_cast<Real>(sparse.value[e]);
+                table(sparse.row[e], j) += static_cast<Real>(sparse.value[e]); // one entry may come in parts
             }
         }
         return std::make_unique<DataMatrix<Real>>(std::move(table));
