@@ -1,6 +1,7 @@
 #include "results/plan_run.hpp"
 
 #include "results/process_memory.hpp"
+#include "solvers/fit_data.hpp"
 
 #include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
@@ -18,15 +19,16 @@
 namespace pnmf {
 namespace {
 
-constexpr double libraries = 3e6; // what those not used yet will bring in
+/// What libraries not used yet will bring in, and what memory that is freed and taken again leaves unused.
+constexpr double libraries = 8e6;
 
-FitSize guessed_size(const DataView& X, const RunOptions& options) {
+FitSize guessed_size(const DataView& X, const RunOptions& options, Index bytes_of_number) {
     FitSize size;
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
         size = {.features = dense->rows(), .cells = dense->cols(), .dense = true};
     } else {
         const auto& sparse = std::get<SparseView<double>>(X);
-        size = {.features = sparse.rows, .cells = sparse.cols};
+        size = {.features = sparse.rows, .cells = sparse.cols, .dense = becomes_dense(X, bytes_of_number)};
     }
     const FitOptions& fit = options.fit;
     const auto root = static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(size.cells))));
@@ -95,7 +97,7 @@ void check_room(const DataView& X, const RunOptions& options, const Room& room, 
     if (room.limit <= 0.0) {
         return;
     }
-    const FitSize size = guessed_size(X, options);
+    const FitSize size = guessed_size(X, options, bytes_of_number);
     SolverOptions least = options.fit.solver;
     least.extrapolate = false;
     least.shift_components = false;
@@ -104,13 +106,18 @@ void check_room(const DataView& X, const RunOptions& options, const Room& room, 
             ? 0.0
             : static_cast<double>(size.cells) * static_cast<double>(size.cells) * sizeof(double);
     const double solver = solver_memory(size, least, bytes_of_number, thread_count(), true).total();
-    const double needed = resident_bytes() + pairs + solver;
+    const double table =
+        becomes_dense(X, bytes_of_number)
+            ? static_cast<double>(size.features) * static_cast<double>(size.cells * bytes_of_number)
+            : 0.0;
+    const double needed = resident_bytes() + table + pairs + solver;
     require(
         needed <= room.limit, Remedy::need_less_memory,
         "memory: this run needs at least {} ({} for the distances of all pairs of {} cells, {} for {} "
-        "scales of rank {}), and {} {}. A graph of nearest neighbours, fewer scales or a lower rank needs "
+        "scales of rank {}{}), and {} {}. A graph of nearest neighbours, fewer scales or a lower rank needs "
         "less",
         size_words(needed), size_words(pairs), size.cells, size_words(solver), size.scales, size.rank,
+        table > 0.0 ? fmt::format(", {} for the data as a table", size_words(table)) : "",
         room.given ? "the limit is" : "this process can have", size_words(room.limit));
 }
 

@@ -10,16 +10,31 @@ namespace pnmf {
 
 namespace {
 
-/// From here on a dense product is faster than a sparse one, and a table takes no more room than values and
-/// places held by features and by cells.
-constexpr double filled = 1.0 / 3.0;
+/// From here on dense products make a fit faster (docs/decisions/0114-filled-data.md), and a table takes less
+/// room than values and places held by features and by cells. In single precision sparse products gain more.
+constexpr double filled_for(Index bytes_of_number) {
+    return bytes_of_number > 4 ? 0.4 : 0.5;
+}
 
-bool is_filled(const SparseView<double>& X) {
-    return static_cast<double>(X.value.size()) >=
-           filled * static_cast<double>(X.rows) * static_cast<double>(X.cols);
+template <class Real>
+DenseMatrix<Real> table_of(const SparseView<double>& X) {
+    DenseMatrix<Real> table = DenseMatrix<Real>::Zero(X.rows, X.cols);
+    for (Index j = 0; j < X.cols; ++j) {
+        for (auto e = X.start[j]; e < X.start[j + 1]; ++e) {
+            table(X.row[e], j) += static_cast<Real>(X.value[e]); // one entry may come in parts
+        }
+    }
+    return table;
 }
 
 } // namespace
+
+bool becomes_dense(const DataView& X, Index bytes_of_number) {
+    const auto* sparse = std::get_if<SparseView<double>>(&X);
+    return sparse != nullptr && static_cast<double>(sparse->value.size()) >=
+                                    filled_for(bytes_of_number) * static_cast<double>(sparse->rows) *
+                                        static_cast<double>(sparse->cols);
+}
 
 template <class Real>
 std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep) {
@@ -32,14 +47,8 @@ std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep) {
         return std::make_unique<DataMatrix<Real>>(DenseMatrix<Real>(dense->cast<Real>()));
     }
     const auto& sparse = std::get<SparseView<double>>(X);
-    if (is_filled(sparse)) {
-        DenseMatrix<Real> table = DenseMatrix<Real>::Zero(sparse.rows, sparse.cols);
-        for (Index j = 0; j < sparse.cols; ++j) {
-            for (auto e = sparse.start[j]; e < sparse.start[j + 1]; ++e) {
-                table(sparse.row[e], j) += static_cast<Real>(sparse.value[e]); // one entry may come in parts
-            }
-        }
-        return std::make_unique<DataMatrix<Real>>(std::move(table));
+    if (becomes_dense(X, sizeof(Real))) {
+        return std::make_unique<DataMatrix<Real>>(table_of<Real>(sparse));
     }
     if constexpr (std::is_same_v<Real, double>) {
         if (!keep) {

@@ -16,8 +16,12 @@ namespace pnmf {
 /// values ≥ 0.
 void check_values(const DataView& X);
 
+/// Whether these data are sparse, but filled so far that `data_of` makes a table of them: by two fifths or
+/// more for a computation in double precision, by half or more in single.
+bool becomes_dense(const DataView& X, Index bytes_of_number);
+
 /// The data in the precision of the computation: viewed where that is double and `keep` is false, else
-/// copied. Sparse data of which a third or more is filled become dense.
+/// copied. Sparse data that are filled (`becomes_dense`) are copied into a table.
 template <class Real>
 std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep);
 

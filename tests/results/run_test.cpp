@@ -1,3 +1,4 @@
+#include "support/clouds.hpp"
 #include "support/paths.hpp"
 #include "support/problems.hpp"
 
@@ -188,6 +189,16 @@ TEST(RunFit, ARunThatCannotFitIsRefusedBeforeItBegins) {
     EXPECT_THAT([&] { run_fit<double>(X, options, observer); },
                 ThrowsMessage<InputError>(HasSubstr("distances of all pairs of 4000 cells")));
     EXPECT_FALSE(began);
+}
+
+TEST(RunFit, TheTableOfFilledDataIsCountedBeforeItIsMade) {
+    RunOptions options{.fit = {.rank = 2}, .memory = 1e6};
+    const DataValues filled = test::sparse_cloud(5000, 100, 0.5, 3);
+    EXPECT_THAT([&] { run_fit<double>(filled, options); },
+                ThrowsMessage<InputError>(HasSubstr("4 MB for the data as a table")));
+    const DataValues sparse = test::sparse_cloud(5000, 100, 0.1, 3);
+    EXPECT_THAT([&] { run_fit<double>(sparse, options); },
+                ThrowsMessage<InputError>(testing::Not(HasSubstr("table"))));
 }
 
 TEST(RunFit, StoppedAfterASweepGoesOnToTheSameBits) {

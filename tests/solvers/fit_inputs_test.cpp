@@ -1,3 +1,4 @@
+#include "solvers/fit_data.hpp"
 #include "support/clouds.hpp"
 
 #include <pnmf/error.hpp>
@@ -91,6 +92,51 @@ TEST_F(FitInputs, TheSeedOfAFitIsThatOfItsScales) {
     const Points points(X);
     EXPECT_EQ(prepare_fit<double>(view, random).scales.epsilon,
               choose_scales(points, minimum_spanning_tree(points), random.filtration.scales, 5).epsilon);
+}
+
+/// 3 × 4, nine entries stored at seven places: that of row 2 in column 1 comes in three parts.
+SparseMatrix<double> in_parts() {
+    SparseMatrix<double> X;
+    X.rows = 3;
+    X.cols = 4;
+    X.start = {0, 4, 5, 7, 9};
+    X.row = {0, 2, 2, 2, 1, 0, 1, 1, 2};
+    X.value = {0.5, 1.0, 2.0, 0.25, 3.0, 1.5, 0.125, 2.5, 4.0};
+    return X;
+}
+
+TEST(FilledData, BecomeATableWithTheProductsOfTheSparseMatrix) {
+    for (const SparseMatrix<double>& X : {in_parts(), test::sparse_cloud(40, 25, 0.6, 7)}) {
+        ASSERT_TRUE(becomes_dense(view_of(X), sizeof(double)));
+        const auto table = data_of<double>(view_of(X), false);
+        EXPECT_FALSE(table->is_sparse());
+        const DataMatrix<double> sparse(X);
+        const Matrix H = test::uniform_cloud(2, X.cols, 5);
+        const Matrix W = test::uniform_cloud(X.rows, 2, 6);
+        EXPECT_TRUE(table->times_transposed(H).isApprox(sparse.times_transposed(H), 1e-14));
+        EXPECT_TRUE(table->transposed_times(W).isApprox(sparse.transposed_times(W), 1e-14));
+    }
+}
+
+TEST(FilledData, ThatComeInPartsAreAddedUp) {
+    const auto table = data_of<float>(view_of(in_parts()), true);
+    Matrix expected(3, 4);
+    expected << 0.5, 0.0, 1.5, 0.0, 0.0, 3.0, 0.125, 2.5, 3.25, 0.0, 0.0, 4.0;
+    EXPECT_EQ(table->dense(), expected.cast<float>());
+}
+
+TEST(FilledData, AreTwoFifthsOfAllEntriesInDoublePrecisionAndHalfInSingle) {
+    SparseMatrix<double> X = in_parts();
+    EXPECT_TRUE(becomes_dense(view_of(X), sizeof(float))) << "nine of 12";
+    X.rows = 5;
+    EXPECT_TRUE(becomes_dense(view_of(X), sizeof(double))) << "nine of 20";
+    EXPECT_FALSE(becomes_dense(view_of(X), sizeof(float)));
+    EXPECT_TRUE(data_of<float>(view_of(X), false)->is_sparse());
+    X.rows = 6;
+    EXPECT_FALSE(becomes_dense(view_of(X), sizeof(double))) << "nine of 24";
+    EXPECT_TRUE(data_of<double>(view_of(X), false)->is_sparse());
+    const Matrix dense = Matrix::Ones(3, 4);
+    EXPECT_FALSE(becomes_dense(view_of(dense), sizeof(double))) << "they are dense already";
 }
 
 } // namespace
