@@ -45,8 +45,9 @@ Matrix uniform(Index rows, Index cols, Random& random) {
 template <class Real>
 void measure(const Matrix& data, Index rank) {
     const Index sweeps = 6;
-    const FitOptions options{
-        .rank = rank, .solver = {.tolerance = 0.0, .max_sweeps = sweeps}, .start = Start::broadcast};
+    const FitOptions options{.rank = rank,
+                             .solver = {.tolerance = 0.0, .max_sweeps = sweeps, .device = Device::cpu},
+                             .start = Start::broadcast};
     const PreparedFit<Real> prepared = prepare_fit<Real>(DataView(view_of(data)), options);
     const Problem<Real> problem = prepared.problem();
     auto state = start_solver(problem, options.solver, make_start(prepared));

@@ -114,8 +114,9 @@ namespace io {
 void check_extent(const std::string& where, Index rows, Index cols, std::int64_t entries) {
     constexpr Index always = Index{1} << 20;
     constexpr Index for_each_entry = 64;
+    // Divided, not multiplied: a damaged file may claim 10¹⁸ entries.
     require(
-        std::max(rows, cols) - always <= for_each_entry * entries,
+        (std::max(rows, cols) - always + for_each_entry - 1) / for_each_entry <= entries,
         "{}: must not be {} x {} with {} entries only: beyond {} rows or columns, {} for each entry at most",
         where, rows, cols, entries, always, for_each_entry);
 }

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <limits>
 #include <new>
 #include <system_error>
@@ -80,7 +79,7 @@ std::uint64_t InputFile::size_bound() const {
 
 std::size_t InputFile::read_raw(char* to, std::size_t bytes) {
     std::size_t got = std::min(bytes, peeked_.size());
-    std::memcpy(to, peeked_.data(), got);
+    std::copy_n(peeked_.data(), got, to); // where nothing is asked for, `to` may be null
     peeked_.erase(0, got);
     while (got < bytes) {
         const ssize_t count = ::read(descriptor_, to + got, bytes - got);

@@ -99,8 +99,9 @@ TEST_F(ProgressLine, IsAnEventALineForProgramsThatAskForIt) {
             for (const char* key : {"done", "total", "fraction", "seconds", "seconds_left", "kkt"}) {
                 EXPECT_TRUE(event.contains(key)) << event;
             }
-            if (stages.empty() || stages.back() != event["stage"]) {
-                stages.push_back(event["stage"]);
+            const auto stage = event["stage"].get<std::string>();
+            if (stages.empty() || stages.back() != stage) {
+                stages.push_back(stage);
             }
             if (!event["done"].is_null()) {
                 EXPECT_LE(event["done"].get<int>(), event["total"].get<int>());

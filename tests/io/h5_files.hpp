@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 /// The files that make_h5_files.py makes before these tests run, and what is in them.
 namespace pnmf::test {
@@ -54,13 +55,13 @@ inline Matrix dense(const Dataset& data) {
     return data.is_sparse() ? to_dense(std::get<SparseMatrix<double>>(data.X)) : std::get<Matrix>(data.X);
 }
 
-inline const TableColumn& column(const std::vector<TableColumn>& table, const std::string& name) {
+inline const TableColumn& column(const std::vector<TableColumn>& table, std::string_view name) {
     for (const TableColumn& candidate : table) {
         if (candidate.name == name) {
             return candidate;
         }
     }
-    throw std::runtime_error("no column " + name);
+    throw std::runtime_error("no column " + std::string(name));
 }
 
 inline const std::vector<std::string>& texts(const TableColumn& column) {
