@@ -7,7 +7,9 @@
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
+#include <array>
 #include <limits>
+#include <vector>
 
 namespace pnmf {
 namespace {
@@ -20,62 +22,79 @@ constexpr double root_margin = 16.0 * unit_roundoff;
 /// Features whose coordinates of a strip stay in the nearest cache: 32 kB.
 constexpr Index features_at_once = 128;
 
-/// Where in each column of B the entries of a part of the features begin, part after part, and where they
-/// end.
-std::vector<std::int32_t> begins_of_parts(const SparseView<double>& X, std::span<const Index> B,
-                                          Index parts) {
-    std::vector<std::int32_t> begins(static_cast<std::size_t>(parts + 1) * B.size());
-    for (std::size_t b = 0; b < B.size(); ++b) {
-        const auto* const begin = X.row.data() + X.start[B[b]];
-        const auto* const end = X.row.data() + X.start[B[b] + 1];
-        const auto* at = begin;
-        for (Index part = 0; part <= parts; ++part) {
-            while (at < end && *at < part * features_at_once) {
-                ++at;
+/// Columns of sparse X, laid out anew: the entries of the first features of all columns, then those of the
+/// next features, and so on. So they are read in the order in which they lie.
+struct ColumnsByParts {
+    std::vector<std::int64_t> begin; ///< of column b in a part: begin[part·columns + b]
+    std::vector<std::int32_t> row;   ///< counted from the first feature of the part
+    std::vector<double> value;
+};
+
+ColumnsByParts by_parts(const SparseView<double>& X, std::span<const Index> B, Index parts) {
+    ColumnsByParts result;
+    std::vector<std::int64_t> next;
+    std::int64_t entries = 0;
+    for (const Index cell : B) {
+        next.push_back(X.start[cell]);
+        entries += X.start[cell + 1] - X.start[cell];
+    }
+    result.begin.reserve(static_cast<std::size_t>(parts) * B.size() + 1);
+    result.row.resize(static_cast<std::size_t>(entries));
+    result.value.resize(static_cast<std::size_t>(entries));
+    std::int64_t to = 0;
+    for (Index part = 0; part < parts; ++part) {
+        const auto first = static_cast<std::int32_t>(part * features_at_once);
+        for (std::size_t b = 0; b < B.size(); ++b) {
+            result.begin.push_back(to);
+            const std::int64_t end = X.start[B[b] + 1];
+            std::int64_t e = next[b];
+            for (; e < end && X.row[e] - first < features_at_once; ++e, ++to) {
+                result.row[to] = X.row[e] - first;
+                result.value[to] = X.value[e];
             }
-            begins[static_cast<std::size_t>(part) * B.size() + b] = static_cast<std::int32_t>(at - begin);
+            next[b] = e;
         }
     }
-    return begins;
+    result.begin.push_back(to);
+    return result;
 }
 
-/// ⟨a, b⟩ for the cells A × B of sparse X. A strip of A is written out, the columns of B stay sparse: those
-/// of all B go through some features before any goes on to the next ones. Cost: a multiplication and an
-/// addition for each entry of B and each cell of A.
+/// ⟨a, b⟩ for the cells A × B of sparse X. A strip of A is written out, some features at a time, the columns
+/// of B stay sparse: all of them go through these features before any goes on to the next ones. Cost: a
+/// multiplication and an addition for each entry of B and each cell of A.
 void sparse_products(const SparseView<double>& X, std::span<const Index> A, std::span<const Index> B,
                      Matrix& out) {
-    const AlignedRoom<double> room(X.rows * strip_cells);
     // The cells' coordinates lie side by side, feature by feature.
-    Eigen::Map<Eigen::Array<double, strip_cells, Eigen::Dynamic>> strip(room.data(), strip_cells, X.rows);
-    strip.setZero();
+    const AlignedRoom<double> strip(features_at_once * strip_cells);
+    std::fill_n(strip.data(), features_at_once * strip_cells, 0.0);
     Matrix sums(strip_cells, std::ssize(B));
     const Index parts = (X.rows + features_at_once - 1) / features_at_once;
-    const std::vector<std::int32_t> begins = begins_of_parts(X, B, parts);
+    const ColumnsByParts columns = by_parts(X, B, parts);
+    std::array<std::int64_t, strip_cells> next{}; // entry of each cell of the strip
     const auto rows = static_cast<Index>(A.size());
     for (Index first = 0; first < rows; first += strip_cells) {
         const Index width = std::min<Index>(strip_cells, rows - first);
         for (Index a = 0; a < width; ++a) {
-            const Index cell = A[first + a];
-            for (auto e = X.start[cell]; e < X.start[cell + 1]; ++e) {
-                strip(a, X.row[e]) = X.value[e];
-            }
+            next[a] = X.start[A[first + a]];
         }
         sums.setZero();
         for (Index part = 0; part < parts; ++part) {
-            for (std::size_t b = 0; b < B.size(); ++b) {
-                const auto from = X.start[B[b]] + begins[static_cast<std::size_t>(part) * B.size() + b];
-                const auto to = X.start[B[b]] + begins[static_cast<std::size_t>(part + 1) * B.size() + b];
-                kernels().strip_products(strip.data(), X.row.data() + from, X.value.data() + from, to - from,
-                                         sums.col(static_cast<Index>(b)).data());
+            const Index from = part * features_at_once;
+            for (Index a = 0; a < width; ++a) {
+                const std::int64_t end = X.start[A[first + a] + 1];
+                for (; next[a] < end && X.row[next[a]] - from < features_at_once; ++next[a]) {
+                    strip.data()[(X.row[next[a]] - from) * strip_cells + a] = X.value[next[a]];
+                }
             }
+            const std::int64_t* const begin = columns.begin.data() + part * std::ssize(B);
+            for (Index b = 0; b < std::ssize(B); ++b) {
+                kernels().strip_products(strip.data(), columns.row.data() + begin[b],
+                                         columns.value.data() + begin[b], begin[b + 1] - begin[b],
+                                         sums.col(b).data());
+            }
+            std::fill_n(strip.data(), features_at_once * strip_cells, 0.0);
         }
         out.middleRows(first, width) = sums.topRows(width);
-        for (Index a = 0; a < width; ++a) {
-            const Index cell = A[first + a];
-            for (auto e = X.start[cell]; e < X.start[cell + 1]; ++e) {
-                strip(a, X.row[e]) = 0.0;
-            }
-        }
     }
 }
 
