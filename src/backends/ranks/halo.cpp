@@ -79,49 +79,70 @@ Index Halo::sent(Index t) const {
 template <class Real>
 void Halo::products(Index first, Index past, const std::vector<DenseMatrix<Real>>& H,
                     std::vector<ScaleProducts<Real>>& products, Communicator& ranks) const {
+    // Some scales at a time: what waits to be sent, and H with its halo, shall stay small. How many may
+    // differ from rank to rank: a message is of one scale, and they come in the order of the scales. So the
+    // rank whose part ends first finds all that it waits for on its way.
+    constexpr Index room = Index{1} << 26U; // bytes
+    const Index columns = std::ssize(lists_.start) - 1 + place_.back();
+    const Index of_scale = H.front().rows() * columns * static_cast<Index>(sizeof(Real));
+    const Index group = std::max<Index>(thread_count(), room / std::max<Index>(of_scale, 1));
+    std::vector<DenseMatrix<Real>> around(static_cast<std::size_t>(std::min(group, past - first)));
+    for (Index begin = first; begin < past; begin += group) {
+        const Index end = std::min(past, begin + group);
+        exchange(begin, end, H, around, ranks);
+        parallel_for(end - begin, [&](Index i) {
+            const Index t = begin + i;
+            ListWeights weights = weigh_prefixes(lists_, EdgeWeight(epsilon_[t], alpha_));
+            products[t].HA = times_lists(lists_, weights, around[i]);
+            products[t].degree = weights.facts.degrees.template cast<Real>();
+        });
+    }
+}
+
+template <class Real>
+void Halo::exchange(Index first, Index past, const std::vector<DenseMatrix<Real>>& H,
+                    std::vector<DenseMatrix<Real>>& around, Communicator& ranks) const {
     const Index d = H.front().rows();
+    const Index cells = H.front().cols();
     std::vector<DenseMatrix<Real>> sent(out_.size());
-    std::vector<DenseMatrix<Real>> received(in_.size());
     std::vector<Communicator::Outgoing> sends;
     std::vector<Communicator::Incoming> receives;
-    std::vector<std::vector<Index>> begin(in_.size()); // of each scale in what a rank sent
-    for (int r = 0; r < ranks.size(); ++r) {
-        Index out = 0;
-        Index in = 0;
+    parallel_for(past - first, [&](Index i) { // columns that no edge of the scale reaches are never read
+        around[i].resize(d, cells + place_.back());
+        around[i].leftCols(cells) = H[first + i];
+    });
+    parallel_for(ranks.size(), [&](Index r) {
+        Index count = 0;
         for (Index t = first; t < past; ++t) {
-            begin[r].push_back(in);
-            out += count_below(out_[r], epsilon_[t]);
-            in += count_below(in_[r], epsilon_[t]);
+            count += count_below(out_[r], epsilon_[t]);
         }
-        sent[r].resize(d, out);
-        received[r].resize(d, in);
+        sent[r].resize(d, count);
         Index column = 0;
         for (Index t = first; t < past; ++t) {
-            for (Index i = 0; i < count_below(out_[r], epsilon_[t]); ++i) {
+            const Index last = count_below(out_[r], epsilon_[t]);
+            for (Index i = 0; i < last; ++i) {
                 sent[r].col(column++) = H[t].col(out_[r][i].cell - first_cell_);
             }
         }
-        if (out > 0) {
-            sends.push_back({r, std::as_bytes(std::span(sent[r].data(), sent[r].size()))});
-        }
-        if (in > 0) {
-            receives.push_back(
-                {r, std::as_writable_bytes(std::span(received[r].data(), received[r].size()))});
+    });
+    const auto numbers = [&](Index count) { return static_cast<std::size_t>(d * count); };
+    for (int r = 0; r < ranks.size(); ++r) {
+        Index column = 0;
+        for (Index t = first; t < past; ++t) {
+            const Index out = count_below(out_[r], epsilon_[t]);
+            const Index in = count_below(in_[r], epsilon_[t]);
+            if (out > 0) {
+                const Real* const from = sent[r].data() + d * column;
+                sends.push_back({r, std::as_bytes(std::span(from, numbers(out)))});
+                column += out;
+            }
+            if (in > 0) { // where products look for them
+                Real* const to = around[t - first].data() + d * (cells + place_[r]);
+                receives.push_back({r, std::as_writable_bytes(std::span(to, numbers(in)))});
+            }
         }
     }
     ranks.exchange(sends, receives);
-    parallel_for(past - first, [&](Index i) {
-        const Index t = first + i;
-        DenseMatrix<Real> around = DenseMatrix<Real>::Zero(d, H[t].cols() + place_.back());
-        around.leftCols(H[t].cols()) = H[t];
-        for (std::size_t r = 0; r < in_.size(); ++r) {
-            const Index count = count_below(in_[r], epsilon_[t]);
-            around.middleCols(H[t].cols() + place_[r], count) = received[r].middleCols(begin[r][i], count);
-        }
-        ListWeights weights = weigh_prefixes(lists_, EdgeWeight(epsilon_[t], alpha_));
-        products[t].HA = times_lists(lists_, weights, around);
-        products[t].degree = weights.facts.degrees.template cast<Real>();
-    });
 }
 
 template void Halo::products(Index, Index, const std::vector<DenseMatrix<float>>&,

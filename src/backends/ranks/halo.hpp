@@ -40,6 +40,11 @@ class Halo {
     };
     using Borders = std::vector<std::vector<Border>>; ///< of each rank
 
+    /// H of scales [first, past) in `around`, and behind its columns those of the halo that the scale needs.
+    template <class Real>
+    void exchange(Index first, Index past, const std::vector<DenseMatrix<Real>>& H,
+                  std::vector<DenseMatrix<Real>>& around, Communicator& ranks) const;
+
     static void shorten(std::vector<Border>& borders);
     static Index count_below(const std::vector<Border>& borders, double epsilon);
 
