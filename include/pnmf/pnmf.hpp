@@ -46,6 +46,7 @@
 #include <pnmf/io/values.hpp>
 #include <pnmf/io/write.hpp>
 #include <pnmf/io/write_text.hpp>
+#include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/data_products.hpp>
 #include <pnmf/linalg/effective_rank.hpp>

@@ -1,3 +1,4 @@
+#include "linalg/cells_of_all.hpp"
 #include "linalg/decompositions.hpp"
 
 #include <pnmf/assess/programs.hpp>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 
 namespace pnmf {
 namespace {
@@ -24,25 +26,30 @@ struct GeneSums {
     Vector squares;
 };
 
-/// `genes` holds the transpose of X: a column of it is a gene.
+/// Of sparse data. Usages are of all cells; where ranks hold some of them, each goes on where the rank before
+/// has come to.
 template <class Real>
-GeneSums sums_of(const SparseView<Real>& genes, const Matrix& usages) {
+GeneSums sparse_sums_of(const DataMatrix<Real>& X, const Matrix& usages) {
+    const SparseView<Real> genes = X.rows(); // the transpose of X: a column of it is a gene
     const Index d = usages.rows();
-    GeneSums sums{Matrix(genes.cols, d), Vector::Zero(genes.cols), Vector::Zero(genes.cols)};
-    parallel_blocks(genes.cols, sparse_genes_at_once, [&](Index begin, Index end) {
-        Vector products(d);
-        for (Index g = begin; g < end; ++g) {
-            products.setZero();
-            for (auto e = genes.start[g]; e < genes.start[g + 1]; ++e) {
-                const double x = genes.value[e];
-                products += x * usages.col(genes.row[e]);
-                sums.sum[g] += x;
-                sums.squares[g] += x * x;
+    const Index first = X.held().first;
+    Matrix all = Matrix::Zero(d + 2, genes.cols); // with usages, sum, squares
+    const std::span<double> numbers(all.data(), static_cast<std::size_t>(all.size()));
+    sum_along_ranks<double>(X.ranks(), numbers, d + 2, [&](Index from, Index to) {
+        parallel_blocks(to - from, sparse_genes_at_once, [&](Index begin, Index end) {
+            for (Index g = from + begin; g < from + end; ++g) {
+                Vector products = all.col(g).head(d);
+                for (auto e = genes.start[g]; e < genes.start[g + 1]; ++e) {
+                    const double x = genes.value[e];
+                    products += x * usages.col(first + genes.row[e]);
+                    all(d, g) += x;
+                    all(d + 1, g) += x * x;
+                }
+                all.col(g).head(d) = products;
             }
-            sums.with_usages.row(g) = products.transpose();
-        }
+        });
     });
-    return sums;
+    return {all.topRows(d).transpose(), all.row(d).transpose(), all.row(d + 1).transpose()};
 }
 
 template <class Real>
@@ -148,7 +155,7 @@ Matrix program_usages(const Matrix& W, const Matrix& H) {
 template <class Real>
 Matrix program_scores(const DataMatrix<Real>& X, const Matrix& usages) {
     require(usages.cols() == X.cells(), "usages have {} cells and the data {}", usages.cols(), X.cells());
-    const GeneSums sums = X.is_sparse() ? sums_of(X.rows(), usages) : sums_of(X.dense(), usages);
+    const GeneSums sums = X.is_sparse() ? sparse_sums_of(X, usages) : sums_of(X.dense(), usages);
     const auto n = static_cast<double>(X.cells());
     const Vector mean = sums.sum / n;
     const Matrix centred = sums.with_usages - mean * usages.rowwise().sum().transpose();

@@ -1,5 +1,7 @@
 #include "linalg/cell_blocks.hpp"
 
+#include <pnmf/linalg/cell_range.hpp>
+
 #include <algorithm>
 
 namespace pnmf {
@@ -51,6 +53,11 @@ BlockShares share(const CellBlocks& blocks, Index ranks) {
         shares.first_node.push_back(std::ssize(shares.nodes));
     }
     return shares;
+}
+
+CellRange share_of_rank(Index cells, const Communicator& ranks) {
+    const BlockSlab slab = share(usual_blocks(cells), ranks.size()).slab(ranks.rank());
+    return {slab.first_cell(), slab.cells(), cells};
 }
 
 } // namespace pnmf

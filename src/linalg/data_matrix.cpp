@@ -1,12 +1,12 @@
-#include "linalg/aligned_room.hpp"
-#include "linalg/gather_columns.hpp"
+#include "linalg/cells_of_all.hpp"
+#include "linalg/sparse_product.hpp"
 
+#include <pnmf/error.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 #include <numeric>
 #include <utility>
@@ -19,49 +19,11 @@ namespace {
 constexpr Index feature_block = 2048;
 constexpr Index cell_block = 256;
 
-constexpr Index cache_bytes = Index{1} << 19U; // of M, that stay in a core's own cache
-
-/// Columns of a sparse product that one thread computes at a time: fewer where they are few. Each is summed
-/// alone, so that no result depends on it.
-Index sparse_block(Index columns) {
-    return std::clamp<Index>(columns / 128, 8, cell_block);
-}
-
-/// M·S for M d × rows(S): each column of the result is a sum of columns of M in the order of the entries.
-/// Where M is larger than a cache, a block of columns of S takes its entries from a part of M before any of
-/// them goes on to the next part; the order of the sums stays.
+/// M·S for M d × rows(S).
 template <class Real, class Values>
 DenseMatrix<Real> times_sparse(const Values& M, const SparseView<Real>& sparse) {
-    const Index part =
-        std::max<Index>(1, cache_bytes / std::max<Index>(1, M.rows() * static_cast<Index>(sizeof(Real))));
-    const LinedColumns<Real> columns(M.rows(), M.cols());
-    parallel_blocks(M.cols(), 1024, [&](Index begin, Index end) {
-        for (Index j = begin; j < end; ++j) {
-            Eigen::Map<DenseVector<Real>>(columns.column(j), M.rows()) = M.col(j);
-        }
-    });
-    DenseMatrix<Real> result(M.rows(), sparse.cols);
-    parallel_blocks(sparse.cols, sparse_block(sparse.cols), [&](Index begin, Index end) {
-        result.middleCols(begin, end - begin).setZero();
-        std::array<std::int64_t, cell_block> next{};
-        std::array<GatherRun<Real>, cell_block> runs{};
-        std::copy(sparse.start.begin() + begin, sparse.start.begin() + end, next.begin());
-        for (Index past = part; past - part < M.cols(); past += part) {
-            for (Index j = begin; j < end; ++j) {
-                const auto first = next[j - begin];
-                auto last = sparse.start[j + 1];
-                if (past < M.cols()) {
-                    const auto* const rows = sparse.row.data();
-                    last = std::lower_bound(rows + first, rows + last, past) - rows;
-                }
-                runs[j - begin] = {sparse.row.data() + first, sparse.value.data() + first, last - first,
-                                   result.col(j).data()};
-                next[j - begin] = last;
-            }
-            gather_runs<Real>(columns.data(), M.rows(), columns.stride(), M.cols(),
-                              std::span(runs.data(), static_cast<std::size_t>(end - begin)));
-        }
-    });
+    DenseMatrix<Real> result;
+    SparseProduct<Real>(M, sparse).assign(result);
     return result;
 }
 
@@ -77,10 +39,12 @@ Index cols_of_all(std::span<const DenseMatrix<Real>> matrices) {
                            [](Index sum, const auto& one) { return sum + one.cols(); });
 }
 
+constexpr Index sum_block = 1 << 16; ///< entries that are summed one after the other
+
 /// Σ of squares, in double, in blocks of fixed size.
 template <class Real>
 double squared_sum(const Real* values, Index count) {
-    constexpr Index block = 1 << 16;
+    constexpr Index block = sum_block;
     std::vector<double> partial(static_cast<std::size_t>((count + block - 1) / block), 0.0);
     parallel_blocks(count, block, [&](Index begin, Index end) {
         double sum = 0.0;
@@ -94,6 +58,22 @@ double squared_sum(const Real* values, Index count) {
         total += sum;
     }
     return total;
+}
+
+/// The same where ranks have the entries one after the other, `before` of them on ranks before this one: a
+/// block that begins on one rank is finished on the next.
+template <class Real>
+double squared_sum_of_all(Communicator& ranks, const Real* values, Index count, Index before) {
+    std::vector<double> sums{0.0, 0.0}; // of whole blocks, and of the last one so far
+    sum_along_ranks<double>(ranks, sums, 2, [&](Index, Index) {
+        for (Index i = 0; i < count; ++i) {
+            if ((before + i) % sum_block == 0) {
+                sums[0] += std::exchange(sums[1], 0.0);
+            }
+            sums[1] += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+        }
+    });
+    return sums[0] + sums[1];
 }
 
 } // namespace
@@ -114,6 +94,48 @@ DataMatrix<Real>::DataMatrix(DenseView<Real> dense)
 
 template <RealNumber Real>
 DataMatrix<Real>::DataMatrix(SparseView<Real> sparse) : data_(Sparse{sparse, transpose(sparse)}) {}
+
+template <RealNumber Real>
+DataMatrix<Real>::DataMatrix(SparseMatrix<Real> sparse, const CellRange& range)
+    : DataMatrix(std::move(sparse)) {
+    become_part(range);
+}
+
+template <RealNumber Real>
+DataMatrix<Real>::DataMatrix(SparseView<Real> sparse, const CellRange& range) : DataMatrix(sparse) {
+    become_part(range);
+}
+
+template <RealNumber Real>
+void DataMatrix<Real>::become_part(const CellRange& range) {
+    require(columns().cols == range.count, "a part of {} cells must hold as many, got {}", range.count,
+            columns().cols);
+    Communicator& ranks = communicator();
+    Part part{.range = range, .ranks = &ranks};
+    const std::vector<std::int64_t> entries = gather_one(ranks, columns().nonzeros());
+    for (int r = 0; r < ranks.size(); ++r) {
+        part.entries_before += r < ranks.rank() ? entries[r] : 0;
+        part.all_entries += entries[r];
+    }
+    part.squared_norm =
+        squared_sum_of_all(ranks, columns().value.data(), columns().nonzeros(), part.entries_before);
+    part_ = part;
+}
+
+template <RealNumber Real>
+CellRange DataMatrix<Real>::held() const {
+    return is_part() ? part_->range : CellRange{0, cells(), cells()};
+}
+
+template <RealNumber Real>
+Communicator& DataMatrix<Real>::ranks() const {
+    if (!is_part()) {
+        return single_rank();
+    }
+    require(&communicator() == part_->ranks,
+            "what is over all cells of a divided matrix must be asked for by every rank");
+    return *part_->ranks;
+}
 
 template <RealNumber Real>
 bool DataMatrix<Real>::is_sparse() const {
@@ -153,17 +175,23 @@ Index DataMatrix<Real>::features() const {
 
 template <RealNumber Real>
 Index DataMatrix<Real>::cells() const {
+    if (is_part()) {
+        return part_->range.all;
+    }
     return is_sparse() ? columns().cols : dense().cols();
 }
 
 template <RealNumber Real>
 std::int64_t DataMatrix<Real>::nonzeros() const {
+    if (is_part()) {
+        return part_->all_entries;
+    }
     return is_sparse() ? columns().nonzeros() : dense().size();
 }
 
 template <RealNumber Real>
 DenseMatrix<Real> DataMatrix<Real>::times_transposed(const DenseMatrix<Real>& H) const {
-    assert(H.cols() == cells());
+    assert(H.cols() == held().count);
     if (is_sparse()) {
         return times_sparse<Real>(H, view_of(std::get<Sparse>(data_).rows)).transpose();
     }
@@ -238,6 +266,9 @@ DataMatrix<Real>::transposed_times(std::span<const DenseMatrix<Real>> W) const {
 
 template <RealNumber Real>
 double DataMatrix<Real>::squared_norm() const {
+    if (is_part()) {
+        return part_->squared_norm;
+    }
     if (is_sparse()) {
         return squared_sum(columns().value.data(), static_cast<Index>(columns().value.size()));
     }
@@ -250,7 +281,7 @@ Vector DataMatrix<Real>::column_squared_norms() const {
         return dense().template cast<double>().colwise().squaredNorm().transpose();
     }
     const SparseView<Real> X = columns();
-    Vector result(cells());
+    Vector result(X.cols);
     for (Index j = 0; j < X.cols; ++j) {
         double sum = 0.0;
         for (auto e = X.start[j]; e < X.start[j + 1]; ++e) {
@@ -268,11 +299,13 @@ double DataMatrix<Real>::mean() const {
     if (!is_sparse()) {
         return dense().template cast<double>().sum() / entries;
     }
-    double sum = 0.0;
-    for (const Real value : columns().value) {
-        sum += static_cast<double>(value);
-    }
-    return sum / entries;
+    std::vector<double> sum{0.0};
+    sum_along_ranks<double>(ranks(), sum, 1, [&](Index, Index) {
+        for (const Real value : columns().value) {
+            sum[0] += static_cast<double>(value);
+        }
+    });
+    return sum[0] / entries;
 }
 
 template class DataMatrix<float>;

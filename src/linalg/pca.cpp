@@ -1,3 +1,4 @@
+#include "linalg/cells_of_all.hpp"
 #include "linalg/decompositions.hpp"
 #include "linalg/lanczos.hpp"
 
@@ -20,7 +21,7 @@ Matrix scatter_times(const DataMatrix<double>& X, const Vector& mean, const Matr
                      DataProducts* products) {
     const auto cells = static_cast<double>(X.cells());
     const Matrix normal =
-        products != nullptr ? products->normal_times(Y) : X.times_transposed(X.transposed_times(Y));
+        products != nullptr ? products->normal_times(Y) : times_transposed_of_parts(X, X.transposed_times(Y));
     return normal - cells * mean * (mean.transpose() * Y);
 }
 
@@ -28,7 +29,7 @@ Matrix scatter_times(const DataMatrix<double>& X, const Vector& mean, const Matr
 Matrix coordinates_of(const DataMatrix<double>& X, const PrincipalComponents& components,
                       DataProducts* products) {
     Matrix result = products != nullptr ? products->transposed_times(components.directions)
-                                        : X.transposed_times(components.directions);
+                                        : transposed_times_of_all(X, components.directions);
     result.colwise() -= components.directions.transpose() * components.mean;
     return result;
 }
@@ -75,7 +76,8 @@ ComponentSpace component_space(const DataMatrix<double>& X, Index count, DataPro
     require(X.cells() >= 2, "principal components need at least 2 cells, got {}", X.cells());
     ComponentSpace space;
     PrincipalComponents& result = space.components;
-    result.mean = X.times_transposed(Matrix::Constant(1, X.cells(), 1.0)) / static_cast<double>(X.cells());
+    result.mean = times_transposed_of_parts<double>(X, Matrix::Constant(1, X.held().count, 1.0)) /
+                  static_cast<double>(X.cells());
     count = std::min({count, X.features(), X.cells() - 1});
     result.directions = leading_directions(X, result.mean, count, products);
     fix_signs(result.directions);

@@ -1,3 +1,4 @@
+#include "linalg/cells_of_all.hpp"
 #include "linalg/decompositions.hpp"
 #include "linalg/lanczos.hpp"
 
@@ -18,10 +19,11 @@ constexpr Index whole_side = 256;
 /// Sides up to this have XᵀX or XXᵀ formed: fewer operations than the hundred or more products with a vector.
 constexpr Index formed_side = 512;
 
+/// Of all cells, on every rank.
 template <class Real>
 Matrix dense_values(const DataMatrix<Real>& X) {
     if (X.is_sparse()) {
-        return to_dense(X.columns()).template cast<double>();
+        return gather_cells<Real>(X, to_dense(X.columns())).template cast<double>();
     }
     return X.dense().template cast<double>();
 }
@@ -36,9 +38,10 @@ template <class Real>
 Matrix normal_times(const DataMatrix<Real>& X, bool over_cells, const Matrix& Y) {
     const DenseMatrix<Real> y = Y.cast<Real>();
     if (over_cells) {
-        return X.transposed_times(X.times_transposed(y.transpose())).transpose().template cast<double>();
+        const DenseMatrix<Real> of_features = times_transposed_of_all<Real>(X, y.transpose());
+        return transposed_times_of_all(X, of_features).transpose().template cast<double>();
     }
-    return X.times_transposed(X.transposed_times(y)).template cast<double>();
+    return times_transposed_of_parts(X, X.transposed_times(y)).template cast<double>();
 }
 
 /// y ↦ XᵀX·y (cells) or XXᵀ·y (features). A small matrix is formed once, some columns of it at a time.
@@ -142,8 +145,9 @@ TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank, DataProducts* 
     }
     const Matrix space = leading_eigenvectors(side, normal_product(X, over_cells), rank, tolerance);
     const DenseMatrix<Real>& basis = space.cast<Real>(); // space itself when Real is double
-    const Matrix image = over_cells ? Matrix(X.times_transposed(basis.transpose()).template cast<double>())
-                                    : Matrix(X.transposed_times(basis).transpose().template cast<double>());
+    const Matrix image =
+        over_cells ? Matrix(times_transposed_of_all<Real>(X, basis.transpose()).template cast<double>())
+                   : Matrix(transposed_times_of_all(X, basis).transpose().template cast<double>());
     const ThinQr qr = thin_qr(image);
     const TruncatedSvd small = thin_svd(qr.R);
     const Matrix far = qr.Q * small.U;

@@ -1,6 +1,7 @@
+#include "linalg/cells_of_all.hpp"
+
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/model/kkt.hpp>
-#include <pnmf/parallel.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -117,7 +118,7 @@ Evaluation evaluate(const Problem<Real>& problem, const Factors<Real>& factors, 
     const double squared_norm_X = problem.X->squared_norm();
     std::vector<Objective> terms(static_cast<std::size_t>(scales));
     Evaluation result{{}, std::vector<KktResidual>(terms.size())};
-    parallel_for(scales, [&](Index t) {
+    for_each_with_all(*problem.X, scales, [&](Index t) {
         DenseMatrix<Real> room;
         const auto& W = factors.basis(t, room);
         const auto& H = factors.H[t];
@@ -127,7 +128,7 @@ Evaluation evaluate(const Problem<Real>& problem, const Factors<Real>& factors, 
         result.residuals[t].H =
             movement_H(penalty, products, H, scale_before(factors.H, t), scale_after(factors.H, t));
         result.residuals[t].W =
-            penalty.fit * movement_W(form, W, problem.X->times_transposed(H), gram_of_rows(H));
+            penalty.fit * movement_W(form, W, times_transposed_of_all(*problem.X, H), gram_of_rows(H));
     });
     for (const Objective& term : terms) {
         result.objective = result.objective + term;

@@ -1,6 +1,7 @@
+#include "linalg/cells_of_all.hpp"
+
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/model/objective.hpp>
-#include <pnmf/parallel.hpp>
 
 #include <algorithm>
 
@@ -51,7 +52,7 @@ template <class Real>
 ScaleProducts<Real> scale_products(const Problem<Real>& problem, Index t, const DenseMatrix<Real>& W,
                                    const DenseMatrix<Real>& H) {
     const auto graph = problem.graph->at(problem.epsilon[t]);
-    ScaleProducts<Real> products{problem.X->transposed_times(W), gram_of_columns(W),
+    ScaleProducts<Real> products{transposed_times_of_all(*problem.X, W), gram_of_columns(W),
                                  graph->times_adjacency(H), graph->degrees().template cast<Real>()};
     weigh(products, problem.at(t).fit);
     return products;
@@ -112,7 +113,7 @@ template <class Real>
 Objective objective(const Problem<Real>& problem, const Factors<Real>& factors) {
     const double squared_norm_X = problem.X->squared_norm();
     std::vector<Objective> terms(static_cast<std::size_t>(problem.scales()));
-    parallel_for(problem.scales(), [&](Index t) {
+    for_each_with_all(*problem.X, problem.scales(), [&](Index t) {
         DenseMatrix<Real> room;
         const auto products = scale_products(problem, t, factors.basis(t, room), factors.H[t]);
         terms[t] = scale_objective(problem.at(t), squared_norm_X, products, factors.H[t],

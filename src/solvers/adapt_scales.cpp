@@ -1,9 +1,9 @@
+#include "linalg/cells_of_all.hpp"
 #include "solvers/draw_out.hpp"
 #include "solvers/solve_level.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/sampling.hpp>
-#include <pnmf/parallel.hpp>
 #include <pnmf/solvers/adapt_scales.hpp>
 
 #include <algorithm>
@@ -36,7 +36,7 @@ double residual_at(const Problem<Real>& all, Index t, const DenseMatrix<Real>& W
     const ScaleProducts<Real> products = scale_products(all, t, W, H);
     KktResidual residual;
     residual.H = movement_H(all.at(t), products, H, &H, &H);
-    residual.W = movement_W(BasisForm::unit_columns, W, all.X->times_transposed(H), gram_of_rows(H));
+    residual.W = movement_W(BasisForm::unit_columns, W, times_transposed_of_all(*all.X, H), gram_of_rows(H));
     return residual.certificate();
 }
 
@@ -82,7 +82,7 @@ std::vector<LeftOut> left_out_residuals(const Problem<Real>& all, const std::vec
             gaps.push_back({.position = static_cast<Index>(i)});
         }
     }
-    parallel_for(std::ssize(gaps), [&](Index g) {
+    for_each_with_all(*all.X, std::ssize(gaps), [&](Index g) {
         LeftOut& gap = gaps[g];
         const auto i = static_cast<std::size_t>(gap.position);
         for (const Index t : probes(all.epsilon, kept[i], kept[i + 1])) {

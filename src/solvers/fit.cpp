@@ -136,15 +136,16 @@ void check_scale_error(const FitOptions& options) {
 /// Every entry ends here; `filter` makes the filtration, from whatever the distances come from.
 template <RealNumber Real>
 PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool keep,
-                          const std::function<Filtration()>& filter) {
+                          const std::function<Filtration()>& filter,
+                          const std::optional<CellRange>& part = {}) {
     check_options(options.filtration);
     check_penalty(options.penalty);
     check_options(options.solver);
     check_scale_error(options);
-    check_values(X);
+    check_values(X, part);
     PreparedFit<Real> prepared;
     prepared.options = options;
-    prepared.X = data_of<Real>(X, keep);
+    prepared.X = data_of<Real>(X, keep, part);
     prepared.rank = chosen_rank(options.rank, *prepared.X, prepared.notices);
     check_device_memory(options.solver.device, least_need(prepared));
     Filtration filtration = filter();
@@ -174,9 +175,11 @@ Filtration filter_points(const Points& points, const FitOptions& options, bool& 
 /// recorded as exact: whoever makes the graphs again must get the same.
 template <RealNumber Real>
 PreparedFit<Real> prepare_from_points(const DataView& X, const FitOptions& options, bool keep,
-                                      const std::function<Filtration(bool&)>& filter) {
+                                      const std::function<Filtration(bool&)>& filter,
+                                      const std::optional<CellRange>& part = {}) {
     bool on_device = false;
-    PreparedFit<Real> prepared = prepare<Real>(X, options, keep, [&] { return filter(on_device); });
+    PreparedFit<Real> prepared = prepare<Real>(
+        X, options, keep, [&] { return filter(on_device); }, part);
     NeighborSearch& search = prepared.options.filtration.search;
     if (on_device && search == NeighborSearch::automatic && prepared.X->cells() > largest_exact_search) {
         search = NeighborSearch::exact;
@@ -241,11 +244,13 @@ PreparedFit<Real> prepare_fit(const DataView& X, const FitOptions& options) {
 }
 
 template <RealNumber Real>
-PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitOptions& options) {
-    require(space.count() == cells_of(X), "there must be as many points as X has cells, {}, got {}",
-            cells_of(X), space.count());
+PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitOptions& options,
+                              const std::optional<CellRange>& part) {
+    const Index cells = part ? part->all : cells_of(X);
+    require(space.count() == cells, "there must be as many points as X has cells, {}, got {}", cells,
+            space.count());
     return prepare_from_points<Real>(
-        X, options, false, [&](bool& on_device) { return filter_points(space, options, on_device); });
+        X, options, false, [&](bool& on_device) { return filter_points(space, options, on_device); }, part);
 }
 
 template <RealNumber Real>
@@ -368,7 +373,8 @@ FitResult<Real> fit(const DataView& X, const SortedEdges& neighbors, const FitOp
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template PreparedFit<Real> prepare_fit(const DataValues&, const FitOptions&);                            \
     template PreparedFit<Real> prepare_fit(const DataView&, const FitOptions&);                              \
-    template PreparedFit<Real> prepare_fit(const DataView&, const Points&, const FitOptions&);               \
+    template PreparedFit<Real> prepare_fit(const DataView&, const Points&, const FitOptions&,                \
+                                           const std::optional<CellRange>&);                                 \
     template PreparedFit<Real> prepare_fit(const DataView&, const SortedEdges&, const FitOptions&);          \
     template Factors<Real> make_start(const PreparedFit<Real>&, const Observer&, StartLog<Real>);            \
     template Factors<Real> adapted_start(PreparedFit<Real>&, const Observer&, StartLog<Real>);               \

@@ -29,16 +29,22 @@ DenseMatrix<Real> table_of(const SparseView<double>& X) {
 
 } // namespace
 
-bool becomes_dense(const DataView& X, Index bytes_of_number) {
+bool becomes_dense(const DataView& X, Index bytes_of_number, const std::optional<CellRange>& part) {
     const auto* sparse = std::get_if<SparseView<double>>(&X);
-    return sparse != nullptr && static_cast<double>(sparse->value.size()) >=
-                                    filled_for(bytes_of_number) * static_cast<double>(sparse->rows) *
-                                        static_cast<double>(sparse->cols);
+    if (sparse == nullptr) {
+        return false;
+    }
+    const auto here = static_cast<double>(sparse->value.size());
+    const Index cells = part ? part->all : sparse->cols;
+    return (part ? sum_of(communicator(), here) : here) >=
+           filled_for(bytes_of_number) * static_cast<double>(sparse->rows) * static_cast<double>(cells);
 }
 
 template <class Real>
-std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep) {
+std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep,
+                                                const std::optional<CellRange>& part) {
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
+        require(!part, "each rank must have all cells where values are dense");
         if constexpr (std::is_same_v<Real, double>) {
             if (!keep) {
                 return std::make_unique<DataMatrix<double>>(*dense);
@@ -47,12 +53,15 @@ std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep) {
         return std::make_unique<DataMatrix<Real>>(DenseMatrix<Real>(dense->cast<Real>()));
     }
     const auto& sparse = std::get<SparseView<double>>(X);
-    if (becomes_dense(X, sizeof(Real))) {
+    if (becomes_dense(X, sizeof(Real), part)) {
+        require(!part, "each rank must have all cells where sparse values are filled so far that a fit takes "
+                       "them as dense");
         return std::make_unique<DataMatrix<Real>>(table_of<Real>(sparse));
     }
     if constexpr (std::is_same_v<Real, double>) {
         if (!keep) {
-            return std::make_unique<DataMatrix<double>>(sparse);
+            return part ? std::make_unique<DataMatrix<double>>(sparse, *part)
+                        : std::make_unique<DataMatrix<double>>(sparse);
         }
     }
     SparseMatrix<Real> copy;
@@ -61,13 +70,16 @@ std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep) {
     copy.start.assign(sparse.start.begin(), sparse.start.end());
     copy.row.assign(sparse.row.begin(), sparse.row.end());
     copy.value.assign(sparse.value.begin(), sparse.value.end());
-    return std::make_unique<DataMatrix<Real>>(std::move(copy));
+    return part ? std::make_unique<DataMatrix<Real>>(std::move(copy), *part)
+                : std::make_unique<DataMatrix<Real>>(std::move(copy));
 }
 
-void check_values(const DataView& X) {
-    const auto check = [](double value, Index i, Index j) {
+void check_values(const DataView& X, const std::optional<CellRange>& part) {
+    const Index first = part ? part->first : 0;
+    const auto check = [&](double value, Index i, Index j) {
         require(std::isfinite(value) && value >= 0.0,
-                "X must hold finite values, at least 0, got {} at feature {}, cell {}", value, i + 1, j + 1);
+                "X must hold finite values, at least 0, got {} at feature {}, cell {}", value, i + 1,
+                first + j + 1);
     };
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
         require(dense->rows() >= 1 && dense->cols() >= 1,
@@ -81,8 +93,9 @@ void check_values(const DataView& X) {
     }
     const auto& sparse = std::get<SparseView<double>>(X);
     check_structure(sparse);
-    require(sparse.rows >= 1 && sparse.cols >= 1,
-            "X must have at least one feature and one cell, got {} x {}", sparse.rows, sparse.cols);
+    const Index cells = part ? part->all : sparse.cols;
+    require(sparse.rows >= 1 && cells >= 1, "X must have at least one feature and one cell, got {} x {}",
+            sparse.rows, cells);
     for (Index j = 0; j < sparse.cols; ++j) {
         for (auto e = sparse.start[j]; e < sparse.start[j + 1]; ++e) {
             check(sparse.value[e], sparse.row[e], j);
@@ -108,7 +121,8 @@ Index chosen_rank(std::optional<Index> asked, const DataMatrix<Real>& X, std::ve
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
-    template std::unique_ptr<const DataMatrix<Real>> data_of<Real>(const DataView&, bool);                   \
+    template std::unique_ptr<const DataMatrix<Real>> data_of<Real>(const DataView&, bool,                    \
+                                                                   const std::optional<CellRange>&);         \
     template Index chosen_rank(std::optional<Index>, const DataMatrix<Real>&, std::vector<std::string>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)

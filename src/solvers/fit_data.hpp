@@ -14,16 +14,19 @@ namespace pnmf {
 
 /// InputError, naming the first entry that is wrong, unless X has a feature and a cell and holds finite
 /// values ≥ 0.
-void check_values(const DataView& X);
+void check_values(const DataView& X, const std::optional<CellRange>& part = {});
 
 /// Whether these data are sparse, but filled so far that `data_of` makes a table of them: by two fifths or
-/// more for a computation in double precision, by half or more in single.
-bool becomes_dense(const DataView& X, Index bytes_of_number);
+/// more for a computation in double precision, by half or more in single. With a part, those of all ranks
+/// together count, and all must ask.
+bool becomes_dense(const DataView& X, Index bytes_of_number, const std::optional<CellRange>& part = {});
 
 /// The data in the precision of the computation: viewed where that is double and `keep` is false, else
-/// copied. Sparse data that are filled (`becomes_dense`) are copied into a table.
+/// copied. Sparse data that are filled (`becomes_dense`) are copied into a table. With a part, X has its
+/// cells alone; it must be sparse and stay so.
 template <class Real>
-std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep);
+std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep,
+                                                const std::optional<CellRange>& part = {});
 
 /// The rank asked for, 1 ≤ d ≤ min(p, n) or InputError; else ⌈√n⌉, at most min(p, n), with a notice.
 template <class Real>

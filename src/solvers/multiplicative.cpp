@@ -1,5 +1,7 @@
 #include "solvers/multiplicative.hpp"
 
+#include "linalg/cells_of_all.hpp"
+
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/parallel.hpp>
 
@@ -44,7 +46,7 @@ ScalePair<Real>::ScalePair(const Subproblem<Real>& subproblem, DenseMatrix<Real>
 
 template <class Real>
 void ScalePair<Real>::refresh_basis_products() {
-    products_.WtX = sub_.X->transposed_times(W_);
+    products_.WtX = transposed_times_of_all(*sub_.X, W_);
     products_.WtW = gram_of_columns(W_);
 }
 
@@ -55,7 +57,7 @@ void ScalePair<Real>::refresh_graph_product() {
 
 template <class Real>
 void ScalePair<Real>::lin_basis_step(double nu, double mu) {
-    const DenseMatrix<Real> XHt = sub_.X->times_transposed(H_);
+    const DenseMatrix<Real> XHt = times_transposed_of_all(*sub_.X, H_);
     const DenseMatrix<Real> HHt = gram_of_rows(H_);
     parallel_blocks(W_.rows(), rows_at_a_time, [&](Index begin, Index end) {
         const Index rows = end - begin;
@@ -100,7 +102,7 @@ void ScalePair<Real>::lin_embedding_step(double nu, double mu) {
 
 template <class Real>
 void ScalePair<Real>::plain_basis_step(double nu) {
-    const DenseMatrix<Real> XHt = sub_.X->times_transposed(H_);
+    const DenseMatrix<Real> XHt = times_transposed_of_all(*sub_.X, H_);
     const DenseMatrix<Real> HHt = gram_of_rows(H_);
     const auto small = static_cast<Real>(nu);
     parallel_blocks(W_.rows(), rows_at_a_time, [&](Index begin, Index end) {

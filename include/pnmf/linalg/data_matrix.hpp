@@ -1,10 +1,13 @@
 #pragma once
 
+#include <pnmf/communicator.hpp>
+#include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/linalg/sparse.hpp>
 #include <pnmf/linalg/views.hpp>
 #include <pnmf/real_number.hpp>
 #include <pnmf/types.hpp>
 
+#include <optional>
 #include <span>
 #include <variant>
 #include <vector>
@@ -16,6 +19,10 @@ namespace pnmf {
 /// p = features, n = cells. Sparse data are held by columns and by rows, so that both products run in
 /// parallel without a second copy of the result; they are never densified.
 /// Each result is the same, bit for bit, whatever the number of threads.
+///
+/// Sparse data may be a *part* of X: each rank holds some of the cells. Then products and values are those of
+/// the cells held here; what is over all cells is said to be so, and every rank must ask for it
+/// (linalg/cells_of_all.hpp has products over all of them).
 template <RealNumber Real>
 class DataMatrix {
   public:
@@ -25,12 +32,21 @@ class DataMatrix {
     /// rows are made here.
     explicit DataMatrix(DenseView<Real> dense);
     explicit DataMatrix(SparseView<Real> sparse);
+    /// The cells of a range alone; the ranks of `communicator()` have the others, and make theirs too.
+    DataMatrix(SparseMatrix<Real> sparse, const CellRange& range);
+    DataMatrix(SparseView<Real> sparse, const CellRange& range);
 
     Index features() const;
-    Index cells() const;
+    Index cells() const; ///< of all ranks
     bool is_sparse() const;
-    /// Stored entries: p·n for dense data.
+    /// Stored entries, of all ranks: p·n for dense data.
     std::int64_t nonzeros() const;
+    /// The cells held here: all of them, unless this is a part.
+    CellRange held() const;
+    bool is_part() const { return part_.has_value(); }
+    /// Those that have the parts; one where this is none. InputError where this thread works alone, as the
+    /// bodies of `parallel_for` do: the others would be waited for in vain.
+    Communicator& ranks() const;
 
     /// X·Hᵀ, p × d. H is d × n. Cost 2pnd, or 2d for each entry stored.
     DenseMatrix<Real> times_transposed(const DenseMatrix<Real>& H) const;
@@ -41,11 +57,11 @@ class DataMatrix {
     std::vector<DenseMatrix<Real>> times_transposed(std::span<const DenseMatrix<Real>> H) const;
     std::vector<DenseMatrix<Real>> transposed_times(std::span<const DenseMatrix<Real>> W) const;
 
-    /// ‖X‖²_F, summed in double.
+    /// ‖X‖²_F over all cells, summed in double.
     double squared_norm() const;
     /// ‖x_j‖² for each cell, summed in double.
     Vector column_squared_norms() const;
-    /// Σᵢⱼ X_ij / (p·n), summed in double.
+    /// Σᵢⱼ X_ij / (p·n) over all cells, summed in double.
     double mean() const;
 
     /// The values as held: `dense()` or, by columns, `columns()`. The other one must not be asked for.
@@ -64,7 +80,18 @@ class DataMatrix {
         Index rows;
         Index cols;
     };
+    struct Part {
+        CellRange range;
+        Communicator* ranks = nullptr;
+        std::int64_t entries_before = 0; ///< those of ranks before this one
+        std::int64_t all_entries = 0;
+        double squared_norm = 0.0; ///< of all
+    };
+
+    void become_part(const CellRange& range);
+
     std::variant<DenseMatrix<Real>, BorrowedDense, Sparse> data_;
+    std::optional<Part> part_;
 };
 
 extern template class DataMatrix<float>;

@@ -103,8 +103,12 @@ PreparedFit<Real> prepare_fit(const DataView& X, const FitOptions& options);
 /// these points. They may have any coordinates, of any sign (principal components, say), or be made from a
 /// matrix of distances (`Points::from_distances`). As many points as X has cells, in the same order, or
 /// InputError. They have their own metric: the one of the options is not looked at.
+///
+/// With several ranks X may be sparse and hold a part of the cells alone, those that sweeps give this rank
+/// (`share_of_rank`); the points are those of all.
 template <RealNumber Real>
-PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitOptions& options);
+PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitOptions& options,
+                              const std::optional<CellRange>& part = {});
 /// The same from a neighbour graph (`sorted_edges`): its edges are those of the graphs, and no neighbours are
 /// searched.
 template <RealNumber Real>

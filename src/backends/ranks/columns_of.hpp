@@ -1,22 +1,31 @@
 #pragma once
 
+#include <pnmf/error.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/types.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 namespace pnmf {
 
-/// The columns of some cells; dense ones stay where they are.
+/// The columns of some cells; dense ones stay where they are, and so does a part that is these already.
+/// InputError where it is a part of other cells.
 template <class Real>
-DataMatrix<Real> columns_of(const DataMatrix<Real>& X, Index first, Index count) {
+std::shared_ptr<const DataMatrix<Real>> columns_of(const DataMatrix<Real>& X, Index first, Index count) {
+    if (X.is_part()) {
+        require(X.held() == CellRange{first, count, X.cells()},
+                "this rank must hold {} cells from cell {} on, got {} from {}", count, first + 1,
+                X.held().count, X.held().first + 1);
+        return {std::shared_ptr<void>{}, &X}; // somebody else's
+    }
     if (!X.is_sparse()) {
         const Real* const begin = X.dense().data() + first * X.features();
         if (reinterpret_cast<std::uintptr_t>(begin) % 16 != 0) {
-            return DataMatrix<Real>(DenseMatrix<Real>(X.dense().middleCols(first, count)));
+            return std::make_shared<DataMatrix<Real>>(DenseMatrix<Real>(X.dense().middleCols(first, count)));
         }
-        return DataMatrix<Real>(DenseView<Real>(begin, X.features(), count));
+        return std::make_shared<DataMatrix<Real>>(DenseView<Real>(begin, X.features(), count));
     }
     const SparseView<Real> all = X.columns();
     const auto begin = all.start[first];
@@ -29,7 +38,7 @@ DataMatrix<Real> columns_of(const DataMatrix<Real>& X, Index first, Index count)
     }
     part.row.assign(all.row.begin() + begin, all.row.begin() + end);
     part.value.assign(all.value.begin() + begin, all.value.begin() + end);
-    return DataMatrix<Real>(std::move(part));
+    return std::make_shared<DataMatrix<Real>>(std::move(part));
 }
 
 } // namespace pnmf

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -161,7 +162,7 @@ class RankBackend final : public Backend<Real> {
 
     void freeze_scale(Index t) {
         graph_products(t, t + 1, current_.H, products_);
-        products_[t].WtX = X_.transposed_times(current_.W[t]);
+        products_[t].WtX = X_->transposed_times(current_.W[t]);
         products_[t].WtW = gram_of_columns(current_.W[t]);
         weigh(products_[t], penalties_[t].fit);
         frozen_W_[t] = movement_of_W(t, products_with_X(t, t + 1, current_.H), 0);
@@ -225,7 +226,7 @@ class RankBackend final : public Backend<Real> {
             const std::span<const DenseMatrix<Real>> together(H.data() + begin,
                                                               static_cast<std::size_t>(count));
             for (Index i = 0; i < std::ssize(nodes_); ++i) {
-                const Part XHt = times_transposed(X_, together, slab_, nodes_[i]);
+                const Part XHt = times_transposed(*X_, together, slab_, nodes_[i]);
                 for (Index t = 0; t < count; ++t) {
                     Real* const numbers = sums.mine(begin + t, i);
                     Eigen::Map<DenseMatrix<Real>>(numbers, p, d) = XHt[t];
@@ -268,7 +269,7 @@ class RankBackend final : public Backend<Real> {
             const Index begin = first + g * group;
             const auto count = static_cast<std::size_t>(std::min(group, past - begin));
             Part WtX =
-                X_.transposed_times(std::span<const DenseMatrix<Real>>(moving_->W.data() + begin, count));
+                X_->transposed_times(std::span<const DenseMatrix<Real>>(moving_->W.data() + begin, count));
             for (std::size_t i = 0; i < count; ++i) {
                 products_[begin + i].WtX = std::move(WtX[i]);
                 weigh(products_[begin + i], penalties_[begin + i].fit);
@@ -382,7 +383,7 @@ class RankBackend final : public Backend<Real> {
         over_parts([&](Index first, Index past) {
             graph_products(first, past, current_.H, products);
             parallel_for(past - first, [&](Index i) {
-                products[first + i].WtX = X_.transposed_times(current_.W[first + i]);
+                products[first + i].WtX = X_->transposed_times(current_.W[first + i]);
                 products[first + i].WtW = gram_of_columns(current_.W[first + i]);
                 weigh(products[first + i], penalties_[first + i].fit);
             });
@@ -412,9 +413,9 @@ class RankBackend final : public Backend<Real> {
     Communicator& ranks_;
     BlockShares shares_;
     BlockSlab slab_;
-    std::span<const BlockNode> nodes_; ///< of this rank
-    DataMatrix<Real> X_;               ///< of the slab
-    double squared_norm_X_;            ///< of all cells
+    std::span<const BlockNode> nodes_;          ///< of this rank
+    std::shared_ptr<const DataMatrix<Real>> X_; ///< of the slab
+    double squared_norm_X_;                     ///< of all cells
     std::vector<ScalePenalty> penalties_;
     std::vector<ScaleProducts<Real>> products_;
     FrozenScales frozen_;

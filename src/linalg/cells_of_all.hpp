@@ -1,0 +1,117 @@
+#pragma once
+
+#include "linalg/sparse_product.hpp"
+
+#include <pnmf/communicator.hpp>
+#include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/types.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <span>
+#include <vector>
+
+/// What is over all cells, where each rank holds some of them (`DataMatrix::is_part`). Without parts these
+/// are the operations of the matrix itself, and the bits are the same with any number of ranks.
+namespace pnmf {
+
+/// Sums over cells whose terms are added in the order of the cells, one after the other: `sums` has items of
+/// `width` numbers each, and add(begin, end) adds the terms of this rank's cells to items [begin, end). A
+/// rank goes on where the one before it has come to, with some items at a time, so that all are busy once the
+/// first items have reached the last rank. All ranks get the sums.
+template <class Number>
+void sum_along_ranks(Communicator& ranks, std::span<Number> sums, Index width,
+                     const std::function<void(Index, Index)>& add) {
+    const Index items = width > 0 ? std::ssize(sums) / width : 0;
+    if (ranks.size() == 1) {
+        add(0, items);
+        return;
+    }
+    constexpr Index rounds = 4; // more keep ranks busier, fewer have less to start
+    const Index chunk = std::max<Index>(1, (items + rounds * ranks.size() - 1) / (rounds * ranks.size()));
+    const Index chunks = (items + chunk - 1) / chunk;
+    const auto numbers = [&](Index c) {
+        const Index begin = c * chunk;
+        return sums.subspan(begin * width, (std::min(items, begin + chunk) - begin) * width);
+    };
+    const auto is_chunk = [&](Index c) { return 0 <= c && c < chunks && width > 0; };
+    const int rank = ranks.rank();
+    for (Index step = 0; step <= chunks + ranks.size(); ++step) {
+        const Index here = step - rank;
+        std::vector<Communicator::Outgoing> sends;
+        std::vector<Communicator::Incoming> receives;
+        if (rank + 1 < ranks.size() && is_chunk(here - 1)) {
+            sends.push_back({rank + 1, std::as_bytes(std::span<const Number>(numbers(here - 1)))});
+        }
+        if (rank > 0 && is_chunk(here)) {
+            receives.push_back({rank - 1, std::as_writable_bytes(numbers(here))});
+        }
+        ranks.exchange(sends, receives);
+        if (is_chunk(here)) {
+            add(here * chunk, std::min(items, (here + 1) * chunk));
+        }
+    }
+    broadcast(ranks, sums, ranks.size() - 1);
+}
+
+template <class Number>
+void sum_along_ranks(Communicator& ranks, std::vector<Number>& sums, Index width,
+                     const std::function<void(Index, Index)>& add) {
+    sum_along_ranks(ranks, std::span<Number>(sums), width, add);
+}
+
+/// X·Hᵀ over all cells. H has the cells that this rank holds.
+template <class Real>
+DenseMatrix<Real> times_transposed_of_parts(const DataMatrix<Real>& X, const DenseMatrix<Real>& H) {
+    if (!X.is_part()) {
+        return X.times_transposed(H);
+    }
+    const SparseProduct<Real> product(H, X.rows());
+    DenseMatrix<Real> sums = DenseMatrix<Real>::Zero(H.rows(), X.features());
+    sum_along_ranks<Real>(X.ranks(), std::span<Real>(sums.data(), static_cast<std::size_t>(sums.size())),
+                          H.rows(), [&](Index begin, Index end) { product.add(begin, end, sums); });
+    return sums.transpose();
+}
+
+/// The columns of all cells, from those that each rank holds.
+template <class Real>
+DenseMatrix<Real> gather_cells(const DataMatrix<Real>& X, DenseMatrix<Real> here) {
+    if (!X.is_part()) {
+        return here;
+    }
+    const std::vector<Index> counts = gather_one<Index>(X.ranks(), here.size());
+    const std::vector<Real> all = gather_to_all(
+        X.ranks(), std::span<const Real>(here.data(), static_cast<std::size_t>(here.size())), counts);
+    return Eigen::Map<const DenseMatrix<Real>>(all.data(), here.rows(), X.cells());
+}
+
+/// X·Hᵀ, H with all cells.
+template <class Real>
+DenseMatrix<Real> times_transposed_of_all(const DataMatrix<Real>& X, const DenseMatrix<Real>& H) {
+    if (!X.is_part()) {
+        return X.times_transposed(H);
+    }
+    return times_transposed_of_parts<Real>(X, H.middleCols(X.held().first, X.held().count));
+}
+
+/// Wᵀ·X for all cells.
+template <class Real>
+DenseMatrix<Real> transposed_times_of_all(const DataMatrix<Real>& X, const DenseMatrix<Real>& W) {
+    return gather_cells(X, X.transposed_times(W));
+}
+
+/// `parallel_for`, but one after the other where the body asks for something over all cells of parts: ranks
+/// must ask in the same order.
+template <class Real>
+void for_each_with_all(const DataMatrix<Real>& X, Index count, const std::function<void(Index)>& body) {
+    if (!X.is_part()) {
+        parallel_for(count, body);
+        return;
+    }
+    for (Index i = 0; i < count; ++i) {
+        body(i);
+    }
+}
+
+} // namespace pnmf
