@@ -1,3 +1,4 @@
+#include "io/divided.hpp"
 #include "io/formats.hpp"
 #include "io/held_values.hpp"
 
@@ -41,7 +42,16 @@ struct Fault {
     }
 };
 
-void report(const Dataset& data, const Fault& fault, const char* what) {
+void report(const Dataset& data, Fault fault, const char* what) {
+    Fault all;
+    for (const Fault& of_rank : gather_one(io::ranks_of(data), fault)) {
+        const Index before = all.count;
+        if (before == 0) {
+            all = of_rank;
+        }
+        all.count = before + of_rank.count;
+    }
+    fault = all;
     require(fault.count == 0,
             "values must be finite and at least 0, {} {} {}; the first is {} at cell {}, gene {}",
             fault.count, fault.count == 1 ? "is" : "are", what, fault.value, data.cell_names[fault.cell],

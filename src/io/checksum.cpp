@@ -27,4 +27,8 @@ std::uint64_t add_to_checksum(std::uint64_t sum, const void* bytes, std::size_t 
     return sum;
 }
 
+std::uint64_t joined_checksum(std::uint64_t first, std::uint64_t second, std::size_t size) {
+    return crc32_combine(first, second, static_cast<z_off_t>(size));
+}
+
 } // namespace pnmf::io

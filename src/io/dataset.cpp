@@ -1,6 +1,7 @@
 #include <pnmf/error.hpp>
 #include <pnmf/io/dataset.hpp>
 
+#include "io/divided.hpp"
 #include "io/formats.hpp"
 
 #include <algorithm>
@@ -24,6 +25,9 @@ Index Dataset::features() const {
 }
 
 Index Dataset::cells() const {
+    if (part) {
+        return part->all;
+    }
     return std::visit(
         [](const auto& matrix) -> Index {
             if constexpr (std::is_same_v<std::decay_t<decltype(matrix)>, Matrix>) {
@@ -73,6 +77,14 @@ Dataset read_dataset(const fs::path& path, const ReadOptions& options) {
         complete.layer = "X";
     }
     Dataset data = read_as(format, path, complete);
+    if (data.part && io::entries_repeat(data)) { // rare, and only who reads all can say how many there are
+        complete.divided = false;
+        data = read_as(format, path, complete);
+    }
+    if (options.divided && communicator().size() > 1 && data.is_sparse() && !data.part) {
+        io::keep_share(data);
+    }
+    io::check_same_file(path, data);
     io::tell_features_apart(data);
     require(data.features() > 0 && data.cells() > 0, "{}: the matrix is empty, {} features x {} cells",
             path.string(), data.features(), data.cells());

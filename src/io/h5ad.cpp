@@ -88,9 +88,10 @@ Object open_matrix(const Object& root, const ReadOptions& options) {
     return root.open("layers").open(*options.layer);
 }
 
-void check_shape(const Object& element, const MatrixValues& transposed, const DataFrame& obs,
+/// `shape`: features and cells.
+void check_shape(const Object& element, const std::pair<Index, Index>& shape, const DataFrame& obs,
                  const DataFrame& var) {
-    const auto [cols, rows] = shape_of(transposed);
+    const auto [cols, rows] = shape;
     if (rows != static_cast<Index>(obs.names.size()) || cols != static_cast<Index>(var.names.size())) {
         element.reject(fmt::format("must be {} x {}, as obs and var have names, got {} x {}",
                                    obs.names.size(), var.names.size(), rows, cols));
@@ -223,8 +224,10 @@ Dataset read_parts(const fs::path& path, const ReadOptions& options) {
     const bool raw = reads_raw(root, options);
     DataFrame var = read_frame(raw ? root.open("raw").open("var") : root.open("var"), data.notices);
     const Object element = open_matrix(root, options);
-    data.X = read_matrix_transposed(element, data.notices);
-    check_shape(element, data.X, obs, var);
+    const bool rows_are_cells = options.cells.value_or(CellAxis::rows) == CellAxis::rows;
+    const bool divided = options.divided && rows_are_cells && communicator().size() > 1;
+    data.X = read_matrix_transposed(element, data.notices, divided ? &data.part : nullptr);
+    check_shape(element, {data.features(), data.cells()}, obs, var);
     data.facts = facts_of(root);
     if (options.space) {
         if (options.cells.value_or(CellAxis::rows) == CellAxis::columns) {
@@ -327,7 +330,7 @@ AnnDataFile read_all_parts(const fs::path& path, const AnnDataReadOptions& optio
     io::DataFrame var = io::read_frame(root.open("var"), file.notices);
     if (root.contains("X") && !skip.contains("/X")) {
         file.X = io::read_matrix_transposed(root.open("X"), file.notices);
-        io::check_shape(root.open("X"), *file.X, obs, var);
+        io::check_shape(root.open("X"), io::shape_of(*file.X), obs, var);
     }
     if (root.contains("layers") && !skip.contains("/layers")) {
         const auto layers = root.open("layers");
@@ -335,7 +338,7 @@ AnnDataFile read_all_parts(const fs::path& path, const AnnDataReadOptions& optio
             const auto element = layers.open(name);
             if (!skip.contains(element.path())) {
                 auto values = io::read_matrix_transposed(element, file.notices);
-                io::check_shape(element, values, obs, var);
+                io::check_shape(element, io::shape_of(values), obs, var);
                 file.layers.emplace(name, std::move(values));
             }
         }

@@ -98,7 +98,19 @@ std::string sparse_format(const Object& group) {
     return old == "csr" || old == "csc" ? old : "";
 }
 
-MatrixValues read_sparse_transposed(const Object& group, std::vector<std::string>& notices) {
+/// Elements [first, past) of an array; all of them as `read` does, which is quicker.
+template <class Value>
+std::vector<Value> read_elements(const Object& array, std::int64_t first, std::int64_t past) {
+    if (first == 0 && past == array.size()) {
+        return array.read<Value>();
+    }
+    std::vector<Value> values(static_cast<std::size_t>(past - first));
+    array.read_rows(first, past - first, values.data());
+    return values;
+}
+
+MatrixValues read_sparse_transposed(const Object& group, std::vector<std::string>& notices,
+                                    std::optional<CellRange>* part) {
     const std::string format = sparse_format(group);
     if (format.empty()) {
         group.reject(fmt::format(
@@ -113,6 +125,10 @@ MatrixValues read_sparse_transposed(const Object& group, std::vector<std::string
             "a sparse matrix must have the attribute 'shape' with two sizes from 0 to {}", largest_index));
     }
     const auto [rows, cols] = std::pair((*shape)[0], (*shape)[1]);
+    if (format == "csr" && part != nullptr) {
+        *part = share_of_rank(rows, communicator());
+        return read_compressed(group, cols, rows, notices, {}, *part);
+    }
     // The rows of a CSR matrix are the columns of its transpose.
     return format == "csr" ? read_compressed(group, cols, rows, notices)
                            : transpose(read_compressed(group, rows, cols, notices));
@@ -129,7 +145,8 @@ std::pair<Index, Index> shape_of(const MatrixValues& values) {
 }
 
 SparseMatrix<double> read_compressed(const Object& group, Index rows, Index cols,
-                                     std::vector<std::string>& notices, const CompressedNames& names) {
+                                     std::vector<std::string>& notices, const CompressedNames& names,
+                                     const std::optional<CellRange>& part) {
     const Object data = group.open(names.data);
     const Object indices = group.open(names.indices);
     const Index entries = data.size();
@@ -141,16 +158,26 @@ SparseMatrix<double> read_compressed(const Object& group, Index rows, Index cols
     matrix.rows = rows;
     matrix.cols = cols;
     matrix.start = read_offsets(group.open(names.offsets), cols, entries);
-    matrix.row = indices.read<std::int32_t>();
-    matrix.value = data.read<double>();
+    std::int64_t before = 0;
+    if (part) {
+        before = matrix.start[static_cast<std::size_t>(part->first)];
+        matrix.cols = part->count;
+        matrix.start.resize(static_cast<std::size_t>(part->past()) + 1);
+        matrix.start.erase(matrix.start.begin(), matrix.start.begin() + part->first);
+        for (std::int64_t& place : matrix.start) {
+            place -= before;
+        }
+    }
+    matrix.row = read_elements<std::int32_t>(indices, before, before + matrix.start.back());
+    matrix.value = read_elements<double>(data, before, before + matrix.start.back());
 
     constexpr Index block = 256;
     std::atomic<bool> repeated = false;
-    parallel_blocks(cols, block, [&](Index begin, Index end) {
+    parallel_blocks(matrix.cols, block, [&](Index begin, Index end) {
         for (std::int64_t e = matrix.start[begin]; e < matrix.start[end]; ++e) {
             if (matrix.row[e] < 0 || matrix.row[e] >= rows) {
                 indices.reject(fmt::format("indices must be from 0 to {}, but number {} is {}", rows - 1,
-                                           e + 1, matrix.row[e]));
+                                           before + e + 1, matrix.row[e]));
             }
         }
         if (sort_columns(matrix, begin, end)) {
@@ -158,15 +185,16 @@ SparseMatrix<double> read_compressed(const Object& group, Index rows, Index cols
         }
     });
     if (repeated) {
-        notices.push_back(fmt::format("{}: {} entries stand at the place of another; they were added up",
-                                      group.where(), add_up_repeated(matrix)));
+        notices.push_back(
+            fmt::format("{}: {} {}", group.where(), add_up_repeated(matrix), repeated_entries_notice));
     }
     return matrix;
 }
 
-MatrixValues read_matrix_transposed(const Object& element, std::vector<std::string>& notices) {
+MatrixValues read_matrix_transposed(const Object& element, std::vector<std::string>& notices,
+                                    std::optional<CellRange>* part) {
     if (element.is_group()) {
-        return read_sparse_transposed(element, notices);
+        return read_sparse_transposed(element, notices, part);
     }
     const auto shape = element.shape();
     if (!element.is_dataset() || shape.size() != 2) {

@@ -35,7 +35,11 @@ void add_columns(hdf5::Object& frame, const std::vector<TableColumn>& columns);
 
 /// A matrix, dense, CSR or CSC, transposed: a row of the file is a column in memory, so that dense and CSR
 /// matrices are the file's bytes.
-MatrixValues read_matrix_transposed(const hdf5::Object& element, std::vector<std::string>& notices);
+///
+/// With `part` only this rank's share of the rows of a CSR matrix is read, and `part` says which; it stays
+/// empty for other matrices, which are read whole.
+MatrixValues read_matrix_transposed(const hdf5::Object& element, std::vector<std::string>& notices,
+                                    std::optional<CellRange>* part = nullptr);
 void write_matrix_transposed(hdf5::Object& parent, const std::string& name, const MatrixValues& values,
                              const hdf5::Storage& storage);
 
@@ -46,10 +50,15 @@ struct CompressedNames {
     const char* offsets = "indptr";
 };
 
+/// What a notice of added entries says behind their number.
+constexpr const char* repeated_entries_notice = "entries stand at the place of another; they were added up";
+
 /// Compressed columns from the arrays of a sparse matrix in `group`: `cols` + 1
-/// offsets, indices below `rows`. Rows are sorted, equal places added up with a notice.
+/// offsets, indices below `rows`. Rows are sorted, equal places added up with a notice. With `part` its
+/// columns alone are read, and all offsets.
 SparseMatrix<double> read_compressed(const hdf5::Object& group, Index rows, Index cols,
-                                     std::vector<std::string>& notices, const CompressedNames& names = {});
+                                     std::vector<std::string>& notices, const CompressedNames& names = {},
+                                     const std::optional<CellRange>& part = {});
 
 /// The matrix with one row in memory for each row of the file.
 Matrix read_dense(const hdf5::Object& array);

@@ -4,7 +4,7 @@
 
 namespace pnmf::io {
 
-/// Calls `visit(cell, feature, value)` for each value held, cell by cell.
+/// Calls `visit(cell, feature, value)` for each value held, cell by cell. Cells have their number among all.
 template <class Visit>
 void for_each_value(const Dataset& data, const Visit& visit) {
     if (const auto* dense = std::get_if<Matrix>(&data.X)) {
@@ -16,9 +16,10 @@ void for_each_value(const Dataset& data, const Visit& visit) {
         return;
     }
     const auto& sparse = std::get<SparseMatrix<double>>(data.X);
+    const Index first = data.part ? data.part->first : 0;
     for (Index j = 0; j < sparse.cols; ++j) {
         for (auto e = sparse.start[j]; e < sparse.start[j + 1]; ++e) {
-            visit(j, Index{sparse.row[e]}, sparse.value[e]);
+            visit(first + j, Index{sparse.row[e]}, sparse.value[e]);
         }
     }
 }

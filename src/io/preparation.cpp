@@ -1,5 +1,6 @@
 #include <pnmf/io/preparation.hpp>
 
+#include "io/divided.hpp"
 #include "io/formats.hpp"
 #include "io/held_values.hpp"
 
@@ -23,14 +24,25 @@ struct LearnOptions : PrepareOptions {
 
 constexpr double cell_sum = 1e4; ///< what counts of a cell are scaled to
 
+/// Values other than zero of each gene, or of each cell.
+std::vector<Index> times_seen(const Dataset& data, bool of_cells) {
+    std::vector<Index> seen(static_cast<std::size_t>(of_cells ? data.cells() : data.features()), 0);
+    io::for_each_value(data, [&](Index j, Index i, double x) {
+        seen[static_cast<std::size_t>(of_cells ? j : i)] += x != 0.0;
+    });
+    if (of_cells) {
+        io::share_cells(data, seen);
+    } else {
+        io::add_counts(data, seen);
+    }
+    return seen;
+}
+
 /// The genes, or the cells, that hold a value other than zero.
 std::vector<bool> filled(const Dataset& data, bool of_cells) {
-    std::vector<bool> result(static_cast<std::size_t>(of_cells ? data.cells() : data.features()), false);
-    io::for_each_value(data, [&](Index j, Index i, double x) {
-        if (x != 0.0) {
-            result[static_cast<std::size_t>(of_cells ? j : i)] = true;
-        }
-    });
+    const std::vector<Index> seen = times_seen(data, of_cells);
+    std::vector<bool> result(seen.size());
+    std::transform(seen.begin(), seen.end(), result.begin(), [](Index times) { return times > 0; });
     return result;
 }
 
@@ -107,9 +119,7 @@ void apply_empty_cells(Dataset& data, const PreparationStep&, const ApplyOptions
 }
 
 void learn_rare_genes(Dataset& data, PreparationStep& step, const LearnOptions& options) {
-    std::vector<Index> seen(static_cast<std::size_t>(data.features()), 0);
-    io::for_each_value(data,
-                       [&](Index, Index i, double x) { seen[static_cast<std::size_t>(i)] += x != 0.0; });
+    const std::vector<Index> seen = times_seen(data, false);
     std::vector<bool> keep(seen.size());
     std::transform(seen.begin(), seen.end(), keep.begin(),
                    [&](Index cells) { return cells >= options.cells_min; });
@@ -123,9 +133,7 @@ void learn_rare_genes(Dataset& data, PreparationStep& step, const LearnOptions& 
 }
 
 void learn_poor_cells(Dataset& data, PreparationStep& step, const LearnOptions& options) {
-    std::vector<Index> seen(static_cast<std::size_t>(data.cells()), 0);
-    io::for_each_value(data,
-                       [&](Index j, Index, double x) { seen[static_cast<std::size_t>(j)] += x != 0.0; });
+    const std::vector<Index> seen = times_seen(data, true);
     std::vector<bool> keep(seen.size());
     std::transform(seen.begin(), seen.end(), keep.begin(),
                    [&](Index genes) { return genes >= options.genes_min; });
@@ -189,9 +197,16 @@ void learn_chosen_genes(Dataset& data, PreparationStep& step, const LearnOptions
     io::keep_features(data, keep);
 }
 
+DataMatrix<double> values_of(const Dataset& data) {
+    if (data.part) {
+        return {view_of(std::get<SparseMatrix<double>>(data.X)), *data.part};
+    }
+    return std::visit([](const auto& values) { return DataMatrix<double>(view_of(values)); }, data.X);
+}
+
 /// The coordinates are those of the values as they are at this step.
 void learn_components(Dataset& data, PreparationStep& step, const LearnOptions& options) {
-    const auto X = std::visit([](const auto& values) { return DataMatrix<double>(view_of(values)); }, data.X);
+    const DataMatrix<double> X = values_of(data);
     const auto products = options.choose ? options.choose(X, *options.components) : nullptr;
     if (products != nullptr) {
         data.notices.push_back(
@@ -209,7 +224,7 @@ void apply_components(Dataset& data, const PreparationStep&, const ApplyOptions&
         return;
     }
     require(options.space->components.has_value(), "the fit has no principal components");
-    const auto X = std::visit([](const auto& values) { return DataMatrix<double>(view_of(values)); }, data.X);
+    const DataMatrix<double> X = values_of(data);
     require(X.features() == options.space->components->mean.size(),
             "the space of the fit has {} genes, the data {}", options.space->components->mean.size(),
             X.features());
@@ -347,6 +362,7 @@ void prepare(Dataset& data, const PrepareOptions& options, const ProductsChoice&
         functions_of(step).learn(data, step, all);
         data.input.steps.push_back(std::move(step));
     }
+    io::move_to_shares(data);
 }
 
 FeatureMatch apply_steps(Dataset& data, const std::vector<PreparationStep>& steps,

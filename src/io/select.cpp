@@ -1,4 +1,7 @@
+#include "io/divided.hpp"
 #include "io/formats.hpp"
+
+#include <algorithm>
 
 namespace pnmf::io {
 
@@ -101,7 +104,15 @@ void keep_cells(Dataset& data, const std::vector<bool>& keep) {
     if (auto* dense = std::get_if<Matrix>(&data.X)) {
         *dense = Matrix((*dense)(Eigen::all, positions(keep)));
     } else {
-        keep_columns(std::get<SparseMatrix<double>>(data.X), keep);
+        const CellRange held = held_cells(data);
+        keep_columns(std::get<SparseMatrix<double>>(data.X),
+                     std::vector<bool>(keep.begin() + held.first, keep.begin() + held.past()));
+        if (data.part) {
+            const auto kept = [&](Index first, Index past) {
+                return std::count(keep.begin() + first, keep.begin() + past, true);
+            };
+            data.part = CellRange{kept(0, held.first), kept(held.first, held.past()), kept(0, held.all)};
+        }
     }
     if (data.space) {
         data.space->coordinates = Matrix(data.space->coordinates(Eigen::all, positions(keep)));

@@ -1,3 +1,6 @@
+#include "io/divided.hpp"
+#include "linalg/cells_of_all.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/io/values.hpp>
 #include <pnmf/parallel.hpp>
@@ -17,7 +20,7 @@ std::span<const double> stored_values(const Dataset& data) {
     return std::get<SparseMatrix<double>>(data.X).value;
 }
 
-/// The stored values of cell j.
+/// The stored values of cell j of those held here.
 std::span<double> cell_values(Dataset& data, Index j) {
     if (auto* dense = std::get_if<Matrix>(&data.X)) {
         return {dense->col(j).data(), static_cast<std::size_t>(dense->rows())};
@@ -57,6 +60,10 @@ ValueFinding recognise_values(const Dataset& data, const ValueHints& hints) {
         largest = std::max(largest, x);
         whole = whole && x == std::floor(x);
     }
+    Communicator& ranks = io::ranks_of(data);
+    smallest = least_of(ranks, smallest);
+    largest = most_of(ranks, largest);
+    whole = least_of(ranks, whole ? 1.0 : 0.0) > 0.0;
     if (smallest < 0.0) {
         return {ValueKind::scaled, fmt::format("some values are below 0, the smallest is {:.4g}", smallest)};
     }
@@ -73,7 +80,7 @@ ValueFinding recognise_values(const Dataset& data, const ValueHints& hints) {
 }
 
 void scale_cells_to(Dataset& data, double target) {
-    parallel_for(data.cells(), [&](Index j) {
+    parallel_for(io::held_cells(data).count, [&](Index j) {
         const std::span<double> cell = cell_values(data, j);
         const double sum = std::accumulate(cell.begin(), cell.end(), 0.0);
         if (sum > 0.0) {
@@ -88,7 +95,7 @@ void take_logarithms(Dataset& data) {
     for (const double x : stored_values(data)) {
         require(x > -1.0, "log(1 + x) needs values above -1, got {}", x);
     }
-    parallel_for(data.cells(), [&](Index j) {
+    parallel_for(io::held_cells(data).count, [&](Index j) {
         for (double& x : cell_values(data, j)) {
             x = std::log1p(x);
         }
@@ -96,7 +103,7 @@ void take_logarithms(Dataset& data) {
 }
 
 void scale_cells_to_unit_length(Dataset& data) {
-    parallel_for(data.cells(), [&](Index j) { to_unit_length(cell_values(data, j)); });
+    parallel_for(io::held_cells(data).count, [&](Index j) { to_unit_length(cell_values(data, j)); });
 }
 
 Vector feature_variances(const Dataset& data) {
@@ -109,10 +116,15 @@ Vector feature_variances(const Dataset& data) {
         squares = dense->rowwise().squaredNorm();
     } else {
         const auto& sparse = std::get<SparseMatrix<double>>(data.X);
-        for (std::size_t e = 0; e < sparse.value.size(); ++e) {
-            sum[sparse.row[e]] += sparse.value[e];
-            squares[sparse.row[e]] += sparse.value[e] * sparse.value[e];
-        }
+        std::vector<double> sums(static_cast<std::size_t>(2 * p), 0.0); // of values, then of squares
+        sum_along_ranks(io::ranks_of(data), sums, 2 * p, [&](Index, Index) {
+            for (std::size_t e = 0; e < sparse.value.size(); ++e) {
+                sums[sparse.row[e]] += sparse.value[e];
+                sums[p + sparse.row[e]] += sparse.value[e] * sparse.value[e];
+            }
+        });
+        sum = Eigen::Map<const Vector>(sums.data(), p);
+        squares = Eigen::Map<const Vector>(sums.data() + p, p);
     }
     if (n < 2.0) {
         return Vector::Zero(p);

@@ -1,3 +1,4 @@
+#include "io/divided.hpp"
 #include "io/held_values.hpp"
 #include "results/program_entries.hpp"
 #include "results/resolution_columns.hpp"
@@ -191,6 +192,7 @@ void keep_counts(Dataset& data) {
     }
     std::vector<double> counts(static_cast<std::size_t>(data.cells()), 0.0);
     io::for_each_value(data, [&](Index j, Index, double x) { counts[static_cast<std::size_t>(j)] += x; });
+    io::share_cells(data, counts);
     set_column(data.cell_table, {.name = counts_column, .values = std::move(counts)});
 }
 
@@ -223,7 +225,7 @@ PresetFinding find_preset(const Dataset& data) {
     } else {
         const auto& sparse = std::get<SparseMatrix<double>>(data.X);
         zeros = static_cast<double>(data.features()) * static_cast<double>(data.cells()) -
-                static_cast<double>(sparse.value.size());
+                sum_of(io::ranks_of(data), static_cast<double>(sparse.value.size()));
     }
     const bool mostly_zero =
         zeros > 0.5 * static_cast<double>(data.features()) * static_cast<double>(data.cells());

@@ -2,6 +2,7 @@
 
 #include <pnmf/io/input_record.hpp>
 #include <pnmf/io/space.hpp>
+#include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/linalg/sparse.hpp>
 #include <pnmf/types.hpp>
 
@@ -45,6 +46,9 @@ struct Dataset {
     InputRecord input;                      ///< how it was read, and what was done to the values since
     std::optional<Space> space{};           ///< where distances come from, when not from X
     FileFacts facts{};                      ///< what else the file says about its values
+    /// The cells whose values X holds, where each rank has some of them; everything else is of all cells.
+    /// None: X has all.
+    std::optional<CellRange> part{};
 
     Index features() const;
     Index cells() const;
@@ -80,12 +84,21 @@ struct ReadOptions {
     std::optional<std::string> layer{};    ///< .h5ad: a layer instead of X; "raw" is raw.X with its genes
     std::optional<std::string> space{};    ///< .h5ad: an entry of obsm that becomes `Dataset::space`
     std::optional<std::string> variable{}; ///< .mat: which variable
+    /// Each rank (`communicator()`) keeps the values of its share of the cells alone, where they are sparse
+    /// (`Dataset::part`). From .h5ad with compressed rows and from 10x .h5 no more is read.
+    bool divided = false;
 };
 
 /// Reads any of the formats, recognised by content and ending: .h5ad, 10x folder, 10x .h5, .mtx[.gz],
 /// .csv/.tsv[.gz], .npy, .mat. Values are as in the file; nothing is checked beyond the format. Names of
 /// genes that occur more than once get -1, -2, … added, with a notice.
 Dataset read_dataset(const std::filesystem::path& path, const ReadOptions& options = {});
+
+enum class HeldBy { all_ranks, first_rank };
+
+/// Brings the values of all cells of a divided data set together, on every rank or on the first; the others
+/// then hold none. Nothing happens where it is whole.
+void hold_all_cells(Dataset& data, HeldBy by);
 
 /// What an .h5ad file holds beside X, without reading its values; nothing for other formats.
 FileFacts file_facts(const std::filesystem::path& path);

@@ -1,0 +1,219 @@
+#include "io/divided.hpp"
+
+#include "io/checksum.hpp"
+#include "io/h5ad_parts.hpp"
+
+#include <pnmf/error.hpp>
+
+#include <array>
+#include <fstream>
+#include <span>
+#include <utility>
+
+namespace pnmf::io {
+
+namespace {
+
+/// The cells in both.
+CellRange overlap(const CellRange& a, const CellRange& b) {
+    const Index first = std::max(a.first, b.first);
+    return {first, std::max<Index>(0, std::min(a.past(), b.past()) - first), a.all};
+}
+
+/// Values of columns [begin, end) of what a rank holds.
+template <class Value>
+std::span<const Value> part_of(const std::vector<Value>& values, std::int64_t begin, std::int64_t end) {
+    return std::span(values).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+}
+
+/// What goes from rank to rank in `move_columns`: the same columns three times, as lengths, rows and values.
+class ColumnMove {
+  public:
+    ColumnMove(const std::vector<CellRange>& from, const std::vector<CellRange>& to) : from_(from), to_(to) {}
+
+    /// `places(columns, of_sender)` says where values of some columns begin and end, here or in the result.
+    template <class Value, class Places, class Targets>
+    void exchange(const std::vector<Value>& here, std::vector<Value>& result, const Places& places,
+                  const Targets& targets) const {
+        Communicator& ranks = communicator();
+        std::vector<Communicator::Outgoing> sends;
+        std::vector<Communicator::Incoming> receives;
+        for (int r = 0; r < ranks.size(); ++r) {
+            const auto [begin, end] = places(overlap(from_[ranks.rank()], to_[r]));
+            const std::span<const Value> out = part_of(here, begin, end);
+            const auto [first, past] = targets(overlap(from_[r], to_[ranks.rank()]));
+            const std::span<Value> in = std::span(result).subspan(static_cast<std::size_t>(first),
+                                                                  static_cast<std::size_t>(past - first));
+            if (r == ranks.rank()) {
+                std::copy(out.begin(), out.end(), in.begin());
+                continue;
+            }
+            if (!out.empty()) {
+                sends.push_back({r, std::as_bytes(out)});
+            }
+            if (!in.empty()) {
+                receives.push_back({r, std::as_writable_bytes(in)});
+            }
+        }
+        ranks.exchange(sends, receives);
+    }
+
+  private:
+    const std::vector<CellRange>& from_;
+    const std::vector<CellRange>& to_;
+};
+
+using Span = std::pair<std::int64_t, std::int64_t>;
+
+} // namespace
+
+void add_counts(const Dataset& data, std::vector<Index>& of_gene) {
+    if (!data.part) {
+        return;
+    }
+    const std::vector<Index> counts(static_cast<std::size_t>(communicator().size()), std::ssize(of_gene));
+    const std::vector<Index> all = gather_to_all(communicator(), std::span<const Index>(of_gene), counts);
+    for (std::size_t i = 0; i < of_gene.size(); ++i) {
+        of_gene[i] = 0;
+        for (std::size_t r = 0; r < counts.size(); ++r) {
+            of_gene[i] += all[r * of_gene.size() + i];
+        }
+    }
+}
+
+SparseMatrix<double> move_columns(SparseMatrix<double> here, const std::vector<CellRange>& from,
+                                  const std::vector<CellRange>& to) {
+    if (from == to) {
+        return here;
+    }
+    const int rank = communicator().rank();
+    const ColumnMove move(from, to);
+    SparseMatrix<double> result;
+    result.rows = here.rows;
+    result.cols = to[rank].count;
+    std::vector<std::int64_t> lengths(static_cast<std::size_t>(from[rank].count));
+    for (Index j = 0; j < from[rank].count; ++j) {
+        lengths[j] = here.start[j + 1] - here.start[j];
+    }
+    std::vector<std::int64_t> found(static_cast<std::size_t>(to[rank].count));
+    const auto column_of = [](const CellRange& held) {
+        return [held](const CellRange& cells) { // none: where nothing is taken from
+            return cells.count == 0 ? Span{0, 0} : Span{cells.first - held.first, cells.past() - held.first};
+        };
+    };
+    move.exchange(lengths, found, column_of(from[rank]), column_of(to[rank]));
+    result.start.resize(1);
+    for (const std::int64_t length : found) {
+        result.start.push_back(result.start.back() + length);
+    }
+    const auto entry_of = [&](const CellRange& held, const std::vector<std::int64_t>& start) {
+        return [column = column_of(held), &start](const CellRange& cells) {
+            const auto [begin, end] = column(cells);
+            return Span{start[static_cast<std::size_t>(begin)], start[static_cast<std::size_t>(end)]};
+        };
+    };
+    const auto out = entry_of(from[rank], here.start);
+    const auto in = entry_of(to[rank], result.start);
+    result.row.resize(static_cast<std::size_t>(result.start.back()));
+    move.exchange(here.row, result.row, out, in);
+    here.row = {}; // its room is needed for the values
+    result.value.resize(result.row.size());
+    move.exchange(here.value, result.value, out, in);
+    return result;
+}
+
+void move_to_shares(Dataset& data) {
+    if (!data.part) {
+        return;
+    }
+    Communicator& ranks = communicator();
+    const CellRange share = share_of_rank(data.cells(), ranks);
+    auto& X = std::get<SparseMatrix<double>>(data.X);
+    X = move_columns(std::move(X), gather_one(ranks, *data.part), gather_one(ranks, share));
+    data.part = share;
+}
+
+void keep_share(Dataset& data) {
+    const CellRange share = share_of_rank(data.cells(), communicator());
+    auto& X = std::get<SparseMatrix<double>>(data.X);
+    const std::int64_t begin = X.start[static_cast<std::size_t>(share.first)];
+    const std::int64_t end = X.start[static_cast<std::size_t>(share.past())];
+    SparseMatrix<double> part;
+    part.rows = X.rows;
+    part.cols = share.count;
+    part.start.assign(X.start.begin() + share.first, X.start.begin() + share.past() + 1);
+    for (std::int64_t& place : part.start) {
+        place -= begin;
+    }
+    part.row.assign(X.row.begin() + begin, X.row.begin() + end);
+    part.value.assign(X.value.begin() + begin, X.value.begin() + end);
+    X = std::move(part);
+    data.part = share;
+}
+
+bool entries_repeat(const Dataset& data) {
+    const bool here = std::any_of(data.notices.begin(), data.notices.end(), [](const std::string& notice) {
+        return notice.find(repeated_entries_notice) != std::string::npos;
+    });
+    return most_of(ranks_of(data), here ? 1.0 : 0.0) > 0.0;
+}
+
+void check_same_file(const std::filesystem::path& path, const Dataset& data) {
+    if (!data.part) {
+        return;
+    }
+    std::uint64_t sum = 0;
+    const auto add = [&](const char* bytes, std::size_t count) { sum = add_to_checksum(sum, bytes, count); };
+    for (const auto* names : {&data.cell_names, &data.feature_names}) {
+        for (const std::string& name : *names) {
+            add(name.c_str(), name.size() + 1);
+        }
+    }
+    std::error_code error;
+    const std::uintmax_t size = std::filesystem::file_size(path, error);
+    if (!error) { // a folder has no size of its own
+        constexpr std::uintmax_t places = 16;
+        std::array<char, 1 << 16> bytes{};
+        std::ifstream file(path, std::ios::binary);
+        for (std::uintmax_t i = 0; i < places; ++i) {
+            file.clear();
+            file.seekg(static_cast<std::streamoff>(size * i / places));
+            file.read(bytes.data(), bytes.size());
+            add(bytes.data(), static_cast<std::size_t>(file.gcount()));
+        }
+    }
+    const std::array<std::uint64_t, 3> mine{sum, error ? 0 : size, static_cast<std::uint64_t>(data.cells())};
+    const auto all = gather_one(communicator(), mine);
+    for (std::size_t r = 1; r < all.size(); ++r) {
+        require(
+            all[r] == all[0],
+            "all ranks must have the same data and options, but the file of rank {} is not that of rank 0: "
+            "is {} the same on every machine?",
+            r, path.string());
+    }
+}
+
+} // namespace pnmf::io
+
+namespace pnmf {
+
+void hold_all_cells(Dataset& data, HeldBy by) {
+    if (!data.part) {
+        return;
+    }
+    Communicator& ranks = communicator();
+    const Index n = data.cells();
+    std::vector<CellRange> to;
+    for (int r = 0; r < ranks.size(); ++r) {
+        to.push_back(by == HeldBy::all_ranks || r == 0 ? CellRange{0, n, n} : CellRange{n, 0, n});
+    }
+    auto& X = std::get<SparseMatrix<double>>(data.X);
+    X = io::move_columns(std::move(X), gather_one(ranks, *data.part), to);
+    if (by == HeldBy::all_ranks || ranks.rank() == 0) {
+        data.part.reset();
+    } else {
+        data.part = to.back();
+    }
+}
+
+} // namespace pnmf
