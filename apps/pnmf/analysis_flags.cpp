@@ -3,6 +3,7 @@
 #include "say.hpp"
 
 #include <pnmf/io/batches.hpp>
+#include <pnmf/results/run.hpp>
 #include <pnmf/solvers/option_list.hpp>
 
 #include <fmt/format.h>
@@ -94,8 +95,9 @@ Work read_work(const AnalysisFlags& options) {
     const auto began = std::chrono::steady_clock::now();
     Work work;
     std::vector<Choice> choices;
-    work.data = read_for_analysis(options.input.path, read_options(choices_of(options.input)),
-                                  options.analysis, choices);
+    ReadOptions reading = read_options(choices_of(options.input));
+    reading.divided = true;
+    work.data = read_for_analysis(options.input.path, reading, options.analysis, choices);
     if (!options.input.labels.empty()) {
         add_labels(work.data, options.input.labels);
     }
@@ -104,7 +106,11 @@ Work read_work(const AnalysisFlags& options) {
     }
     work.analysis = plan_analysis(work.data, options.analysis);
     prepare(work.data, work.analysis, options.analysis);
+    const std::string whole = gather_for_run(work.data, work.analysis.precision);
     print_notices(work.data.notices);
+    if (!whole.empty()) {
+        say("every rank holds all values: {}\n", whole);
+    }
     print_choices(choices);
     print_choices(work.analysis.choices);
     for (const Choice& choice : work.analysis.choices) {

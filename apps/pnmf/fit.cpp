@@ -41,6 +41,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Stored values up to which rank 0 takes those of all ranks, after the fit, for the colours of the page: 1.2
+/// GB.
+constexpr std::int64_t entries_on_page = 100'000'000;
 constexpr Index genes_in_table = 100; ///< of each program in programs.tsv; the result has the scores of all
 
 struct FitRequest : AnalysisFlags {
@@ -65,6 +68,7 @@ struct FitRequest : AnalysisFlags {
 RunOptions run_options(const FitRequest& options, const Work& work, RunFolder& folder) {
     RunOptions result{.fit = work.analysis.fit,
                       .space = work.data.space ? &work.data.space->coordinates : nullptr,
+                      .part = work.data.part,
                       .folder = &folder,
                       .checkpoint_every = options.checkpoint_every,
                       .start_from = options.start_from,
@@ -190,7 +194,12 @@ std::string write_files(const FitRequest& options, const Work& work, const Run<R
     if (options.no_report) {
         return files;
     }
-    if (write_page(page, {.result = &stored, .data = &data})) {
+    if (data.part) {
+        say("report.html has no colours by gene: the values are divided over the ranks, and too many to "
+            "bring "
+            "together; `pnmf report` adds them\n");
+    }
+    if (write_page(page, {.result = &stored, .data = data.part ? nullptr : &data})) {
         files += " and " + page.string();
     }
     return files;
@@ -219,9 +228,12 @@ void write_and_print(const FitRequest& options, const Work& work, const Run<Real
 }
 
 template <class Real>
-void fit_with(const FitRequest& options, const Work& work, RunFolder& folder) {
+void fit_with(const FitRequest& options, Work& work, RunFolder& folder) {
     Trace trace(is_host() ? options.trace : "");
     const Run<Real> run = run_watched<Real>(options, work, folder, trace);
+    if (!options.no_report && work.data.part && run.prepared.X->nonzeros() <= entries_on_page) {
+        hold_all_cells(work.data, HeldBy::first_rank); // from here on nobody reads the values of the run
+    }
     if (is_host()) {
         const CommunicatorScope alone(single_rank()); // the others do not take part
         write_and_print(options, work, run, folder, trace);
@@ -276,6 +288,7 @@ void run(FitRequest options, const CLI::App& verb) {
         check_start_names(options.start_from, work.data);
     }
     if (options.choose_rank) {
+        hold_all_cells(work.data, HeldBy::all_ranks);
         work.analysis.fit.rank =
             rank_by_held_out_entries(work.data.X, work.analysis.fit.seed, options.progress);
     }

@@ -22,13 +22,20 @@ namespace {
 /// What libraries not used yet will bring in, and what memory that is freed and taken again leaves unused.
 constexpr double libraries = 8e6;
 
+/// Whether a table is made of sparse data; never of one rank's part of them.
+bool is_table(const DataView& X, const RunOptions& options, Index bytes_of_number) {
+    return !options.part && becomes_dense(X, bytes_of_number);
+}
+
 FitSize guessed_size(const DataView& X, const RunOptions& options, Index bytes_of_number) {
     FitSize size;
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
         size = {.features = dense->rows(), .cells = dense->cols(), .dense = true};
     } else {
         const auto& sparse = std::get<SparseView<double>>(X);
-        size = {.features = sparse.rows, .cells = sparse.cols, .dense = becomes_dense(X, bytes_of_number)};
+        size = {.features = sparse.rows,
+                .cells = options.part ? options.part->all : sparse.cols,
+                .dense = is_table(X, options, bytes_of_number)};
     }
     const FitOptions& fit = options.fit;
     const auto root = static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(size.cells))));
@@ -69,6 +76,16 @@ std::string size_words(double bytes) {
     return bytes < 1e9 ? fmt::format("{:.0f} MB", bytes / 1e6) : fmt::format("{:.1f} GB", bytes / 1e9);
 }
 
+std::string rough_time(double seconds) {
+    const auto rounded = [](double value) {
+        const double step = value < 20.0 ? 5.0 : 10.0;
+        return std::max(step, std::round(value / step) * step);
+    };
+    return seconds < 90.0     ? fmt::format("about {:.0f} s", rounded(seconds))
+           : seconds < 5400.0 ? fmt::format("about {:.0f} min", std::max(2.0, std::round(seconds / 60.0)))
+                              : fmt::format("about {:.1f} h", seconds / 3600.0);
+}
+
 void check_same_data(const std::string& fingerprint) {
     Communicator& ranks = communicator();
     const std::vector<std::size_t> all = gather_one(ranks, std::hash<std::string>{}(fingerprint));
@@ -107,7 +124,7 @@ void check_room(const DataView& X, const RunOptions& options, const Room& room, 
             : static_cast<double>(size.cells) * static_cast<double>(size.cells) * sizeof(double);
     const double solver = solver_memory(size, least, bytes_of_number, thread_count(), true).total();
     const double table =
-        becomes_dense(X, bytes_of_number)
+        is_table(X, options, bytes_of_number)
             ? static_cast<double>(size.features) * static_cast<double>(size.cells * bytes_of_number)
             : 0.0;
     const double needed = resident_bytes() + table + pairs + solver;
@@ -157,14 +174,16 @@ MemoryPlan fit_into(const Room& room, const RunOptions& options, PreparedFit<Rea
 
 template <RealNumber Real>
 double estimated_seconds(const PreparedFit<Real>& prepared) {
-    const DenseMatrix<Real> H = DenseMatrix<Real>::Constant(prepared.rank, prepared.X->cells(), Real{1});
+    const CellRange held = prepared.X->held();
+    const DenseMatrix<Real> H = DenseMatrix<Real>::Constant(prepared.rank, held.count, Real{1});
     const auto began = std::chrono::steady_clock::now();
     const DenseMatrix<Real> product = prepared.X->times_transposed(H);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
     // A sweep has two such products for each scale, and passes over the factors that cost about as much;
     // start and sweeps together are about 60 sweeps.
     constexpr double sweeps = 60.0;
-    const double touched = product.size() > 0 ? 1.0 : 0.0;
+    const double touched = static_cast<double>(product.size() > 0 ? held.all : 0) /
+                           static_cast<double>(std::max<Index>(held.count, 1));
     return touched * seconds * 4.0 * static_cast<double>(expected_scales(prepared)) * sweeps;
 }
 

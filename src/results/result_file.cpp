@@ -4,6 +4,7 @@
 #include "results/program_entries.hpp"
 #include "results/resolution_columns.hpp"
 
+#include <pnmf/communicator.hpp>
 #include <pnmf/io/batches.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/preparation.hpp>
@@ -24,6 +25,40 @@ namespace {
 template <class Value>
 std::uint64_t checksum(std::uint64_t sum, const Value* values, std::size_t count) {
     return io::add_to_checksum(sum, values, count * sizeof(Value));
+}
+
+std::uint64_t checksum_of(std::uint64_t sum, const SparseView<double>& sparse) {
+    sum = checksum(sum, sparse.start.data(), sparse.start.size());
+    sum = checksum(sum, sparse.row.data(), sparse.row.size());
+    return checksum(sum, sparse.value.data(), sparse.value.size());
+}
+
+/// The same of all cells, where each rank has some: checksums of what follows each other can be put together.
+std::uint64_t checksum_of_parts(std::uint64_t sum, const SparseView<double>& sparse) {
+    Communicator& ranks = communicator();
+    std::int64_t before = 0; // entries of ranks before this one
+    const std::vector<std::int64_t> entries = gather_one(ranks, sparse.nonzeros());
+    for (int r = 0; r < ranks.rank(); ++r) {
+        before += entries[r];
+    }
+    std::vector<std::int64_t> start(sparse.start.begin() + (ranks.rank() > 0 ? 1 : 0), sparse.start.end());
+    for (std::int64_t& place : start) {
+        place += before;
+    }
+    struct Piece {
+        std::uint64_t sum;
+        std::uint64_t bytes;
+    };
+    const auto piece = [](const auto* values, std::size_t count) {
+        return Piece{checksum(0, values, count), count * sizeof(*values)};
+    };
+    for (const Piece& mine : {piece(start.data(), start.size()), piece(sparse.row.data(), sparse.row.size()),
+                              piece(sparse.value.data(), sparse.value.size())}) {
+        for (const Piece& one : gather_one(ranks, mine)) {
+            sum = io::joined_checksum(sum, one.sum, one.bytes);
+        }
+    }
+    return sum;
 }
 
 std::vector<std::int64_t> integers(const std::vector<Index>& values) {
@@ -160,7 +195,8 @@ std::string run_fingerprint(const FitOptions& options, const DataValues& X, cons
     return run_fingerprint(options, view_of(X), space);
 }
 
-std::string run_fingerprint(const FitOptions& options, const DataView& X, const Matrix* space) {
+std::string run_fingerprint(const FitOptions& options, const DataView& X, const Matrix* space,
+                            const std::optional<CellRange>& part) {
     FitOptions shaping = options;
     shaping.solver.tolerance.reset();
     shaping.solver.max_sweeps.reset();
@@ -173,11 +209,9 @@ std::string run_fingerprint(const FitOptions& options, const DataView& X, const 
                        static_cast<std::size_t>(dense->size()));
     } else {
         const auto& sparse = std::get<SparseView<double>>(X);
-        const std::array<Index, 2> shape{sparse.rows, sparse.cols};
+        const std::array<Index, 2> shape{sparse.rows, part ? part->all : sparse.cols};
         sum = checksum(sum, shape.data(), shape.size());
-        sum = checksum(sum, sparse.start.data(), sparse.start.size());
-        sum = checksum(sum, sparse.row.data(), sparse.row.size());
-        sum = checksum(sum, sparse.value.data(), sparse.value.size());
+        sum = part ? checksum_of_parts(sum, sparse) : checksum_of(sum, sparse);
     }
     std::string lines = fmt::format("data {:08x}\n", sum);
     if (space != nullptr) {

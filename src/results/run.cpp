@@ -1,6 +1,7 @@
 #include "results/plan_run.hpp"
 #include "results/process_memory.hpp"
 #include "results/start_from.hpp"
+#include "results/sweep_bytes.hpp"
 
 #include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
@@ -27,7 +28,10 @@ double seconds_since(Clock::time_point moment) {
     return std::chrono::duration<double>(Clock::now() - moment).count();
 }
 
-Index cells_of(const DataView& X) {
+Index cells_of(const DataView& X, const RunOptions& options) {
+    if (options.part) {
+        return options.part->all;
+    }
     const auto* dense = std::get_if<DenseView<double>>(&X);
     return dense != nullptr ? dense->cols() : std::get<SparseView<double>>(X).cols;
 }
@@ -38,6 +42,8 @@ void check_run_options(const RunOptions& options, Index cells) {
             options.clusters.value_or(0));
     require(std::isfinite(options.checkpoint_every) && options.checkpoint_every >= 0.0,
             "seconds between checkpoints must be at least 0, got {}", options.checkpoint_every);
+    require(!options.part || options.space != nullptr,
+            "where each rank has a part of X, distances must come from a space of all cells");
     require(options.memory.value_or(1.0) > 0.0, "memory must be more than 0 bytes, got {}",
             options.memory.value_or(0.0));
 }
@@ -240,17 +246,6 @@ MemoryPlan keep_to_memory(const Room& room, const RunOptions& options, PreparedF
     return plan;
 }
 
-/// "about 20 s", "about 3 min": one figure is all that an estimate has.
-std::string rough_time(double seconds) {
-    const auto rounded = [](double value) {
-        const double step = value < 20.0 ? 5.0 : 10.0;
-        return std::max(step, std::round(value / step) * step);
-    };
-    return seconds < 90.0     ? fmt::format("about {:.0f} s", rounded(seconds))
-           : seconds < 5400.0 ? fmt::format("about {:.0f} min", std::max(2.0, std::round(seconds / 60.0)))
-                              : fmt::format("about {:.1f} h", seconds / 3600.0);
-}
-
 template <RealNumber Real>
 double bytes_on_disk(const PreparedFit<Real>& prepared, bool save_basis) {
     const auto scales = static_cast<double>(expected_scales(prepared));
@@ -320,13 +315,14 @@ SolverState<Real> first_state(const RunOptions& options, PreparedFit<Real>& prep
 
 template <RealNumber Real>
 Stop sweep(const PreparedFit<Real>& prepared, SolverState<Real>& state, double planned, Stages& stages,
-           Saver& saver, const RunObserver& watcher) {
+           Saver& saver, const RunObserver& watcher, SweepBytes& bytes) {
     if (watcher.past) {
         watcher.past(state.trace);
     }
     Observer observer;
     observer.step = watcher.step;
     observer.sweep = [&](const SweepReport& report) {
+        bytes.end(state);
         const bool go_on = stages.report(report);
         keep_to_plan(0.98 * planned);
         // A converged state must not be resumed: the run it belongs to makes no further sweep.
@@ -334,6 +330,7 @@ Stop sweep(const PreparedFit<Real>& prepared, SolverState<Real>& state, double p
             report.bring_factors();
             saver.save_or_warn(state);
         }
+        bytes.begin(state);
         return go_on;
     };
     const Stop stop = run_solver(prepared.problem(), prepared.options.solver, state, observer);
@@ -350,7 +347,7 @@ Stop sweep(const PreparedFit<Real>& prepared, SolverState<Real>& state, double p
 
 template <RealNumber Real>
 Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserver& observer) {
-    check_run_options(options, cells_of(X));
+    check_run_options(options, cells_of(X, options));
     Run<Real> run;
     Stages stages(observer, options.fit.solver);
     const Room room = room_for(options);
@@ -361,7 +358,7 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     run.prepared =
         options.space != nullptr
             ? prepare_fit<Real>(X, Points(DataView(view_of(*options.space)), options.fit.filtration.metric),
-                                options.fit)
+                                options.fit, options.part)
             : prepare_fit<Real>(X, options.fit);
     PreparedFit<Real>& prepared = run.prepared;
     announce(prepared, stages);
@@ -385,7 +382,7 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     }
     const bool several = communicator().size() > 1;
     const std::string fingerprint = options.folder != nullptr || several
-                                        ? run_fingerprint(prepared.options, X, options.space)
+                                        ? run_fingerprint(prepared.options, X, options.space, options.part)
                                         : std::string{};
     if (several) {
         check_same_data(fingerprint);
@@ -402,7 +399,9 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
         give_back_memory();
     }
     stages.begin(Stage::sweeping, "sweeps");
-    const Stop stop = sweep(prepared, state, room.given ? run.plan.bytes : 0.0, stages, saver, observer);
+    SweepBytes bytes(communicator());
+    const Stop stop =
+        sweep(prepared, state, room.given ? run.plan.bytes : 0.0, stages, saver, observer, bytes);
     stages.begin(Stage::assessing, "assessing");
     run.result = finish_fit(prepared, std::move(state), stop);
     if (options.memory) {
@@ -419,6 +418,10 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     Communicator& ranks = communicator();
     run.ranks = ranks.size();
     run.communicating = ranks.seconds();
+    if (several && bytes.moving() > 0) {
+        run.scales_of_sweep = bytes.moving();
+        run.bytes_of_sweep = gather_one(ranks, bytes.bytes());
+    }
     run.bytes_moved = sum_of(ranks, static_cast<double>(ranks.bytes_sent()));
     return run;
 }

@@ -125,6 +125,10 @@ std::string summary_json(const Run<Real>& run) {
     json["device"] = name_of(run.prepared.options.solver.device);
     json["ranks"] = run.ranks;
     json["bytes_moved"] = run.bytes_moved;
+    if (!run.bytes_of_sweep.empty()) {
+        json["bytes_of_sweep"] = run.bytes_of_sweep;
+        json["scales_of_sweep"] = run.scales_of_sweep;
+    }
     add_costs(json, run);
     return json.dump(-1, ' ', false, Json::error_handler_t::replace); // names may be any bytes
 }

@@ -16,7 +16,8 @@ namespace pnmf {
 /// What a checkpoint belongs to: a checksum of the data and the options that shape the iterates, a line each.
 /// Stopping rules are left out, so that a run may be continued further than it was meant to go.
 /// `space`: the points that tree and graphs come from, where they are not the columns of X.
-std::string run_fingerprint(const FitOptions& options, const DataView& X, const Matrix* space = nullptr);
+std::string run_fingerprint(const FitOptions& options, const DataView& X, const Matrix* space = nullptr,
+                            const std::optional<CellRange>& part = {});
 std::string run_fingerprint(const FitOptions& options, const DataValues& X, const Matrix* space = nullptr);
 
 struct ResultFileOptions {

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <pnmf/assess/assess.hpp>
+#include <pnmf/precision.hpp>
 #include <pnmf/results/run_folder.hpp>
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/solvers/memory_plan.hpp>
 #include <pnmf/types.hpp>
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -15,13 +17,18 @@
 
 namespace pnmf {
 
+struct Dataset;
+
 struct RunOptions {
     FitOptions fit{};
-    const Matrix* space = nullptr;   ///< points that tree, scales and graphs come from, coordinates × cells;
-                                     ///< null: the columns of X
-    std::optional<Index> clusters{}; ///< k at each scale, 1 ≤ k ≤ n; default: chosen by stability
-    RunFolder* folder = nullptr;     ///< where the run is saved on the way; null: nowhere
-    double checkpoint_every = 300.0; ///< seconds between checkpoints
+    const Matrix* space = nullptr; ///< points that tree, scales and graphs come from, coordinates × cells;
+                                   ///< null: the columns of X
+    /// The cells that X holds, where each rank has those that sweeps give it (`share_of_rank`); the space is
+    /// of all cells and must be there. None: X has all.
+    std::optional<CellRange> part{};
+    std::optional<Index> clusters{};    ///< k at each scale, 1 ≤ k ≤ n; default: chosen by stability
+    RunFolder* folder = nullptr;        ///< where the run is saved on the way; null: nowhere
+    double checkpoint_every = 300.0;    ///< seconds between checkpoints
     std::filesystem::path start_from{}; ///< a stored result with its bases to start from; empty: none
     std::optional<double> memory{};     ///< most bytes to use; default: what the system has free
     bool save_basis = false;            ///< the result will be stored with its bases: for room on the disk
@@ -63,9 +70,13 @@ struct Run {
     Assessment assessment;
     MemoryPlan plan;
     std::vector<StageTime> seconds;
-    double peak_bytes = 0.0;    ///< the most the process has held; 0 where the system does not say
-    Index ranks = 1;            ///< processes that worked on it (`communicator()`)
-    double bytes_moved = 0.0;   ///< sent between them, each byte counted once
+    double peak_bytes = 0.0;  ///< the most the process has held; 0 where the system does not say
+    Index ranks = 1;          ///< processes that worked on it (`communicator()`)
+    double bytes_moved = 0.0; ///< sent between them, each byte counted once
+    /// Sent by each rank in one sweep: docs/ranks.md has the formula. Of the sweeps that froze or woke no
+    /// scale, one that moved most of them. Empty without other ranks or such sweeps.
+    std::vector<std::int64_t> bytes_of_sweep;
+    Index scales_of_sweep = 0;  ///< that moved in it
     double communicating = 0.0; ///< seconds of this rank in exchanges with others, and waiting for them
 
     /// The embedding at the recommended scale, d × n.
@@ -84,10 +95,10 @@ struct Run {
 /// bits as a run that was never stopped, without what that run had given up for its memory. The checkpoint
 /// stays until `save_run` has stored the result.
 ///
-/// With several ranks (`communicator()`) each calls this with the same X and options. Sweeps, tree and exact
-/// neighbours are divided, the rest is done by every rank for itself. The result is the same on every rank,
-/// and bit-identical to that of one rank. Files are written by rank 0. InputError where ranks were given
-/// different data.
+/// With several ranks (`communicator()`) each calls this with the same X and options, or with its part of X.
+/// Sweeps, tree, neighbours and products with X are divided, the rest is done by every rank for itself. The
+/// result is the same on every rank, and bit-identical to that of one rank. Files are written by rank 0.
+/// InputError where ranks were given different data.
 ///
 /// All checks before all work: InputError for options, data, a folder or a start that do not fit, and where
 /// `memory` is too little.
@@ -95,5 +106,11 @@ template <RealNumber Real = double>
 Run<Real> run_fit(const DataView& X, const RunOptions& options = {}, const RunObserver& observer = {});
 template <RealNumber Real = double>
 Run<Real> run_fit(const DataValues& X, const RunOptions& options = {}, const RunObserver& observer = {});
+
+/// A run can be given a part of X on each rank where X is sparse, less than two fifths of it is filled (half
+/// in single precision), and distances come from a space. Of other data that are divided this brings all
+/// cells together, on every rank. Returns why every rank holds all of them; empty where each holds its part,
+/// or is alone.
+std::string gather_for_run(Dataset& data, Precision precision);
 
 } // namespace pnmf
