@@ -82,22 +82,23 @@ void wait_for_device() {
 #endif
 }
 
-/// As many entries in each cell, one in each of as many equal parts of the genes.
-SparseMatrix<float> sparse_data(const Sizes& sizes) {
+/// As many entries in each cell, one in each of as many equal parts of the genes. Those of the cells of a
+/// rank.
+SparseMatrix<float> sparse_data(const Sizes& sizes, const CellRange& range) {
     const auto of_cell =
         std::max<Index>(1, std::llround(sizes.percent / 100.0 * static_cast<double>(sizes.genes)));
     const Index part = sizes.genes / of_cell;
     SparseMatrix<float> X;
     X.rows = sizes.genes;
-    X.cols = sizes.cells;
-    X.start.resize(static_cast<std::size_t>(sizes.cells) + 1);
-    X.row.resize(static_cast<std::size_t>(sizes.cells * of_cell));
+    X.cols = range.count;
+    X.start.resize(static_cast<std::size_t>(range.count) + 1);
+    X.row.resize(static_cast<std::size_t>(range.count * of_cell));
     X.value.resize(X.row.size());
-    for (Index j = 0; j <= sizes.cells; ++j) {
+    for (Index j = 0; j <= range.count; ++j) {
         X.start[j] = j * of_cell;
     }
-    parallel_blocks(sizes.cells, 1024, [&](Index begin, Index end) {
-        Random random(static_cast<std::uint64_t>(begin) + 1);
+    parallel_blocks(range.count, 1024, [&](Index begin, Index end) { // as the blocks that ranks have
+        Random random(static_cast<std::uint64_t>(range.first + begin) + 1);
         for (Index j = begin; j < end; ++j) {
             for (Index e = 0; e < of_cell; ++e) {
                 X.row[j * of_cell + e] = static_cast<std::int32_t>(e * part + random.below(part));
@@ -212,7 +213,10 @@ void time_operations(const std::string& device, const Problem<float>& problem, S
 
 void measure(const std::string& device, const Sizes& sizes) {
     auto began = std::chrono::steady_clock::now();
-    const DataMatrix<float> X(sparse_data(sizes));
+    const CellRange range = share_of_rank(sizes.cells, communicator());
+    const DataMatrix<float> X = communicator().size() > 1
+                                    ? DataMatrix<float>(sparse_data(sizes, range), range)
+                                    : DataMatrix<float>(sparse_data(sizes, range));
     const auto graph = random_graph(sizes);
     Problem<float> problem{&X, graph.get(), {}, {1.0, 1.0, 0.1}};
     for (Index t = 0; t < sizes.scales; ++t) {
@@ -233,10 +237,6 @@ void measure(const std::string& device, const Sizes& sizes) {
         return;
     }
     began = std::chrono::steady_clock::now();
-    if (communicator().rank() != 0) {
-        time_operations(device, problem, state);
-        return;
-    }
     const double evaluated = objective(problem, state.current).total();
     say("objective {:.9g}, by the CPU {:.9g} ({:.1f} s)\n", state.trace.back().total(), evaluated,
         seconds_since(began));

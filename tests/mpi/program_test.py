@@ -77,6 +77,18 @@ class MpiProgram(unittest.TestCase):
         counts = random.poisson(2.0 * means).astype("float32")
         counts[::450] = 0  # empty cells, which are left out
         anndata.AnnData(scipy.sparse.csr_matrix(counts)).write_h5ad(cls.folder / "cells.h5ad")
+        few = random.poisson(2.0 * random.gamma(0.15, size=(6, 50))[random.integers(6, size=CELLS)]).astype("float32")
+        few[::450] = 0  # after empty cells are left out, ranks hold other cells than they have read
+        rows = scipy.sparse.csr_matrix(few)
+        anndata.AnnData(rows).write_h5ad(cls.folder / "sparse.h5ad")
+        with h5py.File(cls.folder / "sparse.h5", "w") as file:  # as 10x Cell Ranger 3 writes it
+            matrix = file.create_group("matrix")
+            matrix["data"], matrix["indices"], matrix["indptr"] = rows.data, rows.indices, rows.indptr
+            matrix["shape"] = rows.shape[::-1]
+            matrix["barcodes"] = [f"cell{j}".encode() for j in range(CELLS)]
+            genes = matrix.create_group("features")
+            genes["id"] = genes["name"] = [f"gene{i}".encode() for i in range(50)]
+            genes["feature_type"] = [b"Gene Expression"] * 50
 
     @classmethod
     def tearDownClass(cls):
@@ -98,15 +110,35 @@ class MpiProgram(unittest.TestCase):
         self.assertEqual(len(re.findall("^objective", said_by_three.stdout, re.M)), 1)
         self.assertEqual(sorted(os.listdir(self.folder / "one")), sorted(os.listdir(self.folder / "three")))
 
-    def test_cells_from_a_file_of_counts_give_the_result_of_one_process(self):
-        for name, ranks in (("cells_one", 0), ("cells_two", 2), ("cells_three", 3)):
-            done = run(ranks, "fit", self.folder / "cells.h5ad", "-o", self.folder / name, "--rank", "4", "--max-sweeps", "6",
-                       "--max-scales", "4", "--drop-empty", "--genes", "40", "--space", "pca:6")
+    def compare_fits_of_counts(self, data, all_ranks, *arguments):
+        """Fits of a file of counts by one process and by several; returns what they said."""
+        said = {}
+        for ranks in all_ranks:
+            name = f"{data}_{ranks}"
+            done = run(ranks, "fit", self.folder / data, "-o", self.folder / name, "--rank", "4", "--max-sweeps", "6",
+                       "--max-scales", "4", "--drop-empty", "--genes", "40", "--space", "pca:6", *arguments)
             self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertIn("report.html", os.listdir(self.folder / name))
-            self.assertEqual(contents(self.folder / name / "result.h5ad"), contents(self.folder / "cells_one/result.h5ad"))
+            self.assertEqual(contents(self.folder / name / "result.h5ad"), contents(self.folder / f"{data}_0/result.h5ad"))
             self.assertEqual((self.folder / name / "programs.tsv").read_text(),
-                             (self.folder / "cells_one/programs.tsv").read_text())
+                             (self.folder / f"{data}_0/programs.tsv").read_text())
+            said[ranks] = done.stderr
+        return said
+
+    def test_cells_that_are_divided_give_the_result_of_one_process(self):
+        said = self.compare_fits_of_counts("sparse.h5ad", (0, 2, 3, 7))
+        self.assertNotIn("every rank holds all values", said[3])
+        self.assertIn("report.html", os.listdir(self.folder / "sparse.h5ad_3"))
+        summary = json.loads((self.folder / "sparse.h5ad_3/summary.json").read_text())
+        self.assertEqual(len(summary["bytes_of_sweep"]), 3)
+
+    def test_cells_from_a_file_of_10x_give_the_result_of_one_process(self):
+        said = self.compare_fits_of_counts("sparse.h5", (0, 3), "--no-report")
+        self.assertNotIn("every rank holds all values", said[3])
+
+    def test_counts_that_are_filled_by_a_third_are_held_by_every_rank(self):
+        said = self.compare_fits_of_counts("cells.h5ad", (0, 3), "--no-report")
+        self.assertIn("every rank holds all values: a third or more", said[3])
+        self.assertNotIn("every rank holds all values", said[0])
 
     def begin(self, name, data):
         """Two ranks that sweep until they are stopped, and have saved a checkpoint."""
