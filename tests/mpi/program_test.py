@@ -73,7 +73,7 @@ class MpiProgram(unittest.TestCase):
         numpy.save(cls.folder / "points.npy", centres[random.integers(5, size=CELLS)] + 0.2 * random.random((CELLS, 8)))
         numpy.save(cls.folder / "few.npy", centres[random.integers(5, size=60)] + 0.2 * random.random((60, 8)))
         numpy.save(cls.folder / "others.npy", random.random((60, 8)))
-        means = random.gamma(0.4, size=(6, 50))[random.integers(6, size=CELLS)]
+        means = random.gamma(1.2, size=(6, 50))[random.integers(6, size=CELLS)]
         counts = random.poisson(2.0 * means).astype("float32")
         counts[::450] = 0  # empty cells, which are left out
         anndata.AnnData(scipy.sparse.csr_matrix(counts)).write_h5ad(cls.folder / "cells.h5ad")
@@ -125,7 +125,7 @@ class MpiProgram(unittest.TestCase):
         return said
 
     def test_cells_that_are_divided_give_the_result_of_one_process(self):
-        said = self.compare_fits_of_counts("sparse.h5ad", (0, 2, 3, 7))
+        said = self.compare_fits_of_counts("sparse.h5ad", (0, 3, 7))
         self.assertNotIn("every rank holds all values", said[3])
         self.assertIn("report.html", os.listdir(self.folder / "sparse.h5ad_3"))
         summary = json.loads((self.folder / "sparse.h5ad_3/summary.json").read_text())
@@ -135,9 +135,9 @@ class MpiProgram(unittest.TestCase):
         said = self.compare_fits_of_counts("sparse.h5", (0, 3), "--no-report")
         self.assertNotIn("every rank holds all values", said[3])
 
-    def test_counts_that_are_filled_by_a_third_are_held_by_every_rank(self):
+    def test_counts_of_which_most_are_filled_are_held_by_every_rank(self):
         said = self.compare_fits_of_counts("cells.h5ad", (0, 3), "--no-report")
-        self.assertIn("every rank holds all values: a third or more", said[3])
+        self.assertIn("every rank holds all values: so many of them are filled", said[3])
         self.assertNotIn("every rank holds all values", said[0])
 
     def begin(self, name, data):

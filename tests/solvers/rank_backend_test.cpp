@@ -101,7 +101,7 @@ void expect_bytes_of_the_formula(const FrozenScales& frozen) {
     crew.movement_H();
 
     const std::vector<Index> expected =
-        sweep_bytes(made.problem, made.start.rank(), share(usual_blocks(5200), R), frozen);
+        sweep_bytes(made.problem, made.start.rank(), share(usual_blocks(5200), R), 1, frozen);
     for (int r = 0; r < R; ++r) {
         EXPECT_EQ(crew.ranks()[r].bytes_sent() - before[r], expected[r]) << r;
     }

@@ -15,7 +15,7 @@ namespace pnmf::test {
 /// Bytes that each rank sends in one sweep, by the formula of docs/ranks.md, whose letters these are. The
 /// graph must be one of neighbours.
 template <class Real>
-std::vector<Index> sweep_bytes(const Problem<Real>& problem, Index d, const BlockShares& shares,
+std::vector<Index> sweep_bytes(const Problem<Real>& problem, Index d, const BlockShares& shares, Index E,
                                const FrozenScales& frozen = {}) {
     const Index N = shares.ranks();
     const Index T = problem.scales();
@@ -36,8 +36,8 @@ std::vector<Index> sweep_bytes(const Problem<Real>& problem, Index d, const Bloc
             h += halo.sent(t);
         }
         const Index bases = ((M - o) * m + o * (N - 1)) * (p * d + d * d) * s + 16 * o * (N - 1);
-        const Index products = 2 * d * s * h;
-        const Index shifts = (N - 1) * (16 * d * w + d * (16 * w + 16 * m * T));
+        const Index products = (E + 1) * d * s * h;
+        const Index shifts = E * (N - 1) * (16 * d * w + d * (16 * w + 16 * m * T));
         const Index measures = r == 0 ? 48 * (N - 1) * T : 8 * T * m * (7 + d * d);
         bytes.push_back(bases + products + shifts + measures);
     }
