@@ -1,140 +1,18 @@
 #include "backends/cpu/component_shifts.hpp"
 
+#include "backends/cpu/level_sums.hpp"
 #include "backends/cpu/wide_sums.hpp"
 
-#include <pnmf/linalg/gemm.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
-#include <array>
-#include <limits>
+#include <ranges>
 
 namespace pnmf {
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr Index cells_at_once = 512; ///< whose gradient stays at hand
-
-/// Half gradients and least entries, of narrow components whole, of wide ones block by block. Several threads
-/// may add blocks: a narrow component and an entry of a wide one belong to one block each.
-template <class Real>
-class LevelSums {
-  public:
-    LevelSums(const ScalePenalty& penalty, const ShiftForest& forest, const ScaleProducts<Real>& products,
-              const std::vector<DenseMatrix<Real>>& H, Index t, ShiftRoom::Level& sums)
-        : penalty_(penalty), level_(forest[t]), slab_(forest.slab()), products_(products), H_(H[t]),
-          before_(scale_before(H, t)), after_(scale_after(H, t)), sums_(sums),
-          wide_(Matrix::Zero(H_.rows(), std::ssize(level_.block))),
-          wide_least_(Matrix::Constant(H_.rows(), std::ssize(level_.block), infinity)) {
-        sums.gradient.setZero(level_.count(), H_.rows());
-        sums.least.setConstant(level_.count(), H_.rows(), infinity);
-        sums.shift.resize(level_.count(), H_.rows());
-    }
-
-    void add_block(Index block) {
-        const Index end = slab_.end(block);
-        DenseMatrix<Real> room(H_.rows(), std::min(cells_at_once, end - slab_.begin(block)));
-        for (Index first = slab_.begin(block); first < end; first += cells_at_once) {
-            const Index cells = std::min(cells_at_once, end - first);
-            find_gradient(first, cells, room);
-            add_cells(block, first, cells, room);
-        }
-    }
-
-    /// Half gradients and least entries of the wide components, a column for each block that has cells of
-    /// them.
-    const Matrix& wide() const { return wide_; }
-    const Matrix& wide_least() const { return wide_least_; }
-
-  private:
-    void find_gradient(Index first, Index count, DenseMatrix<Real>& room) const {
-        auto gradient = room.leftCols(count);
-        const auto here = H_.middleCols(first, count);
-        // The graph term sums to zero over a component and is left out.
-        multiply(products_.WtW, here, gradient);
-        gradient += static_cast<Real>(penalty_.anchor) * here - products_.WtX.middleCols(first, count);
-        if (before_ != nullptr) {
-            gradient += static_cast<Real>(penalty_.before) * (here - before_->middleCols(first, count));
-        }
-        if (after_ != nullptr) {
-            gradient += static_cast<Real>(penalty_.after) * (here - after_->middleCols(first, count));
-        }
-    }
-
-    /// Row after row, as the sums of one row lie side by side.
-    void add_cells(Index block, Index first, Index count, const DenseMatrix<Real>& gradient) {
-        std::array<std::int32_t, cells_at_once>
-            place{}; // a narrow component, or −1 − the entry of a wide one
-        for (Index j = 0; j < count; ++j) {
-            const std::int32_t c = level_.component[first + j];
-            place[j] = c < level_.narrow ? c : -1 - entry_of(c, block);
-        }
-        for (Index k = 0; k < H_.rows(); ++k) {
-            double* const sums = sums_.gradient.col(k).data();
-            double* const least = sums_.least.col(k).data();
-            for (Index j = 0; j < count; ++j) {
-                const bool narrow = place[j] >= 0;
-                double& sum = narrow ? sums[place[j]] : wide_(k, -1 - place[j]);
-                double& smallest = narrow ? least[place[j]] : wide_least_(k, -1 - place[j]);
-                sum += static_cast<double>(gradient(k, j));
-                smallest = std::min(smallest, static_cast<double>(H_(k, first + j)));
-            }
-        }
-    }
-
-    std::int32_t entry_of(std::int32_t component, Index block) const {
-        const auto blocks = level_.block.begin();
-        const Index w = component - level_.narrow;
-        return static_cast<std::int32_t>(
-            std::lower_bound(blocks + level_.first_entry[w], blocks + level_.first_entry[w + 1], block) -
-            blocks);
-    }
-
-    const ScalePenalty& penalty_;
-    const ShiftForest::Level& level_;
-    BlockSlab slab_;
-    const ScaleProducts<Real>& products_;
-    const DenseMatrix<Real>& H_;
-    const DenseMatrix<Real>* before_;
-    const DenseMatrix<Real>* after_;
-    ShiftRoom::Level& sums_;
-    Matrix wide_;
-    Matrix wide_least_;
-};
-
-template <class Real>
-void sum_levels(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
-                const std::vector<ScaleProducts<Real>>& products, const std::vector<DenseMatrix<Real>>& H,
-                std::vector<ShiftRoom::Level>& sums, Communicator& ranks, const FrozenScales& frozen) {
-    const Index d = H.front().rows();
-    const BlockSlab slab = forest.slab();
-    WideSums wide(forest, ranks, 2 * d);
-    parallel_for(forest.scales(), [&](Index t) {
-        LevelSums<Real> level(penalties[t], forest, products[t], H, t, sums[t]);
-        const Index blocks = is_frozen(frozen, t) ? 0 : slab.past - slab.first;
-        parallel_for(blocks, [&](Index b) { level.add_block(slab.first + b); });
-        wide.fill<SumAndLeast>(t, [&](Index entry, double* row) {
-            for (Index k = 0; k < d; ++k) {
-                row[k] = level.wide()(k, entry);
-                row[d + k] = level.wide_least()(k, entry);
-            }
-        });
-    });
-    if (!forest.has_wide()) {
-        return;
-    }
-    wide.exchange();
-    parallel_for(forest.scales(), [&](Index t) {
-        wide.sums<SumAndLeast>(t, [&](Index w, const double* row) {
-            for (Index k = 0; k < d; ++k) {
-                sums[t].gradient(forest[t].narrow + w, k) = row[k];
-                sums[t].least(forest[t].narrow + w, k) = row[d + k];
-            }
-        });
-    });
-}
-
-/// The forest's quadratic for row k, and its minimiser.
+/// The forest's quadratic for row k, and its minimiser. Components of frozen scales do not shift: they are
+/// visited only where the distance to a shift at the next scale counts.
 template <class Real>
 class RowShift {
   public:
@@ -142,7 +20,8 @@ class RowShift {
              const std::vector<ScaleProducts<Real>>& products, std::vector<ShiftRoom::Level>& sums,
              Communicator& ranks, const FrozenScales& frozen)
         : penalties_(penalties), forest_(forest), products_(products), sums_(sums), ranks_(ranks),
-          frozen_(frozen), wide_(forest, ranks, 2), has_wide_(forest.has_wide()) {}
+          frozen_(frozen), moving_(moving_scales(frozen, forest.scales())), wide_(forest, ranks, 2),
+          has_wide_(forest.has_wide()) {}
 
     /// Rows [first, first + count), one after the other.
     void solve(Index first, Index count) {
@@ -152,7 +31,7 @@ class RowShift {
             eliminate(k);
             substitute(k);
             const double length = best_length();
-            parallel_for(forest_.scales(), [&](Index t) { sums_[t].shift.col(k) *= length; });
+            over_moving([&](Index t) { sums_[t].shift.col(k) *= length; });
         }
     }
 
@@ -167,6 +46,11 @@ class RowShift {
 
         Index size() const { return end - begin; }
     };
+
+    template <class Body>
+    void over_moving(const Body& body) const {
+        parallel_for(std::ssize(moving_), [&](Index i) { body(moving_[i]); });
+    }
 
     Index blocks() const { return forest_.slab().past - forest_.slab().first; }
 
@@ -184,7 +68,7 @@ class RowShift {
     /// How far the rows before `first` have moved each of `count` rows: Σ_{l<first} (WᵀW)_kl a_l. For some
     /// rows at once, as each a_l is then read once for all of them.
     void add_earlier_moves(Index first, Index count) {
-        parallel_for(forest_.scales(), [&](Index t) {
+        over_moving([&](Index t) {
             ShiftRoom::Level& level = sums_[t];
             level.moved.resize(forest_[t].count(), rows_at_once);
             level.pivot.resize(forest_[t].count());
@@ -228,6 +112,9 @@ class RowShift {
 
     HandedOn hand_on(Index t, std::int32_t child) const {
         const double coupling = penalties_[t].before * forest_[t - 1].size[child];
+        if (is_frozen(frozen_, t - 1)) {
+            return {coupling, 0.0};
+        }
         const double below = sums_[t - 1].pivot[child];
         const double ratio = below > 0.0 ? coupling / below : 0.0;
         return {coupling - coupling * ratio, sums_[t - 1].right[child] * ratio};
@@ -238,10 +125,10 @@ class RowShift {
     void eliminate(Index k) {
         const bool by_scales = blocks() < few_blocks;
         if (by_scales) {
-            parallel_for(forest_.scales(), [&](Index t) { move_gradient(t, k, {0, forest_[t].narrow}); });
+            over_moving([&](Index t) { move_gradient(t, k, {0, forest_[t].narrow}); });
         }
         parallel_for(blocks(), [&](Index block) {
-            for (Index t = 0; t < forest_.scales(); ++t) {
+            for (const Index t : moving_) {
                 const Range range = narrow(t, block);
                 if (!by_scales) {
                     move_gradient(t, k, range);
@@ -254,7 +141,7 @@ class RowShift {
         if (!has_wide_) {
             return;
         }
-        parallel_for(forest_.scales(), [&](Index t) {
+        over_moving([&](Index t) {
             move_gradient(t, k, wide(t));
             wide_.template fill<NumberRow>(t, [&](Index entry, double* row) {
                 HandedOn sum;
@@ -266,7 +153,7 @@ class RowShift {
             });
         });
         wide_.exchange();
-        for (Index t = 0; t < forest_.scales(); ++t) {
+        for (const Index t : moving_) {
             wide_.template sums<NumberRow>(t, [&](Index w, const double* row) {
                 eliminate(t, k, forest_[t].narrow + w, {row[0], row[1]});
             });
@@ -283,25 +170,28 @@ class RowShift {
         for (auto e = level.first_child[c]; e < level.first_child[c + 1]; ++e) {
             sum += hand_on(t, level.children[e]);
         }
-        const bool frozen = is_frozen(frozen_, t); // then nothing shifts it
-        sums_[t].pivot[c] = frozen ? infinity : sum.pivot;
-        sums_[t].right[c] = frozen ? 0.0 : sum.right;
+        sums_[t].pivot[c] = sum.pivot;
+        sums_[t].right[c] = sum.right;
     }
 
     /// Coarsest scale first; wide components hold narrow ones, not the other way round.
     void substitute(Index k) {
-        for (Index t = forest_.scales() - 1; t >= 0; --t) {
+        const auto coarsest_first = std::views::reverse(moving_);
+        for (const Index t : coarsest_first) {
             substitute(t, k, wide(t));
         }
         const Index scales = forest_.scales();
-        along_blocks_.resize(static_cast<std::size_t>(blocks() * scales));
-        along_wide_.resize(static_cast<std::size_t>(scales));
+        along_blocks_.assign(static_cast<std::size_t>(blocks() * scales), {});
+        along_wide_.assign(static_cast<std::size_t>(scales), {});
         parallel_for(blocks(), [&](Index block) {
-            for (Index t = scales - 1; t >= 0; --t) {
+            for (const Index t : coarsest_first) {
                 substitute(t, k, narrow(t, block));
             }
         });
         parallel_for(scales, [&](Index t) {
+            if (is_frozen(frozen_, t) && (t + 1 == scales || is_frozen(frozen_, t + 1))) {
+                return;
+            }
             along_wide_[t] = along(t, k, wide(t));
             for (Index block = 0; block < blocks(); ++block) {
                 along_blocks_[t * blocks() + block] = along(t, k, narrow(t, block));
@@ -378,12 +268,15 @@ class RowShift {
     Quadratic along(Index t, Index k, const Range& range) const {
         const auto& level = forest_[t];
         const bool has_parent = t + 1 < forest_.scales();
+        const bool moves = !is_frozen(frozen_, t);
         const double own = own_curvature(t, k);
         Quadratic result;
         for (Index c = range.begin; c < range.end; ++c) {
             const double a = sums_[t].shift(c, k);
-            result.linear += sums_[t].gradient(c, k) * a;
-            result.curvature += own * level.size[c] * a * a;
+            if (moves) {
+                result.linear += sums_[t].gradient(c, k) * a;
+                result.curvature += own * level.size[c] * a * a;
+            }
             if (has_parent) {
                 const double difference = a - sums_[t + 1].shift(level.parent[c], k);
                 result.curvature += penalties_[t].after * level.size[c] * difference * difference;
@@ -398,6 +291,7 @@ class RowShift {
     std::vector<ShiftRoom::Level>& sums_;
     Communicator& ranks_;
     const FrozenScales& frozen_;
+    std::vector<Index> moving_; ///< scales
     WideSums wide_;
     bool has_wide_;
     Index first_ = 0;                     ///< row whose earlier moves are known already
