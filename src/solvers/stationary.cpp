@@ -1,9 +1,9 @@
 #include "solvers/method.hpp"
+#include "solvers/settled_scales.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -88,7 +88,8 @@ class Stationary : public Method<Real> {
         }
         report.residual = residual();
         last_residual_ = report.residual;
-        if (may_freeze() && mark_settled(state.momentum, fallen, report.residual)) {
+        constexpr double most_freezing = 0.07; // of what the tolerance allows to move
+        if (may_freeze() && mark_settled(state.momentum, fallen, report.residual, most_freezing)) {
             freeze(state.momentum);
         }
         return report;
@@ -159,7 +160,8 @@ class Stationary : public Method<Real> {
         for (std::size_t t = 0; t < momentum.size(); ++t) {
             momentum[t].objective = terms_[t].total();
         }
-        mark_settled(momentum, std::vector<double>(momentum.size(), 0.0), total);
+        constexpr double most_freezing = 0.02; // the first sweep of a scale pays most
+        mark_settled(momentum, std::vector<double>(momentum.size(), 0.0), total, most_freezing);
         if (std::all_of(momentum.begin(), momentum.end(), frozen)) { // one sweep at least moves something
             std::fill(momentum.begin(), momentum.end(), ScaleMomentum{});
         }
@@ -167,54 +169,24 @@ class Stationary : public Method<Real> {
     }
 
     /// Marks scales whose share in the residual is negligible as frozen, and wakes those where it no longer
-    /// is. Returns whether any mark has changed.
-    ///
-    /// A scale's share is its part of what the tolerance allows to move, in H or in W, whichever is larger.
-    /// Frozen scales together may have `most_frozen` of it before some wake; another is frozen while they
-    /// stay below `most_freezing`, where its own terms have come to rest too. Few are not worth the products
-    /// that freezing makes anew.
+    /// is (`settled_scales`). Returns whether any mark has changed.
     bool mark_settled(std::vector<ScaleMomentum>& momentum, const std::vector<double>& fallen,
-                      const KktResidual& total) const {
-        constexpr double most_freezing = 0.1;
-        constexpr double most_frozen = 0.3;
-        constexpr std::ptrdiff_t worth = 4; // a quarter of those that move
-        const std::vector<double> share = shares(total);
-        std::vector<std::size_t> order(share.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        std::stable_sort(order.begin(), order.end(),
-                         [&](std::size_t a, std::size_t b) { return share[a] < share[b]; });
-        double sum = 0.0;
-        bool changed = false;
-        for (const std::size_t t : order) {
-            if (!frozen(momentum[t])) {
-                continue;
-            }
-            if (sum + share[t] <= most_frozen) {
-                sum += share[t];
-            } else {
-                momentum[t].t = 1.0;
-                changed = true;
-            }
+                      const KktResidual& total, double most_freezing) const {
+        std::vector<char> at_rest;
+        for (const double fall : fallen) {
+            at_rest.push_back(fall <= tolerance_ / 3.0 ? 1 : 0);
         }
-        std::vector<std::size_t> settled;
-        for (const std::size_t t : order) {
-            if (!frozen(momentum[t]) && fallen[t] <= tolerance_ / 3.0 && sum + share[t] <= most_freezing) {
-                sum += share[t];
-                settled.push_back(t);
-            }
+        const FrozenChange change = settled_scales(marks_of(momentum), shares(total), at_rest, most_freezing);
+        for (const Index t : change.freeze) {
+            momentum[t].t = 0.0;
         }
-        const auto moving = std::count_if(momentum.begin(), momentum.end(),
-                                          [](const ScaleMomentum& scale) { return !frozen(scale); });
-        if (!settled.empty() && worth * std::ssize(settled) >= moving) {
-            for (const std::size_t t : settled) {
-                momentum[t].t = 0.0;
-            }
-            changed = true;
+        for (const Index t : change.wake) {
+            momentum[t].t = 1.0;
         }
-        return changed;
+        return !change.empty();
     }
 
-    /// The part of each scale in what the tolerance allows to move.
+    /// The part of each scale in what the tolerance allows to move, in H or in W, whichever is larger.
     std::vector<double> shares(const KktResidual& total) const {
         const auto part = [](double moved, double allowed) {
             return moved == 0.0 ? 0.0 : allowed > 0.0 ? moved / allowed : std::numeric_limits<double>::max();
@@ -228,13 +200,17 @@ class Stationary : public Method<Real> {
         return result;
     }
 
-    void freeze(const std::vector<ScaleMomentum>& momentum) {
+    static FrozenScales marks_of(const std::vector<ScaleMomentum>& momentum) {
         FrozenScales marks;
         for (const ScaleMomentum& scale : momentum) {
             marks.push_back(frozen(scale) ? 1 : 0);
         }
+        return marks;
+    }
+
+    void freeze(const std::vector<ScaleMomentum>& momentum) {
         const bool any = std::any_of(momentum.begin(), momentum.end(), frozen);
-        backend_->freeze(any ? marks : FrozenScales{});
+        backend_->freeze(any ? marks_of(momentum) : FrozenScales{});
     }
 
     /// All parts of a sweep, at the point that moves.

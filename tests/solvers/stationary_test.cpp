@@ -1,9 +1,11 @@
+#include "solvers/settled_scales.hpp"
 #include "support/problems.hpp"
 
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/initial.hpp>
 #include <pnmf/solvers/solver.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -88,6 +90,34 @@ FrozenRun run_to_certificate(const Problem<double>& problem, SolverState<double>
                    return report.sweep < stop_after;
                }});
     return run;
+}
+
+TEST(SettledScales, ThatHaveNextToNothingOfTheResidualFreezeWhateverOthersHave) {
+    const std::vector<char> at_rest(8, 1);
+    const FrozenScales frozen{1, 1, 0, 0, 0, 0, 0, 0};
+    const FrozenChange change =
+        settled_scales(frozen, {0.08, 0.1, 1e-6, 1e-4, 1e-5, 1e-6, 1e-5, 3.0}, at_rest, 0.07);
+    EXPECT_THAT(change.freeze, testing::UnorderedElementsAre(2, 3, 4, 5, 6));
+    EXPECT_TRUE(change.wake.empty()) << "0.18 is not too much yet";
+}
+
+TEST(SettledScales, FrozenOnesThatHaveTooMuchOfItMoveAgainLargestFirst) {
+    const FrozenScales frozen{1, 1, 1, 0};
+    const FrozenChange change =
+        settled_scales(frozen, {0.09, 0.12, 0.05, 0.5}, std::vector<char>(frozen.size(), 1), 0.07);
+    EXPECT_TRUE(change.freeze.empty());
+    EXPECT_THAT(change.wake, testing::ElementsAre(1));
+}
+
+TEST(SettledScales, KeepMovingWhileTheirTermsFallOrTheyAreFew) {
+    const std::vector<double> share(10, 1e-6);
+    const FrozenScales none(10, 0);
+    std::vector<char> at_rest(10, 0);
+    EXPECT_TRUE(settled_scales(none, share, at_rest, 0.07).empty());
+    at_rest[3] = at_rest[7] = 1;
+    EXPECT_TRUE(settled_scales(none, share, at_rest, 0.07).empty()) << "two of ten";
+    at_rest[5] = 1;
+    EXPECT_THAT(settled_scales(none, share, at_rest, 0.07).freeze, testing::ElementsAre(3, 5, 7));
 }
 
 TEST(Stationary, AStoppedRunWithFrozenScalesGoesOnToTheSameBits) {
