@@ -121,7 +121,7 @@ AdaptedScales<Real> adapt_scales(const Problem<Real>& all, Pair<Real> pair, cons
             at.state = start_solver(level, rough, std::move(at.state.current));
         }
         solve_level(level, rough, at, observer, reached);
-        at.state.previous = {}; // room for what is drawn out
+        at.state.previous = {}; // room for the interpolated factors
         std::vector<LeftOut> judged = left_out_residuals(all, at.kept, at.state.current);
         const double error = largest(judged);
         std::erase_if(judged, [&](const LeftOut& scale) { return scale.residual <= options.error; });

@@ -55,7 +55,7 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
             rough_options(options, std::min(most_sweeps, work_per_level * T / at.scales));
         const std::vector<Index> positions = evenly_spaced(at.scales, T);
         const Problem<Real> level = at_level(problem, positions);
-        // A rough fit needs no sweeps at levels that what was drawn out already solves well enough.
+        // A rough fit needs no sweeps at levels where the interpolated factors are good enough already.
         bool solved = false;
         if (!in_level) {
             at.state = start_solver(level, rough, std::move(factors), at.scales > coarsest);
@@ -65,7 +65,7 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
         if (!solved) {
             solve_level(level, rough, at, observer, reached);
         }
-        at.state.previous = {}; // room for what is drawn out
+        at.state.previous = {}; // room for the interpolated factors
         at.scales = std::min(T, at.scales * growth);
         factors = draw_out(at.state.current, positions, evenly_spaced(at.scales, T), problem.features(),
                            options.bases_in);

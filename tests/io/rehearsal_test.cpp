@@ -221,7 +221,7 @@ TEST_F(RehearsalTest, SaysWhetherAChildHasDoneIt) {
     EXPECT_FALSE(inner.by_child());
 }
 
-/// As where another part of a program wants to know nothing of its children.
+/// As in a program where another part ignores its children.
 TEST_F(RehearsalTest, AChildThatTheSystemReapsIsJudgedAllTheSame) {
     const auto before = std::signal(SIGCHLD, SIG_IGN);
     EXPECT_EQ(refused<InputError>([] {}), "");

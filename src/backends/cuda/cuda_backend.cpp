@@ -145,7 +145,7 @@ class CudaBackend final : public Backend<Real> {
     }
 
     /// Within a sweep HA may still be that of H: shifts keep it so. Between sweeps it is made anew, so that a
-    /// run that was stopped in between goes on to the same bits.
+    /// run that was stopped in between ends with the same bits.
     void graph_products() override {
         if (!graph_is_new_) {
             graph_.products(library_, shape_, moving_->H.get(), products_.HA.get());
