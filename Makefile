@@ -4,6 +4,8 @@ SHELL := /bin/bash
 PREFIX ?= /usr/local
 PYTHON ?= ON
 JOBS ?= $(shell nproc)
+# Many tests wait for children, files or a browser more than they compute.
+TEST_JOBS ?= $(shell echo $$((2 * $(JOBS))))
 CXX_FILES = git ls-files '*.hpp' '*.cpp'
 
 .PHONY: help build demo test mpi-test asan tsan docs fuzz reliability install wheel release uninstall format format-check tidy bench quality reproduce clean packages-build packages-test packages-reproduce packages-quality
@@ -39,7 +41,7 @@ demo: build ## run the main job on simulated circles; writes into ./demo
 
 test: packages-test build/dev/build.ninja ## build everything and run all tests
 	@cmake --build --preset dev --parallel $(JOBS)
-	@ctest --preset dev --parallel $(JOBS)
+	@ctest --preset dev --parallel $(TEST_JOBS)
 
 # The site shows the program's own help and the Python package's docstrings, so both are built first.
 docs: packages-build ## make the documentation site, offline: build/docs/html/index.html
