@@ -180,6 +180,7 @@ Dataset read_tenx_folder(const fs::path& path, const ReadOptions& options) {
     expect(feature_files);
     expect(cell_files);
     Dataset data = read_matrix_market_alone(matrix, options);
+    check_not_empty(matrix.string(), data);
     attach_tables_beside(data, matrix);
     require(!data.feature_names.empty() && !data.cell_names.empty(), "{}", data.notices.back());
     return data;

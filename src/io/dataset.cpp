@@ -86,8 +86,7 @@ Dataset read_dataset(const fs::path& path, const ReadOptions& options) {
     }
     io::check_same_file(path, data);
     io::tell_features_apart(data);
-    require(data.features() > 0 && data.cells() > 0, "{}: the matrix is empty, {} features x {} cells",
-            path.string(), data.features(), data.cells());
+    io::check_not_empty(path.string(), data);
     data.notices.insert(data.notices.begin(),
                         fmt::format("{}: {}, {} features x {} cells, {}; cells are the {}{}", path.string(),
                                     io::format_name(format), data.features(), data.cells(),
@@ -133,7 +132,13 @@ void check_extent(const std::string& where, Index rows, Index cols, std::int64_t
         where, rows, cols, entries, always, for_each_entry);
 }
 
-void name_missing(Dataset& data) {
+void check_not_empty(const std::string& where, const Dataset& data) {
+    require(data.features() > 0 && data.cells() > 0, "{}: the matrix is empty, {} features x {} cells", where,
+            data.features(), data.cells());
+}
+
+void name_missing(const std::string& where, Dataset& data) {
+    check_not_empty(where, data);
     const auto fill = [](std::vector<std::string>& names, Index count, const char* word) {
         if (names.empty()) {
             names.reserve(static_cast<std::size_t>(count));

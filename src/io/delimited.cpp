@@ -150,7 +150,7 @@ Dataset read_delimited(const std::filesystem::path& path, const ReadOptions& opt
     }
     data.cell_names = std::move(cells_are_rows ? row_names : column_names);
     data.feature_names = std::move(cells_are_rows ? column_names : row_names);
-    name_missing(data);
+    name_missing(path.string(), data);
     data.notices.push_back(describe(records, layout));
     return data;
 }

@@ -40,8 +40,12 @@ Dataset read_npy(const std::filesystem::path& path, const ReadOptions& options);
 /// made up for all of it, and a file of some hundred bytes must not take gigabytes.
 void check_extent(const std::string& where, Index rows, Index cols, std::int64_t entries);
 
-/// Names for what has none: "feature1", … and "cell1", ….
-void name_missing(Dataset& data);
+/// InputError when there is no feature or no cell.
+void check_not_empty(const std::string& where, const Dataset& data);
+
+/// Names for what has none: "feature1", … and "cell1", …. InputError when the matrix is empty: its other axis
+/// may then claim any length.
+void name_missing(const std::string& where, Dataset& data);
 
 /// Makes names unique as AnnData does: the second "A" becomes "A-1", the third "A-2", passing over names in
 /// use. Returns how many were changed.

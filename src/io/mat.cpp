@@ -88,7 +88,7 @@ Dataset read_one_variable(const fs::path& path, const ReadOptions& options) {
         const Eigen::Map<const Matrix> matrix(array.values.data(), array.shape[0], array.shape[1]);
         data.X = transposed ? Matrix(matrix.transpose()) : Matrix(matrix);
     }
-    name_missing(data);
+    name_missing(path.string(), data);
     return data;
 }
 

@@ -384,7 +384,7 @@ Dataset read_matrix_market_alone(const std::filesystem::path& path, const ReadOp
 Dataset read_matrix_market(const std::filesystem::path& path, const ReadOptions& options) {
     Dataset data = read_matrix_market_alone(path, options);
     attach_tables_beside(data, path);
-    name_missing(data);
+    name_missing(path.string(), data);
     return data;
 }
 

@@ -152,7 +152,7 @@ Dataset read_npy(const std::filesystem::path& path, const ReadOptions& options) 
     require(file.read(&extra, 1) == 0, "{}: bytes follow the {} x {} values", file.name(), rows, columns);
     Dataset data;
     data.X = std::move(X);
-    name_missing(data);
+    name_missing(path.string(), data);
     return data;
 }
 

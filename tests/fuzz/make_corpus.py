@@ -38,6 +38,7 @@ def texts():
     put("gene_sets", "good-packed.gmt.gz", gzip.compress(b"one\tx\tA\tB\n", mtime=0))
     put("tenx_folder", "good-v3", "%%MatrixMarket matrix coordinate integer general\n3 2 3\n1 1 5\n3 1 2\n2 2 7\n\n==\n"
         "E1\tA\tGene Expression\nE2\tB\tGene Expression\nE3\tC\tAntibody Capture\n\n==\nAA-1\nCC-1\n")
+    put("tenx_folder", "refused-no-feature", "%%MatrixMarket matrix coordinate integer general\n0 2 0\n\n==\n")
     put("options", "good-empty.json", "{}")
     put("size", "good-unit", "16.5GiB")
     put("size", "good-plain", "800M")
@@ -49,6 +50,9 @@ def arrays(folder):
                         "big": values.astype(">f4")}.items():
         np.save(folder / "a.npy", array)
         put("npy", f"{'refused' if name == 'big' else 'good'}-{name}.npy", (folder / "a.npy").read_bytes())
+    # Found by libFuzzer: names were made for 737095223 cells of a matrix without a feature.
+    header = b"{'descr': '<f4', 'fortran_order': True, 'shape': (0, 737095223), }".ljust(117) + b"\n"
+    put("npy", "refused-no-feature.npy", b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header)
     sparse = scipy.sparse.csr_matrix(np.array([[1.0, 0, 2], [0, 0, 3]]))
     for name, variable, packed in (("dense", values, False), ("packed", values, True), ("sparse", sparse.tocsc(), False),
                                    ("packed-sparse", sparse.tocsc(), True)):

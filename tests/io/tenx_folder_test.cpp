@@ -76,6 +76,15 @@ TEST(TenxFolder, WhatIsMissingIsNamed) {
     EXPECT_THAT(complaint(), HasSubstr("several matrices, name one of them: matrix.mtx, matrix.mtx.gz"));
 }
 
+TEST(TenxFolder, WithoutAFeatureIsRefused) {
+    const TemporaryFolder folder;
+    write_text(folder / "matrix.mtx", "%%MatrixMarket matrix coordinate integer general\n0 2 0\n");
+    write_text(folder / "features.tsv", "");
+    write_text(folder / "barcodes.tsv", "c1\nc2\n");
+    EXPECT_THAT(complaint_of([&] { read_dataset(folder.path()); }),
+                HasSubstr("matrix.mtx: the matrix is empty, 0 features x 2 cells"));
+}
+
 TEST(Beside, TablesWithHeadersNameCellsAndGiveLabels) {
     const TemporaryFolder folder;
     write_text(folder / "counts.mtx", matrix);
