@@ -306,11 +306,20 @@ bool Object::contains(const std::string& name) const {
     // Every part of the path must be there before HDF5 may be asked about the next.
     for (std::size_t end = 0; end != std::string::npos;) {
         end = name.find('/', end + 1);
-        if (H5Lexists(handle_.get(), name.substr(0, end).c_str(), H5P_DEFAULT) <= 0) {
+        errno = 0;
+        if (!is_there(H5Lexists(handle_.get(), name.substr(0, end).c_str(), H5P_DEFAULT))) {
             return false;
         }
     }
-    return H5Oexists_by_name(handle_.get(), name.c_str(), H5P_DEFAULT) > 0;
+    errno = 0;
+    return is_there(H5Oexists_by_name(handle_.get(), name.c_str(), H5P_DEFAULT));
+}
+
+bool Object::is_there(int found) const {
+    if (found < 0 && allocation_failed()) {
+        throw SystemError(fmt::format("{}: there is too little memory to look into it", file_->name));
+    }
+    return found > 0;
 }
 
 Object Object::open(const std::string& name) const {

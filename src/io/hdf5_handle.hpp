@@ -180,6 +180,7 @@ class Object {
 
     Object(std::shared_ptr<File> file, Handle handle, std::string path);
     std::string path_of(const std::string& name) const;
+    bool is_there(int found) const; ///< HDF5's answer; SystemError when it had no memory to find one
     std::string attribute_path(const std::string& name) const { return path_ + "@" + name; }
     void add_values_to(Manifest& manifest) const;
     void add_attributes_to(Manifest& manifest) const;

@@ -6,6 +6,7 @@
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 
 namespace pnmf::hdf5 {
@@ -117,7 +118,8 @@ OpenAttribute open_attribute(hid_t object, const std::string& name) {
 
 bool Object::has_attribute(const std::string& name) const {
     const Session session;
-    return H5Aexists(handle_.get(), name.c_str()) > 0;
+    errno = 0;
+    return is_there(H5Aexists(handle_.get(), name.c_str()));
 }
 
 std::vector<std::string> Object::texts_attribute(const std::string& name) const {

@@ -16,6 +16,7 @@ import unittest
 
 LIBRARY = pathlib.Path(sys.argv.pop()).resolve()
 PROGRAM = pathlib.Path(sys.argv.pop()).resolve()
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 FIT = ["fit", "data.csv", "--preset", "paper", "--rank", "2", "--max-sweeps", "2", "--max-scales", "3", "--clusters", "2",
        "--threads", "1", "--overwrite", "-o", "out"]
 
@@ -108,8 +109,23 @@ class Files(unittest.TestCase):
         (self.folder / "dense.mtx").write_text("%%MatrixMarket matrix array real general\n99999 99999\n1\n")
         head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, 9), }}".encode()
         (self.folder / "tall.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head)
-        for name in ("tall.mat", "tall.mtx", "wide.mtx", "many.mtx", "dense.mtx", "tall.npy"):
+        head = b"{'descr': '<f8', 'fortran_order': True, 'shape': (0, 737095223), }"
+        (self.folder / "empty.npy").write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head)
+        for name in ("tall.mat", "tall.mtx", "wide.mtx", "many.mtx", "dense.mtx", "tall.npy", "empty.npy"):
             self.refused_within(name, 600)
+
+    def test_a_file_on_which_hdf5_takes_memory_without_end_is_refused_after_little_of_it(self):
+        damaged = ROOT / "tests" / "fuzz" / "corpus" / "tenx_h5" / "refused-heap-without-end.h5"
+        most = 3 << 30  # it would take all
+        process = subprocess.Popen([PROGRAM, "scales", damaged], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
+        said = process.stderr.read()
+        process.stderr.close()
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 1, said)
+        self.assertIn("too little memory to read it", said)
+        self.assertLess(used.ru_maxrss, 1 << 20)  # kilobytes
 
     def test_large_counts_that_differ_are_not_called_equal(self):
         large = 2**60
