@@ -51,13 +51,13 @@ docs: packages-build ## make the documentation site, offline: build/docs/html/in
 	@/usr/bin/python3 -B scripts/docs build/release/pnmf build/release/python
 
 asan: packages-test ## tests of io, results and cli with the address and undefined-behaviour sanitisers (ALL=1: the whole suite)
-	@JOBS=$(JOBS) scripts/sanitised asan $(if $(ALL),all)
+	@JOBS=$(JOBS) TEST_JOBS=$(TEST_JOBS) scripts/sanitised asan $(if $(ALL),all)
 
 mpi-test: packages-test ## tests under mpirun, several processes on one machine (MPI=mpich: with MPICH instead of Open MPI)
 	@JOBS=$(JOBS) scripts/mpi-tests $(or $(MPI),openmpi)
 
 tsan: packages-test ## tests of the solvers with the thread sanitiser (ALL=1: the whole suite)
-	@JOBS=$(JOBS) scripts/sanitised tsan $(if $(ALL),all)
+	@JOBS=$(JOBS) TEST_JOBS=$(TEST_JOBS) scripts/sanitised tsan $(if $(ALL),all)
 
 fuzz: packages-test ## look for bytes that break a reader: MINUTES of each (default 1), needs clang
 	@scripts/install-packages fuzz || true
