@@ -136,6 +136,8 @@ Dataset read_npy(const std::filesystem::path& path, const ReadOptions& options) 
             header.shape.size());
     const std::int64_t rows = header.shape[0];
     const std::int64_t columns = header.shape[1];
+    // Before anything goes over the other one: it may claim any length.
+    require(rows > 0 && columns > 0, "{}: the matrix is empty, {} x {} values", file.name(), rows, columns);
     // Dimensions are below 2³¹, so the product fits.
     require(static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns) <=
                 file.size_bound() / type->size,

@@ -87,7 +87,7 @@ class Files(unittest.TestCase):
     def refused_within(self, name, megabytes):
         def little():
             resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
-            resource.setrlimit(resource.RLIMIT_CPU, (20, 20))
+            resource.setrlimit(resource.RLIMIT_CPU, (5, 5))
 
         done = self.run_program(["scales", name, "--threads", "1"], little)
         self.assertEqual(done.returncode, 2, done.stderr)
