@@ -67,8 +67,9 @@ struct Job {
 /// n − 1; fewer where the system gives no more, for results do not depend on their number.
 ///
 /// Jobs may be made inside of bodies. A thread without work helps with the oldest job that has items left:
-/// the outermost ones first, then what they are divided into. Nobody waits for threads that have not come
-/// to help, so a job of a few microseconds costs little more than its items.
+/// the outermost ones first, then what they are divided into. So does the thread that has the outermost job,
+/// once the items of that are taken: all other jobs are parts of it. Nobody waits for threads that have not
+/// come to help, so a job of a few microseconds costs little more than its items.
 class Pool {
   public:
     explicit Pool(int threads) {
@@ -96,12 +97,17 @@ class Pool {
         }
     }
 
-    void run(Job& job) {
+    void run(Job& job, bool outermost) {
         std::size_t asleep = 0;
+        bool caller_waits = false;
         {
             const std::lock_guard lock(mutex_);
             jobs_.push_back(&job);
             asleep = asleep_;
+            caller_waits = caller_waits_;
+        }
+        if (caller_waits) {
+            caller_.notify_one();
         }
         const auto useful = static_cast<std::size_t>(job.count - 1);
         if (asleep > useful) {
@@ -114,7 +120,19 @@ class Pool {
         job.work();
         std::unique_lock lock(mutex_);
         std::erase(jobs_, &job);
-        done_.wait(lock, [&] { return job.helpers == 0; });
+        if (!outermost) {
+            done_.wait(lock, [&] { return job.helpers == 0; });
+            return;
+        }
+        while (job.helpers != 0) {
+            if (Job* const part = job_with_items()) {
+                help(*part, lock);
+            } else {
+                caller_waits_ = true;
+                caller_.wait(lock);
+                caller_waits_ = false;
+            }
+        }
     }
 
   private:
@@ -122,6 +140,19 @@ class Pool {
         const auto found =
             std::find_if(jobs_.begin(), jobs_.end(), [](const Job* job) { return job->has_items(); });
         return found == jobs_.end() ? nullptr : *found;
+    }
+
+    void help(Job& job, std::unique_lock<std::mutex>& lock) {
+        ++job.helpers;
+        lock.unlock();
+        job.work();
+        lock.lock();
+        if (--job.helpers == 0) {
+            done_.notify_all(); // several may wait, each for its own job
+            if (caller_waits_) {
+                caller_.notify_one();
+            }
+        }
     }
 
     void serve() {
@@ -138,13 +169,7 @@ class Pool {
             if (stopping_) {
                 return;
             }
-            ++job->helpers;
-            lock.unlock();
-            job->work();
-            lock.lock();
-            if (--job->helpers == 0) {
-                done_.notify_all(); // several may wait, each for its own job
-            }
+            help(*job, lock);
         }
     }
 
@@ -152,8 +177,10 @@ class Pool {
     std::mutex mutex_;
     std::condition_variable wake_;
     std::condition_variable done_;
-    std::vector<Job*> jobs_; ///< oldest first
+    std::condition_variable caller_; ///< for the thread that has the outermost job
+    std::vector<Job*> jobs_;         ///< oldest first
     std::size_t asleep_ = 0;
+    bool caller_waits_ = false;
     bool stopping_ = false;
 };
 
@@ -224,7 +251,7 @@ void parallel_for(Index count, const std::function<void(Index)>& body) {
     job.count = count;
     job.body = &body;
     if (inside_parallel_region) {
-        pool_at_work->run(job);
+        pool_at_work->run(job, false);
     } else {
         survive_forks(); // also without a pool: a child must not find the mutex locked by a thread it does
                          // not have
@@ -236,7 +263,7 @@ void parallel_for(Index count, const std::function<void(Index)>& body) {
                 team().pool = std::make_unique<Pool>(team().threads);
             }
             pool_at_work = team().pool.get();
-            team().pool->run(job);
+            team().pool->run(job, true);
             pool_at_work = nullptr;
         }
     }

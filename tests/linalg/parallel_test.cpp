@@ -62,6 +62,34 @@ TEST_P(Parallel, ThreadsWithoutWorkHelpInsideABody) {
     EXPECT_FALSE(in_vain);
 }
 
+TEST_P(Parallel, TheCallerHelpsInsideABodyOfAnotherThread) {
+    if (GetParam() == 1) {
+        return;
+    }
+    const auto caller = std::this_thread::get_id();
+    const auto wait_for_two = [](std::atomic<int>& arrived) {
+        ++arrived;
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (arrived < 2 && std::chrono::steady_clock::now() < until) {
+            std::this_thread::yield();
+        }
+        return arrived >= 2;
+    };
+    // Each outer item is on a thread of its own. The caller's ends; the other one has a loop of two items
+    // that wait for each other.
+    std::atomic<int> outer = 0;
+    std::atomic<int> inner = 0;
+    std::atomic<bool> in_vain = false;
+    parallel_for(2, [&](Index) {
+        const bool both = wait_for_two(outer);
+        if (both && std::this_thread::get_id() != caller) {
+            parallel_for(2, [&](Index) { in_vain = !wait_for_two(inner) || in_vain; });
+        }
+    });
+    EXPECT_EQ(outer, 2);
+    EXPECT_FALSE(in_vain);
+}
+
 TEST_P(Parallel, AnExceptionInsideABodyOfABodyReachesTheCaller) {
     for (int round = 0; round < 50; ++round) {
         const auto inner = [](Index i) { require(i != 3, "item {}", i); };
@@ -102,7 +130,12 @@ TEST_P(Parallel, ACancelledComputationStopsBeforeItsNextItemAndLaterOnesRun) {
         const CancelScope scope(stop);
         const auto work = [&](Index i) {
             ++visits;
-            stop = stop || i == 10;
+            if (i == 10) {
+                stop = true;
+            }
+            while (!stop && i > 10) {
+                std::this_thread::yield(); // item 10 has begun on another thread
+            }
         };
         EXPECT_THROW(parallel_for(1000, work), Cancelled);
         EXPECT_GE(visits, 11);
