@@ -10,20 +10,6 @@
 namespace pnmf::test {
 namespace {
 
-SparseMatrix<double> columns_of(const SparseMatrix<double>& all, const CellRange& range) {
-    SparseMatrix<double> part;
-    part.rows = all.rows;
-    part.cols = range.count;
-    const auto begin = all.start[range.first];
-    part.start.clear();
-    for (Index j = range.first; j <= range.past(); ++j) {
-        part.start.push_back(all.start[j] - begin);
-    }
-    part.row.assign(all.row.begin() + begin, all.row.begin() + all.start[range.past()]);
-    part.value.assign(all.value.begin() + begin, all.value.begin() + all.start[range.past()]);
-    return part;
-}
-
 /// `body` with the part of each rank; ranges of uneven length, one of them empty.
 void with_parts(const SparseMatrix<double>& all, const std::function<void(const DataMatrix<double>&)>& body) {
     for (const int count : {1, 2, 3, 4, 7}) {

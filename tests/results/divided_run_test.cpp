@@ -14,20 +14,6 @@
 namespace pnmf::test {
 namespace {
 
-SparseMatrix<double> columns_of(const SparseMatrix<double>& all, const CellRange& range) {
-    SparseMatrix<double> part;
-    part.rows = all.rows;
-    part.cols = range.count;
-    const auto begin = all.start[range.first];
-    part.start.clear();
-    for (Index j = range.first; j <= range.past(); ++j) {
-        part.start.push_back(all.start[j] - begin);
-    }
-    part.row.assign(all.row.begin() + begin, all.row.begin() + all.start[range.past()]);
-    part.value.assign(all.value.begin() + begin, all.value.begin() + all.start[range.past()]);
-    return part;
-}
-
 template <class Real>
 void expect_the_run_of_one_process(const std::vector<int>& counts) {
     constexpr Index cells = 5200; // six blocks

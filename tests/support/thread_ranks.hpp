@@ -1,6 +1,8 @@
 #pragma once
 
 #include <pnmf/communicator.hpp>
+#include <pnmf/linalg/cell_range.hpp>
+#include <pnmf/linalg/sparse.hpp>
 
 #include <algorithm>
 #include <condition_variable>
@@ -87,5 +89,20 @@ class ThreadRanks {
     std::vector<std::deque<std::vector<std::byte>>> boxes_;
     std::vector<std::unique_ptr<Rank>> ranks_;
 };
+
+/// What one rank holds of a matrix.
+inline SparseMatrix<double> columns_of(const SparseMatrix<double>& all, const CellRange& range) {
+    SparseMatrix<double> part;
+    part.rows = all.rows;
+    part.cols = range.count;
+    const auto begin = all.start[range.first];
+    part.start.clear();
+    for (Index j = range.first; j <= range.past(); ++j) {
+        part.start.push_back(all.start[j] - begin);
+    }
+    part.row.assign(all.row.begin() + begin, all.row.begin() + all.start[range.past()]);
+    part.value.assign(all.value.begin() + begin, all.value.begin() + all.start[range.past()]);
+    return part;
+}
 
 } // namespace pnmf::test
