@@ -1,5 +1,5 @@
+#include "over_ranks.hpp"
 #include "persistence/neighbor_candidates.hpp"
-#include "persistence/over_ranks.hpp"
 #include "persistence/shortlist.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
@@ -22,11 +22,12 @@ constexpr int rounds = 6; // of Lloyd's algorithm: the centres need not be settl
 using Floats = DenseMatrix<float>;
 using FloatVector = Eigen::VectorXf;
 
-/// Centre nearest to each column of V, equal ones by the smaller centre.
+/// Centre nearest to each column of V, equal ones by the smaller centre. Ranks share the columns.
 std::vector<std::int32_t> nearest_centres(ConstBlock<float> V, const Floats& centres) {
     const FloatVector own = centres.colwise().squaredNorm().transpose();
     std::vector<std::int32_t> nearest(static_cast<std::size_t>(V.cols()));
-    parallel_blocks(V.cols(), queries_at_once, [&](Index begin, Index end) {
+    Communicator& ranks = communicator();
+    over_blocks_of_rank(ranks, V.cols(), queries_at_once, [&](Index begin, Index end) {
         Floats keys(centres.cols(), end - begin);
         multiply_transposed(centres, V.middleCols(begin, end - begin), keys);
         for (Index a = 0; a < end - begin; ++a) {
@@ -35,6 +36,7 @@ std::vector<std::int32_t> nearest_centres(ConstBlock<float> V, const Floats& cen
             nearest[begin + a] = static_cast<std::int32_t>(best);
         }
     });
+    gather_blocks(ranks, queries_at_once, std::span(nearest));
     return nearest;
 }
 

@@ -1,5 +1,5 @@
 #include "persistence/neighbor_candidates.hpp"
-#include "persistence/over_ranks.hpp"
+#include "over_ranks.hpp"
 #include "persistence/shortlist.hpp"
 
 #include <pnmf/linalg/gemm.hpp>

@@ -4,6 +4,7 @@
 #include <pnmf/persistence/neighbor_edges.hpp>
 #include <pnmf/persistence/neighbors.hpp>
 
+#include "over_ranks.hpp"
 #include "persistence/neighbor_candidates.hpp"
 #include "persistence/neighbors_of.hpp"
 
@@ -157,7 +158,8 @@ double measured_recall(const Points& points, const std::vector<std::vector<Candi
                        const std::vector<Index>& sample) {
     const Ranking ranking(points);
     std::vector<Index> found(sample.size(), 0);
-    parallel_for(static_cast<Index>(sample.size()), [&](Index s) {
+    Communicator& ranks = communicator();
+    over_items_of_rank(ranks, std::ssize(sample), [&](Index s) {
         const Index j = sample[s];
         std::vector<std::int32_t> others(static_cast<std::size_t>(points.count()));
         std::iota(others.begin(), others.end(), 0);
@@ -166,6 +168,7 @@ double measured_recall(const Points& points, const std::vector<std::vector<Candi
         found[s] = std::count_if(nearest[j].begin(), nearest[j].end(),
                                  [&](const Candidate& candidate) { return candidate.first <= radius; });
     });
+    gather_blocks(ranks, 1, std::span(found));
     const Index total = std::accumulate(found.begin(), found.end(), Index{0});
     return static_cast<double>(total) / static_cast<double>(k * static_cast<Index>(sample.size()));
 }

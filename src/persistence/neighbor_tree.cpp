@@ -1,8 +1,8 @@
+#include "over_ranks.hpp"
 #include "persistence/kruskal.hpp"
 #include "persistence/search_space.hpp"
 #include "persistence/searched_pairs.hpp"
 
-#include <pnmf/parallel.hpp>
 #include <pnmf/persistence/neighbor_tree.hpp>
 
 #include <algorithm>
@@ -84,10 +84,12 @@ std::vector<Edge> joining_edges(const Points& points, const std::vector<std::vec
             ? minimum_spanning_tree(some)
             : neighbor_tree(some, neighbor_edges(some, {.search = NeighborSearch::clustered}).edges);
     std::vector<Edge> edges(tree.edges.size());
-    parallel_for(static_cast<Index>(edges.size()), [&](Index e) {
+    Communicator& ranks = communicator();
+    over_items_of_rank(ranks, std::ssize(edges), [&](Index e) {
         const auto [length, i, j] = tree.edges[e];
         edges[e] = shortened(points, first[i], components[i], first[j], components[j]);
     });
+    gather_blocks(ranks, 1, std::span(edges));
     return edges;
 }
 
@@ -100,7 +102,8 @@ double largest_seen(const Points& points) {
     const Index n = points.count();
     const std::vector<Index> starts = sample_of_cells(n, std::min(n, distance_starts), 0);
     std::vector<double> largest(starts.size(), 0.0);
-    parallel_for(static_cast<Index>(starts.size()), [&](Index s) {
+    Communicator& ranks = communicator();
+    over_items_of_rank(ranks, std::ssize(starts), [&](Index s) {
         Vector distances(n);
         Index farthest = starts[s];
         for (int step = 0; step < 3; ++step) {
@@ -108,6 +111,7 @@ double largest_seen(const Points& points) {
             largest[s] = std::max(largest[s], distances.maxCoeff(&farthest));
         }
     });
+    gather_blocks(ranks, 1, std::span(largest));
     return *std::max_element(largest.begin(), largest.end());
 }
 

@@ -1,8 +1,8 @@
 #include <pnmf/error.hpp>
 #include <pnmf/persistence/neighbors.hpp>
 
+#include "over_ranks.hpp"
 #include "persistence/neighbors_of.hpp"
-#include "persistence/over_ranks.hpp"
 
 #include <algorithm>
 #include <limits>

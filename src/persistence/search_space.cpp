@@ -1,12 +1,12 @@
 #include "persistence/search_space.hpp"
 
 #include "linalg/decompositions.hpp"
+#include "over_ranks.hpp"
 
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/linalg/sampling.hpp>
-#include <pnmf/parallel.hpp>
 
 #include <algorithm>
 
@@ -86,7 +86,10 @@ SearchSpace search_space(const Points& points, Index largest_dimension, Index sa
     SearchSpace space;
     space.dimension = q;
     space.vectors.resize(q + 1, n);
-    parallel_blocks(n, 64, [&](Index begin, Index end) {
+    // Coordinates as they are cost less than sending them; a projection is shared out.
+    constexpr Index projected_at_once = 64;
+    Communicator& ranks = q == p ? single_rank() : communicator();
+    over_blocks_of_rank(ranks, n, projected_at_once, [&](Index begin, Index end) {
         Matrix block(q, end - begin);
         project(points, Qt, begin, block);
         for (Index j = begin; j < end; ++j) {
@@ -97,6 +100,7 @@ SearchSpace search_space(const Points& points, Index largest_dimension, Index sa
             space.vectors(q, j) = static_cast<float>(left);
         }
     });
+    gather_blocks(ranks, projected_at_once, space.vectors);
     return space;
 }
 

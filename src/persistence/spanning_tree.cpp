@@ -2,10 +2,10 @@
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 
+#include "over_ranks.hpp"
 #include "persistence/bottlenecks.hpp"
 #include "persistence/distinct_cells.hpp"
 #include "persistence/kruskal.hpp"
-#include "persistence/over_ranks.hpp"
 #include "persistence/pair_bounds.hpp"
 #include "persistence/union_find.hpp"
 
