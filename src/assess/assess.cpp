@@ -1,4 +1,5 @@
 #include "assess/embedding_parts.hpp"
+#include "over_ranks.hpp"
 
 #include <pnmf/assess/assess.hpp>
 #include <pnmf/assess/modularity.hpp>
@@ -10,7 +11,6 @@
 #include <pnmf/metrics/kmeans.hpp>
 #include <pnmf/metrics/label_free.hpp>
 #include <pnmf/metrics/silhouette.hpp>
-#include <pnmf/parallel.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -102,9 +102,9 @@ void add_recommended_resolution(Assessment& result, const NeighborLists* graph) 
     nest(all);
 }
 
+/// What the clusters of a probed scale are judged by; `none` for another scale.
 struct AssessedScale {
-    std::vector<Index> clusters;
-    double silhouette = none; ///< these for a probed scale alone
+    double silhouette = none;
     double fit_to_finest = none;
     double effective_rank = none;
     double resampling = none;
@@ -122,18 +122,14 @@ class ScaleAssessor {
         return (options_.kmeans ? options_.kmeans(H, how) : kmeans(H, how)).labels;
     }
 
-    /// `clusters_found`: those of all cells, empty where they are still to be found. `finest`: the probed
-    /// cells of the finest embedding, of unit length; null for a scale not probed.
-    AssessedScale operator()(const Matrix& H, std::vector<Index> clusters_found, const Matrix* finest) const {
+    /// `finest`: the probed cells of the finest embedding, of unit length.
+    AssessedScale judge(const Matrix& H, const std::vector<Index>& clusters_of_all,
+                        const Matrix& finest) const {
         AssessedScale scale;
-        scale.clusters = clusters_found.empty() ? clusters_of(H) : std::move(clusters_found);
-        if (finest == nullptr) {
-            return scale;
-        }
         const Matrix part = probed_part(H);
-        const std::vector<Index> clusters = at(scale.clusters, probed_cells(H.cols(), options_));
+        const std::vector<Index> clusters = at(clusters_of_all, probed_cells(H.cols(), options_));
         scale.silhouette = silhouette_of(part, clusters);
-        scale.fit_to_finest = silhouette_of(*finest, clusters);
+        scale.fit_to_finest = silhouette_of(finest, clusters);
         scale.effective_rank = std::max(1.0, effective_rank(part)); // a point counts as a line
         if (std::lround(0.8 * static_cast<double>(part.cols())) >= clusters_) {
             scale.resampling = resampling_stability(
@@ -148,6 +144,61 @@ class ScaleAssessor {
     Index starts_;
     const AssessOptions& options_;
 };
+
+/// Clusters of every scale, and what the probed ones are judged by. Ranks share the scales, and all get what
+/// all find.
+std::vector<AssessedScale> assess_each(Index scales, const std::function<Matrix(Index)>& embedding, Index k,
+                                       const AssessOptions& options,
+                                       std::vector<std::vector<Index>>& clusters) {
+    Communicator& ranks = communicator();
+    const std::vector<Index> mine = mine_among(ranks, scales);
+    const std::vector<Index> probed = evenly_spaced(options.probed_scales, scales);
+    std::vector<AssessedScale> assessed(static_cast<std::size_t>(scales));
+    clusters.resize(assessed.size());
+    std::vector<Matrix> group{embedding(0)}; // one reader, in ascending order
+    const Index cells = group.front().cols();
+    const Index starts = scales > 100 || cells > many_cells         ? 3
+                         : options.graph != nullptr && scales <= 40 ? 30
+                                                                    : 10;
+    const ScaleAssessor assessor(k, starts, options);
+    const Matrix finest = unit_cells(assessor.probed_part(group.front()));
+    const Index together = scales_together(group.front(), options.room);
+    if (!is_mine(ranks, 0)) {
+        group.clear();
+    }
+    for (Index first = 0; first < std::ssize(mine); first += std::ssize(group)) {
+        if (first > 0) {
+            group.clear();
+        }
+        while (std::ssize(group) < std::min(together, std::ssize(mine) - first)) {
+            group.push_back(embedding(mine[first + std::ssize(group)]));
+        }
+        if (options.kmeans) { // a device works for one thread
+            for (Index i = 0; i < std::ssize(group); ++i) {
+                clusters[mine[first + i]] = assessor.clusters_of(group[i]);
+            }
+        }
+        const auto assess = [&](Index i) {
+            const Index t = mine[first + i];
+            if (clusters[t].empty()) {
+                clusters[t] = assessor.clusters_of(group[i]);
+            }
+            if (std::binary_search(probed.begin(), probed.end(), t)) {
+                assessed[t] = assessor.judge(group[i], clusters[t], finest);
+            }
+        };
+        if (std::ssize(group) > 1) {
+            parallel_for(std::ssize(group), assess);
+        } else {
+            assess(0); // on all threads
+        }
+    }
+    gather_dealt(ranks, std::span(assessed));
+    for (Index t = 0; t < scales; ++t) {
+        broadcast_labels(ranks, cells, dealt_to(ranks, t), clusters[t]);
+    }
+    return assessed;
+}
 
 /// s_t / max s: 1 for the scale whose clusters fit the finest embedding best, 0 where they do not fit at all.
 std::vector<double> combine(const std::vector<double>& fit_to_finest) {
@@ -190,12 +241,15 @@ std::vector<double> cluster_stability(const std::vector<Matrix>& embeddings, Ind
                                       Index resamples, std::uint64_t seed) {
     require(!embeddings.empty(), "stability needs at least 1 embedding");
     Matrix stability(most_clusters - 1, std::ssize(embeddings));
-    for (Index t = 0; t < std::ssize(embeddings); ++t) {
-        parallel_for(most_clusters - 1, [&](Index i) {
-            stability(i, t) = resampling_stability(
-                embeddings[t], {.clusters = i + 2, .repeats = resamples, .starts = 3, .seed = seed});
+    Communicator& ranks = communicator();
+    for (Index t = 0; t < stability.cols(); ++t) {
+        const std::vector<Index> mine = mine_among(ranks, stability.rows(), t * stability.rows());
+        parallel_for(std::ssize(mine), [&](Index m) {
+            stability(mine[m], t) = resampling_stability(
+                embeddings[t], {.clusters = mine[m] + 2, .repeats = resamples, .starts = 3, .seed = seed});
         });
     }
+    gather_dealt(ranks, std::span(stability.data(), static_cast<std::size_t>(stability.size())));
     const Vector mean = stability.rowwise().mean();
     return {mean.begin(), mean.end()};
 }
@@ -212,41 +266,10 @@ Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embed
                                                    : count_of(result.resolutions, result.notices);
     result.cluster_count = k;
     const auto T = static_cast<std::size_t>(scales);
-    const std::vector<Index> probed = evenly_spaced(options.probed_scales, scales);
-    std::vector<AssessedScale> assessed(T);
-    std::vector<Matrix> group{embedding(0)}; // one reader, in ascending order
-    const Index starts = scales > 100 || group.front().cols() > many_cells ? 3
-                         : options.graph != nullptr && scales <= 40        ? 30
-                                                                           : 10;
-    const ScaleAssessor assessor(k, starts, options);
-    const Matrix finest = unit_cells(assessor.probed_part(group.front()));
-    const Index together = scales_together(group.front(), options.room);
-    for (Index first = 0; first < scales; first += std::ssize(group)) {
-        if (first > 0) {
-            group.clear();
-        }
-        while (std::ssize(group) < std::min(together, scales - first)) {
-            group.push_back(embedding(first + std::ssize(group)));
-        }
-        std::vector<std::vector<Index>> found(group.size());
-        if (options.kmeans) { // a device works for one thread
-            std::transform(group.begin(), group.end(), found.begin(),
-                           [&](const Matrix& H) { return assessor.clusters_of(H); });
-        }
-        const auto assess = [&](Index i) {
-            const bool probe = std::binary_search(probed.begin(), probed.end(), first + i);
-            assessed[first + i] = assessor(group[i], std::move(found[i]), probe ? &finest : nullptr);
-        };
-        if (std::ssize(group) > 1) {
-            parallel_for(std::ssize(group), assess);
-        } else {
-            assess(0); // on all threads
-        }
-    }
+    const std::vector<AssessedScale> assessed = assess_each(scales, embedding, k, options, result.clusters);
     ScaleScores& scores = result.scores;
     std::vector<double> fit_to_finest;
-    for (AssessedScale& scale : assessed) {
-        result.clusters.push_back(std::move(scale.clusters));
+    for (const AssessedScale& scale : assessed) {
         scores.silhouette.push_back(scale.silhouette);
         scores.resampling.push_back(scale.resampling);
         fit_to_finest.push_back(scale.fit_to_finest);

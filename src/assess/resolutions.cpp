@@ -1,5 +1,6 @@
 #include "assess/embedding_parts.hpp"
 #include "assess/silhouette_table.hpp"
+#include "over_ranks.hpp"
 
 #include <pnmf/assess/assess.hpp>
 #include <pnmf/assess/modularity.hpp>
@@ -10,7 +11,6 @@
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/metrics/kmeans.hpp>
 #include <pnmf/metrics/label_free.hpp>
-#include <pnmf/parallel.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -42,7 +42,8 @@ std::vector<Index> scales_to_try(Index scales, const std::function<Matrix(Index)
     return result;
 }
 
-/// The clusters of every k at every probed scale, with what they are judged by.
+/// The clusters of every k at every probed scale, with what they are judged by. Ranks share these out; what
+/// judges them is then on every rank, the clusters themselves where they were found.
 class Search {
   public:
     Search(std::vector<Index> scales, Index largest, const std::function<Matrix(Index)>& embedding,
@@ -59,6 +60,8 @@ class Search {
         for (Index s = 0; s < std::ssize(scales_); ++s) {
             cluster_scale(s);
         }
+        gather_dealt(ranks_, std::span(modularity_.data(), labels_.size()));
+        gather_dealt(ranks_, std::span(silhouette_.data(), labels_.size()));
     }
 
     /// The smallest k whose modularity is as good as the largest.
@@ -84,6 +87,49 @@ class Search {
         return best;
     }
 
+    /// Of every k from 2 on.
+    Vector stabilities() const {
+        Vector result(largest_ - 1);
+        for (Index i = 0; i < result.size(); ++i) {
+            result[i] = is_mine(ranks_, i) ? stability(i + 2) : 0.0;
+        }
+        gather_dealt(ranks_, std::span(result.data(), static_cast<std::size_t>(result.size())));
+        return result;
+    }
+
+    /// The clusters of each k of `counts`, ascending; `stability` is that of every k.
+    std::vector<Resolution> resolutions(const std::vector<Index>& counts, const Vector& stability) {
+        std::vector<Resolution> result(counts.size());
+        for (Index r = 0; r < std::ssize(counts); ++r) {
+            Resolution& found = result[r];
+            found.clusters = counts[r];
+            found.scale = scales_[best_scale(found.clusters)];
+            found.stability = stability[found.clusters - 2];
+            found.agreement = agreement(found.clusters);
+        }
+        for (Index r = 0; r < std::ssize(counts); ++r) {
+            if (is_mine(ranks_, r)) {
+                result[r].labels = cluster(embedding_(result[r].scale), counts[r], starts_at_the_end);
+            }
+        }
+        for (Index r = 0; r < std::ssize(counts); ++r) {
+            broadcast_labels(ranks_, graph_.cells(), dealt_to(ranks_, r), result[r].labels);
+            result[r].modularity = modularity(graph_, result[r].labels);
+        }
+        return result;
+    }
+
+  private:
+    /// A number of clusters at a probed scale, as one of all: where it stands in the tables.
+    Index item(Index s, Index k) const { return (k - 2) * std::ssize(scales_) + s; }
+
+    /// Wherever they were found. All ranks ask together.
+    const std::vector<Index>& labels(Index s, Index k) {
+        std::vector<Index>& found = labels_[static_cast<std::size_t>(item(s, k))];
+        broadcast_labels(ranks_, graph_.cells(), dealt_to(ranks_, item(s, k)), found);
+        return found;
+    }
+
     double stability(Index k) const {
         const Matrix& part = parts_[static_cast<std::size_t>(best_scale(k))];
         if (std::lround(0.8 * static_cast<double>(part.cols())) < k) {
@@ -94,35 +140,18 @@ class Search {
     }
 
     /// With the probed scales beside the best one; 1 where there is none.
-    double agreement(Index k) const {
+    double agreement(Index k) {
         const Index s = best_scale(k);
+        const std::vector<Index>& best = labels(s, k);
         double sum = 0.0;
         Index count = 0;
         for (const Index other : {s - 1, s + 1}) {
             if (other >= 0 && other < std::ssize(scales_)) {
-                sum += adjusted_rand_index(labels(s, k), labels(other, k));
+                sum += adjusted_rand_index(best, labels(other, k));
                 ++count;
             }
         }
         return count == 0 ? 1.0 : sum / static_cast<double>(count);
-    }
-
-    Resolution resolution(Index k, double stability) const {
-        const Index s = best_scale(k);
-        const Matrix H = embedding_(scales_[s]);
-        Resolution found;
-        found.clusters = k;
-        found.scale = scales_[s];
-        found.labels = cluster(H, k, starts_at_the_end);
-        found.modularity = modularity(graph_, found.labels);
-        found.stability = stability;
-        found.agreement = agreement(k);
-        return found;
-    }
-
-  private:
-    const std::vector<Index>& labels(Index s, Index k) const {
-        return labels_[static_cast<std::size_t>(s * (largest_ - 1) + k - 2)];
     }
 
     /// k-means of the cells it may see; the others join the nearest centre.
@@ -140,11 +169,13 @@ class Search {
         if (s == 0) { // the finest scale is always among them
             finest_ = std::make_unique<SilhouetteTable>(unit_cells(parts_.front()));
         }
-        parallel_for(largest_ - 1, [&](Index i) {
-            std::vector<Index> found = cluster(H, i + 2, starts_while_searching);
-            modularity_(s, i) = modularity(graph_, found);
-            silhouette_(s, i) = finest_->mean(at(found, compared_));
-            labels_[static_cast<std::size_t>(s * (largest_ - 1) + i)] = std::move(found);
+        const std::vector<Index> mine = mine_among(ranks_, largest_ - 1, item(s, 2), std::ssize(scales_));
+        parallel_for(std::ssize(mine), [&](Index i) {
+            const Index k = mine[i] + 2;
+            std::vector<Index> found = cluster(H, k, starts_while_searching);
+            modularity_(s, k - 2) = modularity(graph_, found);
+            silhouette_(s, k - 2) = finest_->mean(at(found, compared_));
+            labels_[static_cast<std::size_t>(item(s, k))] = std::move(found);
         });
     }
 
@@ -153,12 +184,13 @@ class Search {
     const std::function<Matrix(Index)>& embedding_;
     const NeighborLists& graph_;
     const ResolutionOptions& options_;
+    Communicator& ranks_ = communicator();
     std::vector<Index> seen_;
     std::vector<Index> compared_;
     std::vector<Matrix> parts_; ///< the compared cells at each probed scale
     std::unique_ptr<SilhouetteTable> finest_;
-    std::vector<std::vector<Index>> labels_; ///< probed scales × numbers of clusters
-    Matrix modularity_;                      ///< the same
+    std::vector<std::vector<Index>> labels_; ///< of each item; here, or on another rank
+    Matrix modularity_;                      ///< probed scales × numbers of clusters
     Matrix silhouette_;
 };
 
@@ -219,18 +251,12 @@ Resolutions find_resolutions(Index scales, const std::function<Matrix(Index)>& e
                               .labels = std::vector<Index>(static_cast<std::size_t>(n), 0)});
         return result;
     }
-    const Search search(scales_to_try(scales, embedding, options), largest, embedding, graph, options);
+    Search search(scales_to_try(scales, embedding, options), largest, embedding, graph, options);
     const Index recommended = search.recommended_count();
-    Vector stability(largest - 1);
-    for (Index k = 2; k <= largest; ++k) {
-        stability[k - 2] = search.stability(k);
-    }
-    for (const Index k : stable_counts(stability, recommended, options.most_resolutions)) {
-        if (k == recommended) {
-            result.recommended = std::ssize(result.all);
-        }
-        result.all.push_back(search.resolution(k, stability[k - 2]));
-    }
+    const Vector stability = search.stabilities();
+    const std::vector<Index> counts = stable_counts(stability, recommended, options.most_resolutions);
+    result.recommended = std::find(counts.begin(), counts.end(), recommended) - counts.begin();
+    result.all = search.resolutions(counts, stability);
     nest(result.all);
     return result;
 }

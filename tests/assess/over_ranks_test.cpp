@@ -1,0 +1,94 @@
+#include "support/thread_ranks.hpp"
+
+#include <pnmf/assess/assess.hpp>
+#include <pnmf/linalg/random.hpp>
+#include <pnmf/persistence/neighbor_edges.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+/// Ranks share out the clusters of scales and numbers of clusters: the assessment is that of one process.
+namespace pnmf {
+namespace {
+
+constexpr Index scales = 5;
+constexpr Index cells = 200;
+
+/// Six groups, more blurred at each scale.
+Matrix embedding(Index t) {
+    Random random(static_cast<std::uint64_t>(7 + t));
+    Matrix H(6, cells);
+    for (Index j = 0; j < cells; ++j) {
+        for (Index k = 0; k < 6; ++k) {
+            H(k, j) = std::abs((j % 6 == k ? 1.0 : 0.0) + 0.1 * static_cast<double>(1 + t) * random.normal());
+        }
+    }
+    return H;
+}
+
+/// Bit for bit: scores that were not computed are NaN.
+void expect_same_bits(const std::vector<double>& found, const std::vector<double>& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(double)), 0);
+}
+
+void expect_equal(const Assessment& found, const Assessment& expected) {
+    EXPECT_EQ(found.cluster_count, expected.cluster_count);
+    EXPECT_EQ(found.clusters, expected.clusters);
+    EXPECT_EQ(found.recommended, expected.recommended);
+    EXPECT_EQ(found.notices, expected.notices);
+    expect_same_bits(found.scores.silhouette, expected.scores.silhouette);
+    expect_same_bits(found.scores.resampling, expected.scores.resampling);
+    expect_same_bits(found.scores.stability, expected.scores.stability);
+    expect_same_bits(found.scores.combined, expected.scores.combined);
+    EXPECT_EQ(found.resolutions.recommended, expected.resolutions.recommended);
+    ASSERT_EQ(found.resolutions.all.size(), expected.resolutions.all.size());
+    for (std::size_t r = 0; r < expected.resolutions.all.size(); ++r) {
+        const Resolution& one = found.resolutions.all[r];
+        const Resolution& other = expected.resolutions.all[r];
+        EXPECT_EQ(std::tuple(one.clusters, one.scale, one.labels, one.parent, one.share),
+                  std::tuple(other.clusters, other.scale, other.labels, other.parent, other.share));
+        expect_same_bits({one.modularity, one.stability, one.agreement},
+                         {other.modularity, other.stability, other.agreement});
+    }
+}
+
+void expect_that_of_one_process(const AssessOptions& options, const std::vector<int>& counts) {
+    const Assessment expected = assess_scales(scales, embedding, {}, {}, options);
+    for (const int count : counts) {
+        SCOPED_TRACE(count);
+        test::ThreadRanks ranks(count);
+        ranks.run([&](int) { expect_equal(assess_scales(scales, embedding, {}, {}, options), expected); });
+    }
+}
+
+TEST(AssessOverRanks, FindsTheResolutionsOfOneProcess) {
+    const NeighborLists graph =
+        symmetric_lists(cells, neighbor_edges(Points(embedding(0)), {.neighbors = 6}).edges);
+    expect_that_of_one_process({.graph = &graph, .probed_cells = 100}, {2, 3, 4});
+}
+
+TEST(AssessOverRanks, WithoutAGraphIsThatOfOneProcess) {
+    expect_that_of_one_process({.most_clusters = 5, .probed_scales = 3, .resamples = 2}, {3});
+}
+
+TEST(AssessOverRanks, ClustersEachScaleOnOneRank) {
+    for (const int count : {1, 3, 7}) { // more ranks than scales: some have nothing to do
+        test::ThreadRanks ranks(count);
+        std::vector<Index> clustered(static_cast<std::size_t>(count), 0);
+        ranks.run([&](int r) {
+            const auto counted = [&](const Matrix& H, const KMeansOptions& how) {
+                ++clustered[static_cast<std::size_t>(r)];
+                return kmeans(H, how);
+            };
+            assess_scales(scales, embedding, {}, {}, {.clusters = 6, .kmeans = counted});
+        });
+        for (int r = 0; r < count; ++r) {
+            EXPECT_EQ(clustered[static_cast<std::size_t>(r)], (scales - r + count - 1) / count) << count;
+        }
+    }
+}
+
+} // namespace
+} // namespace pnmf
