@@ -68,26 +68,54 @@ ListWeights weigh_prefixes(const NeighborLists& lists, const EdgeWeight& edge_we
 template <class Real>
 DenseMatrix<Real> times_lists(const NeighborLists& lists, const ListWeights& weights,
                               const DenseMatrix<Real>& H) {
-    const Index n = lists.cells();
-    DenseMatrix<Real> result(H.rows(), n);
-    over_cells(n, H.rows() * weights.first[n], [&](Index begin, Index end) {
+    return times_lists(lists, weights, H, 0, lists.cells());
+}
+
+template <class Real>
+DenseMatrix<Real> times_lists(const NeighborLists& lists, const ListWeights& weights,
+                              const DenseMatrix<Real>& H, Index first, Index count) {
+    DenseMatrix<Real> result(H.rows(), count);
+    const Index entries = weights.first[first + count] - weights.first[first];
+    over_cells(count, H.rows() * entries, [&](Index begin, Index end) {
         result.middleCols(begin, end - begin).setZero();
-        const std::vector<Real> weight(weights.weight.begin() + weights.first[begin],
-                                       weights.weight.begin() + weights.first[end]);
+        const std::int64_t* const places = weights.first.data() + first; // of the weights of each cell
+        const std::vector<Real> weight(weights.weight.begin() + places[begin],
+                                       weights.weight.begin() + places[end]);
         std::vector<GatherRun<Real>> runs;
         runs.reserve(static_cast<std::size_t>(end - begin));
         for (Index j = begin; j < end; ++j) {
-            runs.push_back({lists.cell.data() + lists.start[j],
-                            weight.data() + (weights.first[j] - weights.first[begin]),
-                            weights.first[j + 1] - weights.first[j], result.col(j).data()});
+            runs.push_back({lists.cell.data() + lists.start[first + j],
+                            weight.data() + (places[j] - places[begin]), places[j + 1] - places[j],
+                            result.col(j).data()});
         }
         gather_runs<Real>(H.data(), H.rows(), H.rows(), H.cols(), runs);
     });
     return result;
 }
 
-template Matrix times_lists(const NeighborLists&, const ListWeights&, const Matrix&);
-template DenseMatrix<float> times_lists(const NeighborLists&, const ListWeights&, const DenseMatrix<float>&);
+template <class Real>
+DenseMatrix<Real> times_adjacency(const MultiscaleGraph::Scale& graph, const DenseMatrix<Real>& H,
+                                  Index first, Index count) {
+    if (count == H.cols()) {
+        return graph.times_adjacency(H);
+    }
+    if (const auto* lists = dynamic_cast<const ListScale*>(&graph)) {
+        check_columns(lists->lists(), H.cols());
+        return times_lists(lists->lists(), lists->weights(), H, first, count);
+    }
+    return graph.times_adjacency(H).middleCols(first, count);
+}
+
+#define PNMF_INSTANTIATE(Real)                                                                               \
+    template DenseMatrix<Real> times_lists(const NeighborLists&, const ListWeights&,                         \
+                                           const DenseMatrix<Real>&);                                        \
+    template DenseMatrix<Real> times_lists(const NeighborLists&, const ListWeights&,                         \
+                                           const DenseMatrix<Real>&, Index, Index);                          \
+    template DenseMatrix<Real> times_adjacency(const MultiscaleGraph::Scale&, const DenseMatrix<Real>&,      \
+                                               Index, Index);
+PNMF_INSTANTIATE(float)
+PNMF_INSTANTIATE(double)
+#undef PNMF_INSTANTIATE
 
 template <class Real>
 void multiply_lists(const NeighborLists& lists, const EdgeWeight& edge_weight, const DenseMatrix<Real>& H,

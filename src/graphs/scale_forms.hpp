@@ -35,6 +35,16 @@ template <class Real>
 DenseMatrix<Real> times_lists(const NeighborLists& lists, const ListWeights& weights,
                               const DenseMatrix<Real>& H);
 
+/// The same for `count` of these cells, from `first` on.
+template <class Real>
+DenseMatrix<Real> times_lists(const NeighborLists& lists, const ListWeights& weights,
+                              const DenseMatrix<Real>& H, Index first, Index count);
+
+/// Columns of H·A(ε), `count` of them from `first` on: a graph of lists makes no others.
+template <class Real>
+DenseMatrix<Real> times_adjacency(const MultiscaleGraph::Scale& graph, const DenseMatrix<Real>& H,
+                                  Index first, Index count);
+
 /// H·A(ε) and the degrees of all cells in one go, without holding the weights: those of a few cells at a
 /// time. The same bits as `times_adjacency` and `degrees` of the scale.
 template <class Real>
@@ -51,6 +61,8 @@ class ListScale final : public MultiscaleGraph::Scale {
     const Vector& degrees() const override { return weights_->facts.degrees; }
     Index edges() const override { return weights_->facts.edges; }
     Matrix adjacency() const override;
+    const NeighborLists& lists() const { return *lists_; }
+    const ListWeights& weights() const { return *weights_; }
 
   private:
     std::shared_ptr<const NeighborLists> lists_;

@@ -75,15 +75,15 @@ DenseMatrix<Real> times_transposed_of_parts(const DataMatrix<Real>& X, const Den
 }
 
 /// The columns of all cells, from those that each rank holds.
-template <class Real>
-DenseMatrix<Real> gather_cells(const DataMatrix<Real>& X, DenseMatrix<Real> here) {
+template <class Real, class Number>
+DenseMatrix<Number> gather_cells(const DataMatrix<Real>& X, DenseMatrix<Number> here) {
     if (!X.is_part()) {
         return here;
     }
     const std::vector<Index> counts = gather_one<Index>(X.ranks(), here.size());
-    const std::vector<Real> all = gather_to_all(
-        X.ranks(), std::span<const Real>(here.data(), static_cast<std::size_t>(here.size())), counts);
-    return Eigen::Map<const DenseMatrix<Real>>(all.data(), here.rows(), X.cells());
+    const std::vector<Number> all = gather_to_all(
+        X.ranks(), std::span<const Number>(here.data(), static_cast<std::size_t>(here.size())), counts);
+    return Eigen::Map<const DenseMatrix<Number>>(all.data(), here.rows(), X.cells());
 }
 
 /// X·Hᵀ, H with all cells.

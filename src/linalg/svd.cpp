@@ -23,7 +23,7 @@ constexpr Index formed_side = 512;
 template <class Real>
 Matrix dense_values(const DataMatrix<Real>& X) {
     if (X.is_sparse()) {
-        return gather_cells<Real>(X, to_dense(X.columns())).template cast<double>();
+        return gather_cells(X, to_dense(X.columns())).template cast<double>();
     }
     return X.dense().template cast<double>();
 }

@@ -1,9 +1,13 @@
+#include "model/objective_of_held.hpp"
+
 #include "linalg/cells_of_all.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/model/objective.hpp>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace pnmf {
 
@@ -13,14 +17,70 @@ Objective operator+(const Objective& a, const Objective& b) {
 
 namespace {
 
-/// ⟨a_j, b_j⟩, summed in double.
+/// ⟨a_i, b_j⟩, summed in double.
 template <class Real>
-double column_product(const DenseMatrix<Real>& A, const DenseMatrix<Real>& B, Index j) {
+double column_product(const DenseMatrix<Real>& A, Index i, const DenseMatrix<Real>& B, Index j) {
     if constexpr (std::is_same_v<Real, double>) {
-        return A.col(j).dot(B.col(j));
+        return A.col(i).dot(B.col(j));
     } else {
-        return A.col(j).template cast<double>().dot(B.col(j).template cast<double>());
+        return A.col(i).template cast<double>().dot(B.col(j).template cast<double>());
     }
+}
+
+/// What each cell adds to the terms of a scale, so that any thread may find it.
+struct CellTerm {
+    enum { data, graph, own, weighted, step, count };
+};
+
+template <class Real>
+struct CellTerms {
+    Matrix terms;           ///< a column for each cell
+    DenseMatrix<Real> gram; ///< HHᵀ, of all cells
+};
+
+/// Those of the cells that `products` have, which are cells of H from `first` on.
+template <class Real>
+CellTerms<Real> terms_of_cells(const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
+                               const DenseMatrix<Real>* before, Index first) {
+    constexpr Index block = 512;
+    const Index cells = products.WtX.cols();
+    CellTerms<Real> found{Matrix(Index{CellTerm::count}, cells), {}};
+    Matrix& terms = found.terms;
+    parallel_for(1 + (cells + block - 1) / block, [&](Index item) {
+        if (item == 0) {
+            found.gram = gram_of_rows(H);
+            return;
+        }
+        const Index begin = (item - 1) * block;
+        for (Index i = begin; i < std::min(cells, begin + block); ++i) {
+            const Index j = first + i;
+            terms(CellTerm::data, i) = column_product(products.WtX, i, H, j);
+            terms(CellTerm::graph, i) = column_product(products.HA, i, H, j);
+            terms(CellTerm::own, i) = H.col(j).template cast<double>().squaredNorm();
+            terms(CellTerm::weighted, i) = static_cast<double>(products.degree[i]) * terms(CellTerm::own, i);
+            terms(CellTerm::step, i) =
+                before == nullptr ? 0.0 : (H.col(j) - before->col(j)).template cast<double>().squaredNorm();
+        }
+    });
+    return found;
+}
+
+/// From the terms of all cells, added up in their order; `gram` is HHᵀ.
+template <class Real>
+Objective objective_of(const ScalePenalty& penalty, double squared_norm_X, const DenseMatrix<Real>& WtW,
+                       const DenseMatrix<Real>& gram, const Matrix& terms) {
+    std::array<double, CellTerm::count> sums{};
+    for (Index j = 0; j < terms.cols(); ++j) {
+        for (std::size_t term = 0; term < sums.size(); ++term) {
+            sums[term] += terms(static_cast<Index>(term), j);
+        }
+    }
+    Objective result;
+    result.fit = penalty.fit * squared_norm_X - 2.0 * sums[CellTerm::data] + inner_product(WtW, gram);
+    result.graph = penalty.graph * (sums[CellTerm::weighted] - sums[CellTerm::graph]);
+    result.smoothness = penalty.before * sums[CellTerm::step];
+    result.anchor = penalty.anchor * sums[CellTerm::own];
+    return result;
 }
 
 } // namespace
@@ -29,7 +89,7 @@ template <class Real>
 double inner_product(const DenseMatrix<Real>& A, const DenseMatrix<Real>& B) {
     double sum = 0.0;
     for (Index j = 0; j < A.cols(); ++j) {
-        sum += column_product(A, B, j);
+        sum += column_product(A, j, B, j);
     }
     return sum;
 }
@@ -70,43 +130,17 @@ template <class Real>
 Objective scale_objective(const ScalePenalty& penalty, double squared_norm_X,
                           const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
                           const DenseMatrix<Real>* before) {
-    // What each cell adds, so that any thread may find it; added up in the order of the cells.
-    constexpr Index block = 512;
-    enum { data, graph, own, step };
-    Matrix terms(4, H.cols());
-    DenseMatrix<Real> gram;
-    parallel_for(1 + (H.cols() + block - 1) / block, [&](Index item) {
-        if (item == 0) {
-            gram = gram_of_rows(H);
-            return;
-        }
-        const Index begin = (item - 1) * block;
-        for (Index j = begin; j < std::min(H.cols(), begin + block); ++j) {
-            terms(data, j) = column_product(products.WtX, H, j);
-            terms(graph, j) = column_product(products.HA, H, j);
-            terms(own, j) = H.col(j).template cast<double>().squaredNorm();
-            terms(step, j) =
-                before == nullptr ? 0.0 : (H.col(j) - before->col(j)).template cast<double>().squaredNorm();
-        }
-    });
-    double with_data = 0.0;
-    double with_graph = 0.0;
-    double squared_norm_H = 0.0;
-    double weighted = 0.0;
-    double steps = 0.0;
-    for (Index j = 0; j < H.cols(); ++j) {
-        with_data += terms(data, j);
-        with_graph += terms(graph, j);
-        squared_norm_H += terms(own, j);
-        weighted += static_cast<double>(products.degree[j]) * terms(own, j);
-        steps += terms(step, j);
-    }
-    Objective result;
-    result.fit = penalty.fit * squared_norm_X - 2.0 * with_data + inner_product(products.WtW, gram);
-    result.graph = penalty.graph * (weighted - with_graph);
-    result.smoothness = penalty.before * steps;
-    result.anchor = penalty.anchor * squared_norm_H;
-    return result;
+    const CellTerms<Real> found = terms_of_cells(products, H, before, 0);
+    return objective_of(penalty, squared_norm_X, products.WtW, found.gram, found.terms);
+}
+
+template <class Real>
+Objective objective_of_held(const DataMatrix<Real>& X, const ScalePenalty& penalty, double squared_norm_X,
+                            const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
+                            const DenseMatrix<Real>* before) {
+    CellTerms<Real> found = terms_of_cells(products, H, before, X.held().first);
+    return objective_of(penalty, squared_norm_X, products.WtW, found.gram,
+                        gather_cells(X, std::move(found.terms)));
 }
 
 template <class Real>
@@ -135,6 +169,9 @@ Objective objective(const Problem<Real>& problem, const Factors<Real>& factors) 
     template void weigh(ScaleProducts<Real>&, double);                                                       \
     template Objective scale_objective(const ScalePenalty&, double, const ScaleProducts<Real>&,              \
                                        const DenseMatrix<Real>&, const DenseMatrix<Real>*);                  \
+    template Objective objective_of_held(const DataMatrix<Real>&, const ScalePenalty&, double,               \
+                                         const ScaleProducts<Real>&, const DenseMatrix<Real>&,               \
+                                         const DenseMatrix<Real>*);                                          \
     template Objective objective(const Problem<Real>&, const Factors<Real>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)

@@ -1,6 +1,8 @@
 #include "solvers/multiplicative.hpp"
 
+#include "graphs/scale_forms.hpp"
 #include "linalg/cells_of_all.hpp"
+#include "model/objective_of_held.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/parallel.hpp>
@@ -38,21 +40,28 @@ void lin_step(Block value, const DenseMatrix<Real>& gradient, const DenseMatrix<
 
 template <class Real>
 ScalePair<Real>::ScalePair(const Subproblem<Real>& subproblem, DenseMatrix<Real>& W, DenseMatrix<Real>& H)
-    : sub_(subproblem), W_(W), H_(H) {
-    products_.degree = sub_.graph->degrees().template cast<Real>();
+    : sub_(subproblem), W_(W), H_(H), held_(subproblem.X->held()) {
+    products_.degree = sub_.graph->degrees().segment(held_.first, held_.count).template cast<Real>();
     refresh_basis_products();
     refresh_graph_product();
 }
 
 template <class Real>
 void ScalePair<Real>::refresh_basis_products() {
-    products_.WtX = transposed_times_of_all(*sub_.X, W_);
+    products_.WtX = sub_.X->transposed_times(W_);
     products_.WtW = gram_of_columns(W_);
 }
 
 template <class Real>
 void ScalePair<Real>::refresh_graph_product() {
-    products_.HA = sub_.graph->times_adjacency(H_);
+    products_.HA = times_adjacency(*sub_.graph, H_, held_.first, held_.count);
+}
+
+template <class Real>
+void ScalePair<Real>::share_embedding() {
+    if (sub_.X->is_part()) {
+        H_ = gather_cells(*sub_.X, DenseMatrix<Real>(H_.middleCols(held_.first, held_.count)));
+    }
 }
 
 template <class Real>
@@ -78,26 +87,28 @@ void ScalePair<Real>::lin_embedding_step(double nu, double mu) {
     const ScalePenalty& penalty = sub_.penalty;
     const auto graph = static_cast<Real>(penalty.graph);
     const auto diagonal = static_cast<Real>(penalty.before + penalty.after + penalty.anchor);
-    parallel_blocks(H_.cols(), cells_at_a_time, [&](Index begin, Index end) {
+    parallel_blocks(held_.count, cells_at_a_time, [&](Index begin, Index end) {
         const Index cells = end - begin;
+        const Index first = held_.first + begin;
         const auto degree = products_.degree.segment(begin, cells);
         const auto term_of = [&](const DenseMatrix<Real>& block) {
             DenseMatrix<Real> term = products_.WtW * block;
             term += graph * (block * degree.asDiagonal()) + diagonal * block;
             return term;
         };
-        const DenseMatrix<Real> value = H_.middleCols(begin, cells);
+        const DenseMatrix<Real> value = H_.middleCols(first, cells);
         const DenseMatrix<Real> term = term_of(value);
         DenseMatrix<Real> gradient = term - products_.WtX.middleCols(begin, cells);
         gradient -= graph * products_.HA.middleCols(begin, cells);
         if (sub_.before != nullptr) {
-            gradient -= static_cast<Real>(penalty.before) * sub_.before->middleCols(begin, cells);
+            gradient -= static_cast<Real>(penalty.before) * sub_.before->middleCols(first, cells);
         }
         if (sub_.after != nullptr) {
-            gradient -= static_cast<Real>(penalty.after) * sub_.after->middleCols(begin, cells);
+            gradient -= static_cast<Real>(penalty.after) * sub_.after->middleCols(first, cells);
         }
-        lin_step<Real>(H_.middleCols(begin, cells), gradient, term, nu, mu, term_of);
+        lin_step<Real>(H_.middleCols(first, cells), gradient, term, nu, mu, term_of);
     });
+    share_embedding();
 }
 
 template <class Real>
@@ -116,15 +127,16 @@ void ScalePair<Real>::plain_basis_step(double nu) {
 template <class Real>
 void ScalePair<Real>::plain_embedding_step(double nu) {
     const auto graph = static_cast<Real>(sub_.penalty.graph);
-    parallel_blocks(H_.cols(), cells_at_a_time, [&](Index begin, Index end) {
+    parallel_blocks(held_.count, cells_at_a_time, [&](Index begin, Index end) {
         const Index cells = end - begin;
-        auto here = H_.middleCols(begin, cells);
+        auto here = H_.middleCols(held_.first + begin, cells);
         const DenseMatrix<Real> above =
             products_.WtX.middleCols(begin, cells) + graph * products_.HA.middleCols(begin, cells);
         const DenseMatrix<Real> below =
             products_.WtW * here + graph * (here * products_.degree.segment(begin, cells).asDiagonal());
         here.array() *= above.array() / (below.array() + static_cast<Real>(nu));
     });
+    share_embedding();
 }
 
 template <class Real>
@@ -134,11 +146,12 @@ void ScalePair<Real>::make_unit() {
     const DenseVector<Real> inverse = norms.cwiseInverse();
     W_ = W_ * inverse.asDiagonal();
     products_.WtW = inverse.asDiagonal() * products_.WtW * inverse.asDiagonal();
-    parallel_blocks(H_.cols(), cells_at_a_time, [&](Index begin, Index end) {
-        const auto scale = [&](auto&& columns, const DenseVector<Real>& factors) {
-            columns = factors.asDiagonal() * columns;
-        };
-        scale(H_.middleCols(begin, end - begin), norms);
+    const auto scale = [](auto&& columns, const DenseVector<Real>& factors) {
+        columns = factors.asDiagonal() * columns;
+    };
+    parallel_blocks(H_.cols(), cells_at_a_time,
+                    [&](Index begin, Index end) { scale(H_.middleCols(begin, end - begin), norms); });
+    parallel_blocks(held_.count, cells_at_a_time, [&](Index begin, Index end) {
         scale(products_.WtX.middleCols(begin, end - begin), inverse);
         scale(products_.HA.middleCols(begin, end - begin), norms);
     });
@@ -155,7 +168,7 @@ double ScalePair<Real>::loss() const {
 
 template <class Real>
 Objective ScalePair<Real>::terms() const {
-    return scale_objective(sub_.penalty, sub_.squared_norm_X, products_, H_, sub_.before);
+    return objective_of_held(*sub_.X, sub_.penalty, sub_.squared_norm_X, products_, H_, sub_.before);
 }
 
 Index iterate_to_tolerance(double first_loss, double tolerance, Index limit,

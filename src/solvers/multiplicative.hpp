@@ -25,7 +25,8 @@ struct Subproblem {
     const DenseMatrix<Real>* after = nullptr;
 };
 
-/// The pair (W, H) of one scale with the products that its multiplicative steps share.
+/// The pair (W, H) of one scale with the products that its multiplicative steps share. Where each rank holds
+/// X of some cells, it has their products alone and moves their columns of H, which all ranks then get.
 ///
 /// Invariant: `products()` belong to the current W and H, but for WᵀX and WᵀW after a basis step in which
 /// they were not asked for (`refresh_basis_products`).
@@ -57,9 +58,13 @@ class ScalePair {
     Objective terms() const;
 
   private:
+    /// H of this rank's cells, to all ranks.
+    void share_embedding();
+
     const Subproblem<Real>& sub_;
     DenseMatrix<Real>& W_;
     DenseMatrix<Real>& H_;
+    CellRange held_; ///< cells that the products have
     ScaleProducts<Real> products_;
 };
 
