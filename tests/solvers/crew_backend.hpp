@@ -40,6 +40,12 @@ class CrewBackend final : public Backend<Real> {
             EXPECT_EQ(previous_[r].H, outside_previous_->H);
         }
     }
+    void store_last() override {
+        each([](auto& one) { one.store_last(); });
+        for (int r = 1; r < ranks_.size(); ++r) {
+            EXPECT_EQ(factors_[r].H, outside_->H);
+        }
+    }
     void move_in_place() override {
         each([](auto& one) { one.move_in_place(); });
     }

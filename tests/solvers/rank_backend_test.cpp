@@ -117,6 +117,27 @@ TEST(RankBackend, SendsAsManyBytesAsTheFormulaSaysWhereScalesAreFrozen) {
     expect_bytes_of_the_formula(frozen);
 }
 
+TEST(RankBackend, LeavesThePointBeforeBehindWhenARunIsOver) {
+    const BodyProblem<double> made = large_problem<double>(5200, true);
+    const auto one_step = [&](Backend<double>& backend) {
+        auto state = start_solver(made.problem, SolverOptions{}, made.start);
+        backend.load(state.current, state.previous);
+        backend.move_copy();
+        backend.basis_step(1);
+        backend.graph_products();
+        backend.embedding_pass();
+        backend.accept();
+        backend.store_last();
+        return state;
+    };
+    const auto expected = one_step(*make_backend("cpu", made.problem));
+    CrewBackend<double> crew(made.problem, 3, usual_blocks(5200));
+    const auto found = one_step(crew);
+    EXPECT_EQ(found.current.W, expected.current.W);
+    EXPECT_EQ(found.current.H, expected.current.H);
+    EXPECT_EQ(found.previous.scales(), 0);
+}
+
 TEST(RankBackend, EvaluatesToTheBitsOfOneProcess) {
     const BodyProblem<double> made = large_problem<double>(5200, true);
     auto state = start_solver(made.problem, SolverOptions{}, made.start);

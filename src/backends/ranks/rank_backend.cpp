@@ -48,6 +48,11 @@ class RankBackend final : public Backend<Real> {
         give(previous_, *outside_previous_);
     }
 
+    void store_last() override {
+        *outside_previous_ = previous_ = {}; // of all cells it would be as large as what is asked for
+        give(current_, *outside_current_);
+    }
+
     void move_in_place() override { moving_ = &current_; }
 
     void move_copy() override {
@@ -72,7 +77,6 @@ class RankBackend final : public Backend<Real> {
     }
 
     void undo() override { moving_ = &current_; }
-
     bool can_freeze() const override { return true; }
 
     void freeze(const FrozenScales& frozen) override {
