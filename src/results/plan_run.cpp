@@ -50,6 +50,8 @@ FitSize guessed_size(const DataView& X, const RunOptions& options, Index bytes_o
         neighbors = batches * neighbors_of_each_batch(*neighbors, batches);
     }
     size.edges = neighbors ? std::min(pairs, size.cells * (*neighbors + 1)) : pairs;
+    size.ranks = communicator().size();
+    size.divided = options.part.has_value();
     return size;
 }
 
@@ -122,7 +124,8 @@ void check_room(const DataView& X, const RunOptions& options, const Room& room, 
         options.fit.filtration.neighbors
             ? 0.0
             : static_cast<double>(size.cells) * static_cast<double>(size.cells) * sizeof(double);
-    const double solver = solver_memory(size, least, bytes_of_number, thread_count(), true).total();
+    const bool bases_rest = size.ranks == 1; // ranks hold W in memory
+    const double solver = solver_memory(size, least, bytes_of_number, thread_count(), bases_rest).total();
     const double table =
         is_table(X, options, bytes_of_number)
             ? static_cast<double>(size.features) * static_cast<double>(size.cells * bytes_of_number)

@@ -414,8 +414,8 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
         stages.notice(notice);
     }
     run.seconds = stages.end();
-    run.peak_bytes = peak_bytes();
     Communicator& ranks = communicator();
+    run.peak_bytes = most_of(ranks, peak_bytes());
     run.ranks = ranks.size();
     run.communicating = ranks.seconds();
     if (several && bytes.moving() > 0) {

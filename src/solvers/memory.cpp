@@ -1,9 +1,95 @@
+#include "linalg/cell_blocks.hpp"
+
 #include <pnmf/linalg/svd.hpp>
 #include <pnmf/solvers/memory.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 
 namespace pnmf {
+namespace {
+
+/// Bytes of a list entry of a graph: a cell, and its weight in double precision.
+constexpr double entry_bytes = sizeof(double) + sizeof(std::int32_t);
+
+/// What the rank with the most cells holds in its sweeps, in place of what one process does: its part of H
+/// and of the products, and what waits to be sent or has arrived (src/backends/ranks).
+class RankMemory {
+  public:
+    RankMemory(const FitSize& size, Index bytes_of_number, int threads)
+        : size_(size), bytes_(static_cast<double>(bytes_of_number)), threads_(threads),
+          p_(static_cast<double>(size.features)), n_(static_cast<double>(size.cells)),
+          T_(static_cast<double>(size.scales)), d_(static_cast<double>(size.rank)) {
+        const BlockShares shares = share(usual_blocks(size.cells), size.ranks);
+        all_nodes_ = static_cast<double>(shares.nodes.size());
+        for (int r = 0; r < shares.ranks(); ++r) {
+            m_ = std::max(m_, static_cast<double>(shares.slab(r).cells()));
+            nodes_ = std::max(nodes_, static_cast<double>(shares.nodes_of(r).size()));
+        }
+        const Index group = scales_at_once(size.scales);
+        const Index busy = std::max<Index>({4, size.ranks, threads});
+        together_ = static_cast<double>(std::min(size.scales, (busy + group - 1) / group * group));
+    }
+
+    double products_of(double scales) const { return scales * (2.0 * m_ * d_ + d_ * d_ + m_) * bytes_; }
+
+    /// W and H of the sweeps, `points` times; and where every rank has all of a sparse X, a copy of its own
+    /// cells, by columns and by rows.
+    double slab(double points) const {
+        const double copied = size_.dense || size_.divided ? 0.0 : size_.entries * m_ / n_;
+        return points * T_ * (p_ + m_) * d_ * bytes_ + 2.0 * copied * (bytes_ + sizeof(std::int32_t));
+    }
+
+    /// `updating`: what threads hold of scales whose bases they update.
+    double work(double updating) const {
+        const double owned = std::ceil(together_ / static_cast<double>(size_.ranks));
+        const double sums = (together_ * nodes_ + owned * (all_nodes_ + 1.0)) * (p_ * d_ + d_ * d_) * bytes_;
+        const double confirming = products_of(together_) + std::max(sums, halo());
+        const double gathered = 2.0 * n_ * d_ * bytes_; // H of a scale, when the sweeps end
+        return std::max({updating + sums, halo(), confirming, gathered}) + graph();
+    }
+
+    double cells() const { return m_; }
+
+  private:
+    bool has_lists() const { return size_.edges < size_.cells * (size_.cells - 1) / 2; }
+    double entries() const { return 2.0 * static_cast<double>(size_.edges) * m_ / n_; }
+
+    /// H with the columns of others that it needs, and the columns that others need: in the worst order every
+    /// neighbour of a cell is on another rank.
+    double halo() const {
+        if (!has_lists()) {
+            return 3.0 * n_ * d_ * bytes_;
+        }
+        constexpr double room = 1 << 26; // so many bytes are exchanged at once, or a scale for each thread
+        const double columns = m_ + std::min(n_ - m_, entries());
+        const double sent = std::min(m_ * static_cast<double>(size_.ranks - 1), entries());
+        const double scales = std::max<double>(threads_, room / (columns * d_ * bytes_));
+        return std::min(T_, scales) * (columns + sent) * d_ * bytes_;
+    }
+
+    /// The lists of this rank's cells, and the weights of the scales at work.
+    double graph() const {
+        const double busy = static_cast<double>(std::min<Index>(threads_, size_.scales));
+        return has_lists() ? (1.0 + busy) * entries() * entry_bytes
+                           : 2.0 * static_cast<double>(size_.edges) * entry_bytes;
+    }
+
+    const FitSize& size_;
+    double bytes_;
+    Index threads_;
+    double p_;
+    double n_;
+    double T_;
+    double d_;
+    double m_ = 0;     ///< cells of the rank that has the most
+    double nodes_ = 0; ///< of the tree of blocks, on one rank at most
+    double all_nodes_ = 0;
+    double together_ = 0; ///< scales that are worked on at once
+};
+
+} // namespace
 
 SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, Index bytes_of_number,
                            int threads, bool bases_rest) {
@@ -28,19 +114,30 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
     memory.seeding = size.seeded ? truncated_svd_bytes(size.features, size.cells, size.rank) : 0.0;
     // An edge stands in the lists of both its ends, with its weight in double precision. Tables of all pairs,
     // and the lists beside them, come to about as much.
-    const double graph = 2.0 * static_cast<double>(size.edges) * (sizeof(double) + sizeof(std::int32_t));
+    const double graph = 2.0 * static_cast<double>(size.edges) * entry_bytes;
     // While bases are updated: XHᵀ of the scales worked on; where they share a product with a dense X, their
     // H, W and products stacked and apart; their W, and a copy of one.
     const Index group = stationary ? scales_at_once(size.scales) : 1;
     const auto together = static_cast<double>(group);
     const double copies = size.dense && group > 1 ? 3.0 * together : together;
     const double bases = bases_rest ? (together + 1.0) * p * d * bytes : 0.0;
-    const double updating = static_cast<double>(std::min<Index>(threads, (size.scales + group - 1) / group)) *
-                            (copies * (p + n) * d * bytes + bases);
+    const auto groups = static_cast<double>(std::min<Index>(threads, (size.scales + group - 1) / group));
     // While the certificate is confirmed: W, XHᵀ, WᵀX, HA and both gradients of a scale.
+    const auto confirm = [&](double scales) {
+        return scales * (((bases_rest ? 3.0 : 2.0) * p + 3.0 * n) * d * bytes + graph);
+    };
     const auto busy = static_cast<double>(std::min<Index>(threads, size.scales));
-    const double confirming = busy * ((bases_rest ? 3.0 : 2.0) * p + 3.0 * n) * d * bytes;
-    memory.work = std::max(updating, confirming) + busy * graph;
+    if (size.ranks > 1) {
+        const RankMemory rank(size, bytes_of_number, threads);
+        memory.slab = rank.slab(memory.before > 0.0 ? 2.0 : 1.0);
+        memory.products = rank.products_of(T);
+        // Scales that were left out are judged with all cells on every rank; of divided data one by one.
+        memory.work = std::max(rank.work(groups * copies * (p + rank.cells()) * d * bytes),
+                               confirm(size.divided ? 1.0 : busy));
+        return memory;
+    }
+    const double updating = groups * (copies * (p + n) * d * bytes + bases);
+    memory.work = std::max(updating + busy * graph, confirm(busy));
     return memory;
 }
 

@@ -1,3 +1,4 @@
+#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/remedy.hpp>
 #include <pnmf/solvers/memory_plan.hpp>
@@ -95,7 +96,10 @@ FitSize fit_size(const PreparedFit<Real>& prepared, bool start_is_made, bool nes
             .nested = nested,
             .seeded = start_is_made,
             .edges = neighbors ? std::min(pairs, n * (*neighbors + 1)) : pairs,
-            .components = components};
+            .components = components,
+            .ranks = communicator().size(),
+            .divided = prepared.X->is_part(),
+            .entries = static_cast<double>(prepared.X->nonzeros())};
 }
 
 template Index expected_scales(const PreparedFit<float>&);
@@ -154,12 +158,12 @@ MemoryPlan plan_memory(double limit, double held, const FitSize& size, const Sol
             "memory: this run needs {} ({} data and graph, {} factors, {} products and sums, {} for {} "
             "threads), "
             "more than {}. {}",
-            size_text(plan.bytes), size_text(held), size_text(memory.factors),
+            size_text(plan.bytes), size_text(held), size_text(memory.factors + memory.slab),
             size_text(memory.products + memory.shifts), size_text(memory.work), threads, size_text(limit),
             what_needs_less(bytes_of_number, threads, allowed));
     plan.text = fmt::format(
         "memory: {} of {} planned: {} data and graph, {} factors, {}{} products and sums, {} for {} threads",
-        size_text(plan.bytes), size_text(limit), size_text(held), size_text(memory.factors),
+        size_text(plan.bytes), size_text(limit), size_text(held), size_text(memory.factors + memory.slab),
         momentum ? size_text(memory.before) + " the point before, " : "",
         size_text(memory.products + memory.shifts), size_text(memory.work), threads);
     plan.text += "; graph weights are recomputed at every use";

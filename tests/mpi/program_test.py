@@ -81,6 +81,7 @@ class MpiProgram(unittest.TestCase):
         few[::450] = 0  # after empty cells are left out, ranks hold other cells than they have read
         rows = scipy.sparse.csr_matrix(few)
         anndata.AnnData(rows).write_h5ad(cls.folder / "sparse.h5ad")
+        numpy.save(cls.folder / "wide.npy", random.random((CELLS, 64)))
         with h5py.File(cls.folder / "sparse.h5", "w") as file:  # as 10x Cell Ranger 3 writes it
             matrix = file.create_group("matrix")
             matrix["data"], matrix["indices"], matrix["indptr"] = rows.data, rows.indices, rows.indptr
@@ -139,6 +140,20 @@ class MpiProgram(unittest.TestCase):
         said = self.compare_fits_of_counts("cells.h5ad", (0, 3), "--no-report")
         self.assertIn("every rank holds all values: so many of them are filled", said[3])
         self.assertNotIn("every rank holds all values", said[0])
+
+    def test_each_rank_keeps_to_the_memory_that_is_planned(self):
+        # Factors of 29 MB: large beside what a process needs anyway. The plan takes the worst order of the cells.
+        large = ["--preset", "points", "--neighbors", "4", "--max-scales", "20", "--rank", "40", "--clusters", "1", "--no-report",
+                 "--start", "broadcast", "--max-sweeps", "2", "--precision", "double", "--memory", "8G"]
+        planned = {}
+        for ranks in (2, 4):
+            done = run(ranks, "fit", self.folder / "wide.npy", "-o", self.folder / f"planned_{ranks}", *large)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            summary = json.loads((self.folder / f"planned_{ranks}/summary.json").read_text())
+            planned[ranks] = summary["planned_bytes"]
+            ratio = summary["peak_bytes"] / planned[ranks]
+            self.assertTrue(0.4 < ratio < 1.0, f"{ranks} ranks: {ratio} of {planned[ranks]}; {done.stderr}")
+        self.assertLess(planned[4], planned[2])
 
     def begin(self, name, data):
         """Two ranks that sweep until they are stopped, and have saved a checkpoint."""

@@ -70,7 +70,7 @@ struct Run {
     Assessment assessment;
     MemoryPlan plan;
     std::vector<StageTime> seconds;
-    double peak_bytes = 0.0;  ///< the most the process has held; 0 where the system does not say
+    double peak_bytes = 0.0;  ///< the most that a process has held; 0 where the system does not say
     Index ranks = 1;          ///< processes that worked on it (`communicator()`)
     double bytes_moved = 0.0; ///< sent between them, each byte counted once
     /// Sent by each rank in one sweep: docs/ranks.md has the formula. Of the sweeps that froze or woke no

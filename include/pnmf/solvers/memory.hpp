@@ -18,12 +18,17 @@ struct FitSize {
     bool seeded = true;   ///< the start is made from a decomposition of X, and not read
     Index edges = 0;      ///< of the largest graph of one scale; n(n − 1)/2 for all pairs
     Index components = 0; ///< Σ_t β₀(t)
+    Index ranks = 1;      ///< processes that share the cells
+    bool divided = false; ///< each of them holds X of its own cells alone
+    double entries = 0;   ///< stored in X, for all cells
 };
 
 /// Bytes that a solver and its start hold at most, beside the data and what the graphs of all scales share.
+/// With several ranks: the rank that has the most cells.
 struct SolverMemory {
     double factors = 0;  ///< W_t and H_t
     double before = 0;   ///< the point before, for the momentum of `stationary`
+    double slab = 0;     ///< several ranks: the factors that sweeps work on, H of this rank's cells
     double products = 0; ///< WᵀX, WᵀW, HA and degrees of every scale
     double shifts = 0;   ///< sums over the components of every scale
     double work = 0;     ///< of the threads: XHᵀ, and the graph of one scale
@@ -31,7 +36,7 @@ struct SolverMemory {
     double seeding = 0;  ///< the decomposition that the first pair is made from, before all else
 
     double total() const {
-        return std::max(seeding, factors + std::max(before + products + shifts, coarser) + work);
+        return std::max(seeding, factors + std::max(before + slab + products + shifts, coarser) + work);
     }
     /// What is free again when the last sweep is done.
     double freed() const { return total() - factors; }
