@@ -4,6 +4,7 @@
 #include "support/clouds.hpp"
 #include "support/problems.hpp"
 
+#include <pnmf/assess/assess.hpp>
 #include <pnmf/graphs/filtration.hpp>
 #include <pnmf/solvers/solver.hpp>
 
@@ -63,6 +64,38 @@ TEST(MpiRanks, HaveTheBitsOfOneProcess) {
     ASSERT_EQ(found.trace.size(), expected.trace.size());
     for (std::size_t s = 0; s < expected.trace.size(); ++s) {
         EXPECT_EQ(found.trace[s].total(), expected.trace[s].total()) << s;
+    }
+}
+
+TEST(MpiRanks, FindTheTreeScalesAndGraphOfOneProcess) {
+    const Points points(lattice_cloud(6, 1300, 4, 2)); // many equal distances
+    for (const auto search : {NeighborSearch::exact, NeighborSearch::clustered}) {
+        const FiltrationOptions options{.neighbors = 5, .search = search};
+        const Filtration expected = make_filtration(points, options);
+        const CommunicatorScope scope(mpi->communicator());
+        const Filtration found = make_filtration(points, options);
+        EXPECT_EQ(found.tree.edges, expected.tree.edges);
+        EXPECT_EQ(found.scales.epsilon, expected.scales.epsilon);
+        EXPECT_EQ(found.neighbors->edges, expected.neighbors->edges);
+        EXPECT_EQ(found.neighbors->recall, expected.neighbors->recall);
+    }
+}
+
+TEST(MpiRanks, AssessAsOneProcessDoes) {
+    const auto embedding = [](Index t) { return uniform_cloud(4, 150, static_cast<std::uint64_t>(t)); };
+    const NeighborLists graph =
+        symmetric_lists(150, neighbor_edges(Points(embedding(0)), {.neighbors = 5}).edges);
+    const AssessOptions options{.graph = &graph, .probed_cells = 80, .resamples = 2};
+    const Assessment expected = assess_scales(4, embedding, {}, {}, options);
+    const CommunicatorScope scope(mpi->communicator());
+    const Assessment found = assess_scales(4, embedding, {}, {}, options);
+    EXPECT_EQ(found.clusters, expected.clusters);
+    EXPECT_EQ(found.recommended, expected.recommended);
+    ASSERT_EQ(found.resolutions.all.size(), expected.resolutions.all.size());
+    for (std::size_t r = 0; r < expected.resolutions.all.size(); ++r) {
+        EXPECT_EQ(found.resolutions.all[r].labels, expected.resolutions.all[r].labels);
+        EXPECT_EQ(found.resolutions.all[r].stability, expected.resolutions.all[r].stability);
+        EXPECT_EQ(found.resolutions.all[r].agreement, expected.resolutions.all[r].agreement);
     }
 }
 
