@@ -7,7 +7,7 @@
 namespace pnmf::cuda {
 namespace {
 
-constexpr std::int64_t cells_of_part = 4096;
+constexpr std::int64_t cells_of_part = 1024; // a batch of them fills the device
 constexpr int threads = 512;
 
 /// gram[t·size + e] = Σ_b parts[(t·blocks + b)·size + e], in double, in the order of the blocks.

@@ -39,6 +39,14 @@ class GramTimesColumn {
         __syncwarp();
     }
 
+    /// The same for ranks up to that of a warp: each thread already has its entry of h, 0 past the rank.
+    __device__ void hold(Real entry) {
+        static_assert(small);
+        __syncwarp();
+        column_[lane_] = entry;
+        __syncwarp();
+    }
+
     __device__ Real at(int k) const {
         return column_[k];
     }

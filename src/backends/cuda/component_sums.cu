@@ -7,7 +7,7 @@
 namespace pnmf::cuda {
 namespace {
 
-constexpr int warps = 8;
+constexpr int most_warps = 8; // of a block, a scale each: scales beside each other read the same columns
 
 /// What one warp knows of a run of cells: row k of the sums over the component it is in.
 template <class Real>
@@ -27,67 +27,105 @@ struct Run {
     }
 };
 
-/// Half gradient of one number without the graph term, which sums to zero over a component; but for WᵀW·h,
-/// which takes longer.
+/// What row k of a cell at scale t adds to its component: the half gradient without the graph term, which
+/// sums to zero over a component, and without WᵀW·h, which takes longer.
 template <class Real>
-__device__ Real gradient_at(const Shape& shape, const Penalties<Real>& penalties,
-                            const ProductsView<Real>& products, const Real* H, int t, std::int64_t at) {
-    const Real here = H[at];
-    Real gradient = penalties.anchor[t] * here - products.WtX[at];
-    if (t > 0) {
-        gradient += penalties.before[t] * (here - H[at - shape.rank]);
+struct Entry {
+    Real here = 0;
+    Real rest = 0;
+};
+
+/// Fetches entries of one scale.
+template <class Real>
+struct Entries {
+    const Shape& shape;
+    const Penalties<Real>& penalties;
+    const ProductsView<Real>& products;
+    const Real* H;
+    int t;
+
+    __device__ std::int64_t column(std::int64_t j) const {
+        return j * shape.stride() + static_cast<std::int64_t>(t) * shape.rank;
     }
-    if (t + 1 < shape.scales) {
-        gradient += penalties.before[t + 1] * (here - H[at + shape.rank]);
+    __device__ Entry<Real> at(std::int64_t j, int k) const {
+        if (k >= shape.rank) {
+            return {};
+        }
+        const std::int64_t at = column(j) + k;
+        Entry<Real> entry{H[at], 0};
+        entry.rest = penalties.anchor[t] * entry.here - products.WtX[at];
+        if (t > 0) {
+            entry.rest += penalties.before[t] * (entry.here - H[at - shape.rank]);
+        }
+        if (t + 1 < shape.scales) {
+            entry.rest += penalties.before[t + 1] * (entry.here - H[at + shape.rank]);
+        }
+        return entry;
     }
-    return gradient;
-}
+};
 
 /// One warp adds up a block of places at one scale, place after place; a thread has row k. Components that
 /// end in the block and began in it are done. Of the others a block has at most two parts: at 2·block the one
-/// that began before, at 2·block + 1 the one that begins here and goes on.
+/// that began before, at 2·block + 1 the one that begins here and goes on. Components are numbered along the
+/// order, so the next one is known without asking. Numbers of the next place are fetched while those of one
+/// are added.
 template <class Real, bool small>
-__global__ void __launch_bounds__(warps* lanes_of_warp)
+__global__ void __launch_bounds__(most_warps* lanes_of_warp)
     sum_places(Shape shape, Forest forest, Penalties<Real> penalties, ProductsView<Real> products,
                const Real* H, ComponentSums<Real> sums, std::int64_t blocks) {
     extern __shared__ __align__(16) char memory[];
     const int warp = threadIdx.x / lanes_of_warp;
     const int lane = threadIdx.x % lanes_of_warp;
-    const int t = blockIdx.y;
-    const std::int64_t block = static_cast<std::int64_t>(blockIdx.x) * warps + warp;
-    if (block >= blocks) {
+    const int t = static_cast<int>(blockIdx.y * (blockDim.x / lanes_of_warp)) + warp;
+    if (t >= shape.scales) {
         return;
     }
+    const std::int64_t block = blockIdx.x;
     const std::int64_t begin = block * places_of_block;
     const std::int64_t end = min(shape.cells, begin + places_of_block);
     const Real* const gram = products.WtW + static_cast<std::int64_t>(t) * shape.rank * shape.rank;
     const std::int32_t* const first_cell = forest.first_cell + forest.level[t] + t;
+    const auto last = static_cast<std::int32_t>(forest.count(t) - 1);
     const std::int64_t part = (static_cast<std::int64_t>(t) * blocks + block) * 2;
+    const Entries<Real> entries{shape, penalties, products, H, t};
     using Column = GramTimesColumn<Real, small>;
     Column column(gram, shape.rank, lane, reinterpret_cast<Real*>(memory) + warp * Column::room(shape.rank));
     for (int first = 0; first < shape.rank; first += lanes_of_warp) {
         const int k = first + lane;
         Run<Real> run;
         std::int64_t j = forest.cell[begin];
+        std::int64_t next_j = forest.cell[min(begin + 1, end - 1)];
+        Entry<Real> entry = entries.at(j, k);
+        std::int32_t c = forest.component[j * shape.scales + t];
+        std::int64_t from = first_cell[c];
+        std::int64_t past = first_cell[c + 1];
         for (std::int64_t place = begin; place < end; ++place) {
-            const std::int64_t next = forest.cell[min(place + 1, end - 1)];
-            const std::int64_t at = j * shape.stride() + static_cast<std::int64_t>(t) * shape.rank;
-            const std::int32_t c = forest.component[j * shape.scales + t];
-            const Real rest =
-                k < shape.rank ? gradient_at(shape, penalties, products, H, t, at + k) : Real{0};
-            column.bring(H + at);
-            j = next;
-            if (k >= shape.rank) {
-                continue;
+            const std::int64_t next_past = first_cell[min(c + 1, last) + 1];
+            const std::int64_t after_next = forest.cell[min(place + 2, end - 1)];
+            const Entry<Real> next = entries.at(next_j, k);
+            if constexpr (small) {
+                column.hold(entry.here);
+            } else {
+                column.bring(H + entries.column(j));
             }
-            run.add(static_cast<double>(column.times(k) + rest), column.at(k));
-            const bool ends = first_cell[c + 1] == place + 1;
-            if (ends && first_cell[c] >= begin) {
-                run.put(sums.gradient, sums.least, forest.at(t, c, k));
-            } else if (ends || place + 1 == end) {
-                const std::int64_t to = first_cell[c] < begin ? part : part + 1;
-                run.put(sums.part_gradient, sums.part_least, to * shape.rank + k);
+            const bool ends = past == place + 1;
+            if (k < shape.rank) {
+                run.add(static_cast<double>(column.times(k) + entry.rest), entry.here);
+                if (ends && from >= begin) {
+                    run.put(sums.gradient, sums.least, forest.at(t, c, k));
+                } else if (ends || place + 1 == end) {
+                    const std::int64_t to = from < begin ? part : part + 1;
+                    run.put(sums.part_gradient, sums.part_least, to * shape.rank + k);
+                }
             }
+            if (ends) {
+                ++c;
+                from = past;
+                past = next_past;
+            }
+            entry = next;
+            j = next_j;
+            next_j = after_next;
         }
     }
 }
@@ -95,14 +133,14 @@ __global__ void __launch_bounds__(warps* lanes_of_warp)
 /// Components that reach over several blocks of places: the warp of the block where one begins adds its
 /// parts.
 template <class Real>
-__global__ void __launch_bounds__(warps* lanes_of_warp)
+__global__ void __launch_bounds__(most_warps* lanes_of_warp)
     join_parts(Shape shape, Forest forest, ComponentSums<Real> sums, std::int64_t blocks) {
     const int lane = threadIdx.x % lanes_of_warp;
-    const int t = blockIdx.y;
-    const std::int64_t block = static_cast<std::int64_t>(blockIdx.x) * warps + threadIdx.x / lanes_of_warp;
-    if (block >= blocks) {
+    const int t = static_cast<int>(blockIdx.y * (blockDim.x / lanes_of_warp)) + threadIdx.x / lanes_of_warp;
+    if (t >= shape.scales) {
         return;
     }
+    const std::int64_t block = blockIdx.x;
     const std::int64_t begin = block * places_of_block;
     const std::int64_t end = min(shape.cells, begin + places_of_block);
     const std::int32_t* const first_cell = forest.first_cell + forest.level[t] + t;
@@ -133,7 +171,8 @@ template <bool small, class Real>
 void launch(const Shape& shape, const Forest& forest, const Penalties<Real>& penalties,
             const ProductsView<Real>& products, const Real* H, const ComponentSums<Real>& sums) {
     const std::int64_t blocks = blocks_of(shape.cells, places_of_block);
-    const dim3 grid(static_cast<unsigned>(blocks_of(blocks, warps)), static_cast<unsigned>(shape.scales));
+    const int warps = shape.scales < most_warps ? shape.scales : most_warps;
+    const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(blocks_of(shape.scales, warps)));
     const int room = warps * GramTimesColumn<Real, small>::room(shape.rank) * static_cast<int>(sizeof(Real));
     allow_memory_of_block(sum_places<Real, small>, room);
     sum_places<Real, small><<<grid, warps * lanes_of_warp, static_cast<std::size_t>(room)>>>(

@@ -12,8 +12,6 @@ struct Forest {
     const std::int32_t* first_cell;
     const std::int32_t* first_child;
     const std::int32_t* parent;
-    const std::int32_t* large;
-    const std::int64_t* large_level;
     std::int64_t components; ///< of all scales
 
     /// Where row k of component c of scale t stands: the components of a row lie side by side, since threads

@@ -93,6 +93,7 @@ class CudaBackend final : public Backend<Real> {
         if (previous.scales() > 0) {
             take(previous, previous_);
         }
+        measured_.clear();
         moving_ = &current_;
         graph_is_new_ = false;
     }
@@ -134,11 +135,13 @@ class CudaBackend final : public Backend<Real> {
     }
 
     void undo() override {
+        measured_.clear();
         moving_ = &current_;
         graph_is_new_ = false;
     }
 
     std::vector<Movement> basis_step(Index passes) override {
+        measured_.clear();
         std::vector<Movement> moved = step_basis(*moving_, passes);
         basis_products(*moving_, products_);
         return moved;
@@ -148,37 +151,42 @@ class CudaBackend final : public Backend<Real> {
     /// run that was stopped in between ends with the same bits.
     void graph_products() override {
         if (!graph_is_new_) {
+            measured_.clear();
             graph_.products(library_, shape_, moving_->H.get(), products_.HA.get());
             graph_is_new_ = true;
         }
     }
 
     void embedding_pass() override {
+        measured_.clear();
         pass_.run(on_device_.rounded(), view(products_), moving_->H.get());
         graph_is_new_ = false;
     }
 
     void shift_components() override {
+        measured_.clear();
         if (!shifts_.ready()) {
             shifts_.prepare(shape_,
-                            cuda::merge_order(ComponentForest(problem_.graph->tree(), problem_.epsilon)));
+                            cuda::merge_order(ComponentForest(problem_.graph->tree(), problem_.epsilon),
+                                              cuda::ComponentShifts<Real>::pieces_of(shape_)));
         }
         shifts_.run(on_device_.rounded(), on_device_.exact(), view(products_), moving_->H.get());
     }
 
-    std::vector<Objective> terms() override { return terms_of(*moving_, products_); }
+    std::vector<Objective> terms() override { return terms_of(measured_moving()); }
 
-    std::vector<Movement> movement_H() override { return moved_H(*moving_, products_); }
+    std::vector<Movement> movement_H() override { return moved_H(measured_moving()); }
 
     Objective objective() override {
         return with_products_of_current(
-            [&](DeviceProducts<Real>& products) { return total_of(terms_of(current_, products)); });
+            [&](DeviceProducts<Real>& products) { return total_of(terms_of(measure(current_, products))); });
     }
 
     Evaluation evaluate() override {
         return with_products_of_current([&](DeviceProducts<Real>& products) {
-            Evaluation result{total_of(terms_of(current_, products)), {}};
-            const std::vector<Movement> H = moved_H(current_, products);
+            const std::vector<cuda::AllSums> sums = measure(current_, products);
+            Evaluation result{total_of(terms_of(sums)), {}};
+            const std::vector<Movement> H = moved_H(sums);
             const std::vector<Movement> W = step_basis(current_, 0);
             for (std::size_t t = 0; t < H.size(); ++t) {
                 result.residuals.push_back({H[t], W[t]});
@@ -195,7 +203,7 @@ class CudaBackend final : public Backend<Real> {
         HHt_.allocate(shape.grams());
         gram_parts_.allocate(cuda::gram_parts(shape));
         room_.allocate(shape.scales * shape.features);
-        sums_.allocate(static_cast<std::int64_t>(shape.scales) * cuda::term_sums);
+        sums_.allocate(static_cast<std::int64_t>(shape.scales) * cuda::all_sums);
         parts_.allocate(cuda::measure_parts(shape));
         degree_.allocate(shape.cells * shape.scales);
         data_.prepare(shape);
@@ -205,6 +213,7 @@ class CudaBackend final : public Backend<Real> {
 
     /// A sweep begins at this point.
     void begin(DevicePoint<Real>& point) {
+        measured_.clear();
         moving_ = &point;
         graph_is_new_ = false;
     }
@@ -271,28 +280,44 @@ class CudaBackend final : public Backend<Real> {
         return moved;
     }
 
-    std::vector<Movement> moved_H(const DevicePoint<Real>& point, DeviceProducts<Real>& products) {
-        cuda::sum_movement(shape_, on_device_.rounded(), view(products), point.H.get(), parts_.get(),
-                           sums_.get());
-        return movements();
+    /// Sums over the cells of a point, every scale. Both measures of a point read the same numbers.
+    std::vector<cuda::AllSums> measure(const DevicePoint<Real>& point, DeviceProducts<Real>& products) {
+        cuda::sum_all(shape_, on_device_.rounded(), view(products), point.H.get(), parts_.get(), sums_.get());
+        std::vector<cuda::AllSums> sums(penalties_.size());
+        static_assert(sizeof(cuda::AllSums) == cuda::all_sums * sizeof(double));
+        sums_.download_part(&sums.front().terms.fit_linear, 0, cuda::all_sums * std::ssize(sums));
+        return sums;
     }
 
-    std::vector<Objective> terms_of(const DevicePoint<Real>& point, DeviceProducts<Real>& products) {
+    /// Those of the moving point, kept until it moves.
+    const std::vector<cuda::AllSums>& measured_moving() {
+        if (measured_.empty()) {
+            measured_ = measure(*moving_, products_);
+        }
+        return measured_;
+    }
+
+    static std::vector<Movement> moved_H(const std::vector<cuda::AllSums>& sums) {
+        std::vector<Movement> moved;
+        for (const cuda::AllSums& of_scale : sums) {
+            moved.push_back({of_scale.moved, of_scale.size});
+        }
+        return moved;
+    }
+
+    std::vector<Objective> terms_of(const std::vector<cuda::AllSums>& sums) {
         if (!squared_norm_X_) {
             squared_norm_X_ = problem_.X->squared_norm();
         }
-        cuda::sum_terms(shape_, view(products), point.H.get(), parts_.get(), sums_.get());
-        std::vector<cuda::TermSums> sums(penalties_.size());
-        static_assert(sizeof(cuda::TermSums) == cuda::term_sums * sizeof(double));
-        sums_.download_part(&sums.front().fit_linear, 0, cuda::term_sums * std::ssize(sums));
         std::vector<Objective> terms;
         for (std::size_t t = 0; t < sums.size(); ++t) {
             const ScalePenalty& penalty = penalties_[t];
+            const cuda::TermSums& of_scale = sums[t].terms;
             terms.push_back(
-                {.fit = penalty.fit * *squared_norm_X_ - 2.0 * sums[t].fit_linear + sums[t].fit_quadratic,
-                 .graph = penalty.graph * (sums[t].weighted - sums[t].joined),
-                 .smoothness = penalty.before * sums[t].steps,
-                 .anchor = penalty.anchor * sums[t].size});
+                {.fit = penalty.fit * *squared_norm_X_ - 2.0 * of_scale.fit_linear + of_scale.fit_quadratic,
+                 .graph = penalty.graph * (of_scale.weighted - of_scale.joined),
+                 .smoothness = penalty.before * of_scale.steps,
+                 .anchor = penalty.anchor * of_scale.size});
         }
         return terms;
     }
@@ -309,6 +334,7 @@ class CudaBackend final : public Backend<Real> {
     /// the same or older; else they stand apart.
     template <class Use>
     auto with_products_of_current(const Use& use) {
+        measured_.clear();
         std::optional<DeviceProducts<Real>> apart;
         if (moving_ != &current_) {
             apart.emplace().allocate(shape_);
@@ -341,6 +367,7 @@ class CudaBackend final : public Backend<Real> {
     cuda::DeviceArray<Real> beta_;
     cuda::DeviceArray<double> parts_;
     cuda::DeviceArray<double> sums_;
+    std::vector<cuda::AllSums> measured_;  ///< of the moving point, where they are known
     std::optional<double> squared_norm_X_; ///< once it was needed
     Factors<Real>* outside_current_ = nullptr;
     Factors<Real>* outside_previous_ = nullptr;

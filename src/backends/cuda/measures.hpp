@@ -15,7 +15,14 @@ struct TermSums {
     double steps;         ///< ‖H − H_before‖²
 };
 constexpr int term_sums = 6;
-constexpr int movement_sums = 2;
+
+/// Both measures of a scale at once: they read the same numbers.
+struct AllSums {
+    TermSums terms;
+    double moved; ///< Σ q r² of `movement_H`
+    double size;  ///< Σ q h²
+};
+constexpr int all_sums = term_sums + 2;
 
 /// Doubles that both need as room.
 std::int64_t measure_parts(const Shape& shape);
@@ -25,9 +32,9 @@ template <class Real>
 void sum_terms(const Shape& shape, const ProductsView<Real>& products, const Real* H, double* parts,
                double* sums);
 
-/// Σ q r² and Σ q h² of `movement_H`, every scale.
+/// `AllSums` of every scale, one after another.
 template <class Real>
-void sum_movement(const Shape& shape, const Penalties<Real>& penalties, const ProductsView<Real>& products,
-                  const Real* H, double* parts, double* sums);
+void sum_all(const Shape& shape, const Penalties<Real>& penalties, const ProductsView<Real>& products,
+             const Real* H, double* parts, double* sums);
 
 } // namespace pnmf::cuda
