@@ -237,6 +237,12 @@ class MpiProgram(unittest.TestCase):
         self.assertEqual(done.returncode, 2, done.stderr)
         self.assertEqual(done.stderr.count("the rank must be between"), 1, done.stderr)
 
+    def test_a_gpu_is_refused_with_several_ranks(self):
+        done = run(2, "fit", self.folder / "few.npy", "-o", self.folder / "gpu", *FIT, "--device", "cuda")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("the device cuda is not used with several ranks, got 2", done.stderr)
+        self.assertFalse((self.folder / "gpu" / "summary.json").exists())
+
     def test_slurm_without_its_plugin_is_refused_with_the_flag_that_helps(self):
         alone = {key: value for key, value in os.environ.items() if not key.startswith(("OMPI_COMM", "PMI"))}
         done = run(0, "fit", self.folder / "few.npy", "-o", self.folder / "slurm", env={**alone, "SLURM_NTASKS": "4"})
