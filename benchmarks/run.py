@@ -23,6 +23,7 @@ def tables(command):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True)
     if done.returncode:
         raise RuntimeError((done.stderr.strip().splitlines() or ["failed"])[-1])
+    sys.stderr.write("".join(f"{line}\n" for line in done.stderr.splitlines() if "left out" in line))
     return tables_in(done.stdout)
 
 

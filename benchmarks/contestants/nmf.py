@@ -11,6 +11,7 @@ contest scikit-learn is given pnmf's start ("same start"): its time is without t
 import json
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -69,6 +70,13 @@ def run_rcppml(X, mtx, rank, steps, folder):
     return loss(X, np.loadtxt(f"{out}.W"), np.loadtxt(f"{out}.H")), cpu, wall, steps
 
 
+def has_rcppml():
+    """Whether R is here with RcppML, which Debian does not have."""
+    if shutil.which("Rscript") is None:
+        return False
+    return subprocess.run(["Rscript", "-e", "library(RcppML)"], capture_output=True).returncode == 0
+
+
 def first_below(target, run):
     for steps in LADDER:
         result = run(steps)
@@ -101,6 +109,9 @@ def main():
     X.data = np.log10(1 + X.data)
     X = X @ scipy.sparse.diags(1 / np.sqrt(np.asarray(X.multiply(X).sum(axis=0)).ravel()))
     X = X.tocsr()
+    with_rcppml = has_rcppml()
+    if not with_rcppml:
+        print("RcppML is left out: R or its package RcppML is not here", file=sys.stderr)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         mtx = folder / "X.mtx"
@@ -108,10 +119,11 @@ def main():
         print("| rank | threads | contestant | iterations | loss | CPU s | wall s |\n| --- | --- | --- | --- | --- | --- | --- |")
         for rank in map(int, sys.argv[5:] or [10, 30]):
             from_nndsvda = lambda s: run_pnmf(program, X, mtx, rank, s, folder, "nndsvda")
-            contest(rank, repeats, lambda: run_sklearn(X, rank), {
-                "pnmf": from_nndsvda,
-                "pnmf, random start": lambda s: run_pnmf(program, X, mtx, rank, s, folder, "random"),
-                "RcppML": lambda s: run_rcppml(X, mtx, rank, s, folder)})
+            others = {"pnmf": from_nndsvda,
+                      "pnmf, random start": lambda s: run_pnmf(program, X, mtx, rank, s, folder, "random")}
+            if with_rcppml:
+                others["RcppML"] = lambda s: run_rcppml(X, mtx, rank, s, folder)
+            contest(rank, repeats, lambda: run_sklearn(X, rank), others)
             from_nndsvda(0)
             start = read_factors(folder / "pnmf")
             contest(rank, repeats, lambda: run_sklearn(X, rank, start), {"pnmf": from_nndsvda}, ", same start")
