@@ -31,6 +31,9 @@ function(pnmf_build_settings target)
     endif()
     if(PNMF_SANITIZE)
         target_compile_options(${target} PRIVATE -fsanitize=${PNMF_SANITIZE} -fno-omit-frame-pointer)
+        if(PNMF_SANITIZE_WITHOUT)
+            target_compile_options(${target} PRIVATE -fno-sanitize=${PNMF_SANITIZE_WITHOUT})
+        endif()
         target_link_options(${target} PUBLIC -fsanitize=${PNMF_SANITIZE})
         target_compile_definitions(${target} PRIVATE PNMF_SANITIZED) # src/io/rehearsal.cpp
         # Eigen takes memory in another way under a sanitiser. Objects built with and without one are linked
