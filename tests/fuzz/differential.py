@@ -67,6 +67,8 @@ def matrix_market(path):
 def mat(path):
     if b"\x89HDF" in pathlib.Path(path).read_bytes()[:520]:  # version 7.3
         with h5py.File(path, "r") as file:
+            if file["X"].dtype.itemsize > 8:  # a damaged type that is no double: h5py rounds it twice
+                raise ValueError("not a type of MATLAB's")
             return file["X"][()]
     found = scipy.io.loadmat(path)["X"]
     return found.toarray() if hasattr(found, "toarray") else found
@@ -101,14 +103,25 @@ def tenx_h5(path):
         return found[genes] if 0 < genes.sum() < len(genes) else found
 
 
+def is_text(word):
+    try:
+        float(word)
+        return False
+    except ValueError:
+        return True
+
+
 def delimited(path):
     """Python's own csv and float; the first line and the first column may be names."""
     text = plain(path).decode("utf-8-sig")
     lines = "\n".join(line for line in text.split("\n") if not line.startswith("#"))
-    between = next((letter for letter in "\t;," if letter in lines), ",")
+    between = next((letter for letter in "\t;," if all(letter in line for line in lines.split("\n") if line.strip())), ",")
     rows = [row for row in csv.reader(io.StringIO(lines), delimiter=between, strict=True) if row]
     short_header = len(rows) > 1 and len(rows[0]) + 1 == len(rows[1])  # as R writes it: no name for the column of names
-    for first_row, first_column in ((1, 1),) if short_header else ((0, 0), (1, 0), (0, 1), (1, 1)):
+    corner = len(rows[0]) > 1 and rows[0][0].strip() in ("", "gene")  # as pandas writes it, and the corpus
+    # Text above numbers in the first column alone is a name of that row; text beside it makes the row a header.
+    orders = ((0, 0), (1, 0), (0, 1), (1, 1)) if any(is_text(word) for word in rows[0][1:]) else ((0, 0), (0, 1), (1, 0), (1, 1))
+    for first_row, first_column in ((1, 1),) if short_header or corner else orders:
         try:
             return np.array([[float(word) for word in row[first_column:]] for row in rows[first_row:]])
         except ValueError:
