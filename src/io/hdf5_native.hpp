@@ -2,6 +2,8 @@
 
 #include "io/hdf5_handle.hpp"
 
+#include <pnmf/error.hpp>
+
 #include <fmt/format.h>
 
 #include <type_traits>
@@ -25,11 +27,19 @@ inline std::uint64_t base_of(hid_t file) {
     return bytes;
 }
 
+/// HDF5 must take every part of a description, or something else would be written: truths as plain integers,
+/// for instance. It fails here where it finds no memory.
+inline void expect_taken(herr_t status) {
+    if (status < 0) {
+        throw SystemError("HDF5 has too little memory to describe what it should write");
+    }
+}
+
 /// How members are named: in UTF-8; a name with slashes is a path whose groups are made, as h5py does.
 inline Handle link_properties() {
     Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-    H5Pset_create_intermediate_group(links.get(), 1);
-    H5Pset_char_encoding(links.get(), H5T_CSET_UTF8);
+    expect_taken(H5Pset_create_intermediate_group(links.get(), 1));
+    expect_taken(H5Pset_char_encoding(links.get(), H5T_CSET_UTF8));
     return links;
 }
 

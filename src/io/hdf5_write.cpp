@@ -11,8 +11,8 @@ namespace {
 
 Handle variable_text() {
     Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-    H5Tset_size(type.get(), H5T_VARIABLE);
-    H5Tset_cset(type.get(), H5T_CSET_UTF8);
+    expect_taken(H5Tset_size(type.get(), H5T_VARIABLE));
+    expect_taken(H5Tset_cset(type.get(), H5T_CSET_UTF8));
     return type;
 }
 
@@ -21,8 +21,8 @@ Handle truth_type() {
     Handle type(H5Tenum_create(H5T_NATIVE_INT8), H5Tclose);
     const std::int8_t no = 0;
     const std::int8_t yes = 1;
-    H5Tenum_insert(type.get(), "FALSE", &no);
-    H5Tenum_insert(type.get(), "TRUE", &yes);
+    expect_taken(H5Tenum_insert(type.get(), "FALSE", &no));
+    expect_taken(H5Tenum_insert(type.get(), "TRUE", &yes));
     return type;
 }
 
@@ -66,14 +66,14 @@ Object Object::create(const std::string& name, hid_t type, hid_t space, const St
                       const std::vector<Index>& shape) {
     const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     // The same content must give the same bytes, whenever it is written.
-    H5Pset_obj_track_times(properties.get(), false);
+    expect_taken(H5Pset_obj_track_times(properties.get(), false));
     const bool empty = std::ranges::count(shape, 0) > 0;
     if (!shape.empty() && (storage.resizable || (storage.compress && !empty))) {
         const auto chunk = chunk_shape(shape, static_cast<Index>(H5Tget_size(type)), storage.chunk_bytes);
-        H5Pset_chunk(properties.get(), static_cast<int>(chunk.size()), chunk.data());
+        expect_taken(H5Pset_chunk(properties.get(), static_cast<int>(chunk.size()), chunk.data()));
         if (storage.compress) {
-            H5Pset_shuffle(properties.get());
-            H5Pset_deflate(properties.get(), 4);
+            expect_taken(H5Pset_shuffle(properties.get()));
+            expect_taken(H5Pset_deflate(properties.get(), 4));
         }
     }
     const Handle links = link_properties();
