@@ -32,7 +32,10 @@ void readings(const std::vector<std::string_view>& pieces, std::size_t first,
     }
     std::string name;
     for (std::size_t last = first; last < pieces.size() && found.size() < 2; ++last) {
-        name += (last > first ? "+" : "") + std::string(pieces[last]);
+        if (last > first) {
+            name += '+';
+        }
+        name += pieces[last];
         if (known.contains(name)) {
             so_far.push_back(name);
             readings(pieces, last + 1, known, so_far, found);

@@ -150,8 +150,8 @@ class Stationary : public Method<Real> {
                backend_->can_freeze();
     }
 
-    /// A start drawn out from fewer scales may have settled at most of them. To freeze a scale is to make its
-    /// products, so freezing all of them and measuring is how they are judged.
+    /// A start is made at few scales and then carried over to all: it may have settled at most of them. To
+    /// freeze a scale is to make its products, so freezing all of them and measuring is how they are judged.
     void judge_start(std::vector<ScaleMomentum>& momentum) {
         backend_->freeze(FrozenScales(momentum.size(), 1));
         moved_W_ = backend_->basis_step(0);
