@@ -134,6 +134,13 @@ class Planted(unittest.TestCase):
             self.plant("src/graphs/bad.cpp", "\n" + text + "\n")
             self.assert_only_breach("src/graphs/bad.cpp:2", "the library ")
 
+    def test_hdf5_is_asked_whether_it_takes_a_description(self):
+        for text in ['H5Tenum_insert(type, "TRUE", &yes);', "H5Pset_deflate(list, 4);", "H5Tset_size(type, 8);"]:
+            self.plant("src/io/bad.cpp", "\n    " + text + "\n")
+            self.assert_only_breach("src/io/bad.cpp:2", "does not look whether HDF5")
+            self.plant("src/io/bad.cpp", "\n    expect_taken(" + text[:-1] + ");\n")
+            self.assertEqual(check.breaches(self.root), [])
+
     def test_the_library_never_names_a_flag_of_the_program(self):
         self.plant("src/graphs/bad.cpp", '\nfail("leave them out with --drop-empty");\n')
         self.assert_only_breach("src/graphs/bad.cpp:2", "names a flag")
