@@ -36,6 +36,8 @@ class Communicator {
     virtual int size() const = 0;
     /// Ranks on this machine, this one among them: they share its memory and its processors.
     virtual int ranks_here() const = 0;
+    /// Which of them this one is. It uses the devices of the machine in turn with the others.
+    virtual int rank_here() const { return rank() % ranks_here(); }
 
     /// Sends and receives, all at once; returns when all have arrived and what was sent may change. Between
     /// two ranks messages keep their order. Messages to oneself and empty ones are not allowed.

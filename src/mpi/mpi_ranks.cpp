@@ -21,6 +21,7 @@ class MpiRanks::Ranks final : public Communicator {
         MPI_Comm here = MPI_COMM_NULL;
         MPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &here);
         MPI_Comm_size(here, &here_);
+        MPI_Comm_rank(here, &rank_here_);
         MPI_Comm_free(&here);
     }
     Ranks(const Ranks&) = delete;
@@ -34,6 +35,7 @@ class MpiRanks::Ranks final : public Communicator {
     int rank() const override { return rank_; }
     int size() const override { return size_; }
     int ranks_here() const override { return here_; }
+    int rank_here() const override { return rank_here_; }
 
     bool all_arrive(double seconds) const {
         using Clock = std::chrono::steady_clock;
@@ -85,6 +87,7 @@ class MpiRanks::Ranks final : public Communicator {
     int rank_ = 0;
     int size_ = 1;
     int here_ = 1;
+    int rank_here_ = 0;
 };
 
 MpiRanks::MpiRanks(std::size_t largest_piece) : ranks_(std::make_unique<Ranks>(largest_piece)) {}

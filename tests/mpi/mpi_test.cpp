@@ -43,6 +43,7 @@ TEST(MpiRanks, BringMessagesInPiecesThatAreLongerThanAPiece) {
     EXPECT_EQ(sum_of(ranks, 1.0), size);
     EXPECT_EQ(most_of(ranks, ranks.rank()), size - 1);
     EXPECT_EQ(ranks.ranks_here(), size);
+    EXPECT_EQ(ranks.rank_here(), ranks.rank());
 }
 
 TEST(MpiRanks, HaveTheBitsOfOneProcess) {

@@ -48,6 +48,7 @@ class ThreadRanks {
         int rank() const override { return rank_; }
         int size() const override { return all_.size(); }
         int ranks_here() const override { return all_.size(); }
+        int rank_here() const override { return 0; } // a thread that comes anew has the first device
 
       protected:
         void transfer(std::span<const Outgoing> sends, std::span<const Incoming> receives) override {

@@ -302,6 +302,17 @@ class RowShift {
 } // namespace
 
 template <class Real>
+void solve_shifts(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
+                  const std::vector<ScaleProducts<Real>>& products, ShiftRoom& room, Communicator& ranks,
+                  const FrozenScales& frozen) {
+    RowShift<Real> row(penalties, forest, products, room.levels, ranks, frozen);
+    const Index rank = products.front().WtW.rows();
+    for (Index k = 0; k < rank; k += RowShift<Real>::rows_at_once) {
+        row.solve(k, std::min(RowShift<Real>::rows_at_once, rank - k));
+    }
+}
+
+template <class Real>
 void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
                       std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H,
                       ShiftRoom& room, Communicator& ranks, const FrozenScales& frozen) {
@@ -309,11 +320,8 @@ void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftFor
     std::vector<ShiftRoom::Level>& sums = room.levels;
     sums.resize(static_cast<std::size_t>(scales));
     sum_levels(penalties, forest, products, H, sums, ranks, frozen);
-    RowShift<Real> row(penalties, forest, products, sums, ranks, frozen);
+    solve_shifts(penalties, forest, products, room, ranks, frozen);
     const Index rank = H.front().rows();
-    for (Index k = 0; k < rank; k += RowShift<Real>::rows_at_once) {
-        row.solve(k, std::min(RowShift<Real>::rows_at_once, rank - k));
-    }
     parallel_for(scales, [&](Index t) {
         const Index cells = is_frozen(frozen, t) ? 0 : H[t].cols();
         parallel_blocks(cells, cells_at_once, [&](Index begin, Index end) {
@@ -329,11 +337,15 @@ void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftFor
     });
 }
 
-template void shift_components(const std::vector<ScalePenalty>&, const ShiftForest&,
-                               std::vector<ScaleProducts<float>>&, std::vector<DenseMatrix<float>>&,
-                               ShiftRoom&, Communicator&, const FrozenScales&);
-template void shift_components(const std::vector<ScalePenalty>&, const ShiftForest&,
-                               std::vector<ScaleProducts<double>>&, std::vector<DenseMatrix<double>>&,
-                               ShiftRoom&, Communicator&, const FrozenScales&);
+#define PNMF_INSTANTIATE(Real)                                                                               \
+    template void solve_shifts(const std::vector<ScalePenalty>&, const ShiftForest&,                         \
+                               const std::vector<ScaleProducts<Real>>&, ShiftRoom&, Communicator&,           \
+                               const FrozenScales&);                                                         \
+    template void shift_components(const std::vector<ScalePenalty>&, const ShiftForest&,                     \
+                                   std::vector<ScaleProducts<Real>>&, std::vector<DenseMatrix<Real>>&,       \
+                                   ShiftRoom&, Communicator&, const FrozenScales&);
+PNMF_INSTANTIATE(float)
+PNMF_INSTANTIATE(double)
+#undef PNMF_INSTANTIATE
 
 } // namespace pnmf

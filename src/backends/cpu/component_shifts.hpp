@@ -77,4 +77,11 @@ void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftFor
                       std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H,
                       ShiftRoom& room, Communicator& ranks, const FrozenScales& frozen = {});
 
+/// The middle of it alone: from half gradients and least entries of all components in `room`, whose wide ones
+/// are those of all ranks, to the shifts. Of `products` only WᵀW is read. `gradient` is changed.
+template <class Real>
+void solve_shifts(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
+                  const std::vector<ScaleProducts<Real>>& products, ShiftRoom& room, Communicator& ranks,
+                  const FrozenScales& frozen = {});
+
 } // namespace pnmf

@@ -103,6 +103,26 @@ class LevelSums {
     Matrix wide_least_;
 };
 
+/// `wide` has half gradients and least entries of the wide components' entries on this rank: exchanged, and
+/// put into `sums`. `d` rows of H.
+inline void join_wide(const ShiftForest& forest, const FrozenScales& frozen, Index d, WideSums& wide,
+                      std::vector<ShiftRoom::Level>& sums) {
+    if (!forest.has_wide()) {
+        return;
+    }
+    wide.exchange();
+    const std::vector<Index> moving = moving_scales(frozen, forest.scales());
+    parallel_for(std::ssize(moving), [&](Index i) {
+        const Index t = moving[i];
+        wide.sums<SumAndLeast>(t, [&](Index w, const double* row) {
+            for (Index k = 0; k < d; ++k) {
+                sums[t].gradient(forest[t].narrow + w, k) = row[k];
+                sums[t].least(forest[t].narrow + w, k) = row[d + k];
+            }
+        });
+    });
+}
+
 /// Fills `sums` with those of all scales and ranks. A frozen scale gets no sums, and shifts of zero.
 template <class Real>
 void sum_levels(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
@@ -125,20 +145,7 @@ void sum_levels(const std::vector<ScalePenalty>& penalties, const ShiftForest& f
             }
         });
     });
-    if (!forest.has_wide()) {
-        return;
-    }
-    wide.exchange();
-    const std::vector<Index> moving = moving_scales(frozen, forest.scales());
-    parallel_for(std::ssize(moving), [&](Index i) {
-        const Index t = moving[i];
-        wide.sums<SumAndLeast>(t, [&](Index w, const double* row) {
-            for (Index k = 0; k < d; ++k) {
-                sums[t].gradient(forest[t].narrow + w, k) = row[k];
-                sums[t].least(forest[t].narrow + w, k) = row[d + k];
-            }
-        });
-    });
+    join_wide(forest, frozen, d, wide, sums);
 }
 
 } // namespace pnmf

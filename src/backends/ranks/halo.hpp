@@ -30,6 +30,20 @@ class Halo {
     /// Columns that this rank sends to all others for one product at scale t.
     Index sent(Index t) const;
 
+    // The plan, for those who hold H elsewhere.
+
+    /// Of the cells of this rank; those of the halo are numbered after them.
+    const NeighborLists& lists() const { return lists_; }
+    /// Columns of the halo.
+    Index columns() const { return place_.back(); }
+    /// Columns that travel to a rank, and from it, for one product at scale t.
+    Index sent(int to, Index t) const { return count_below(out_[to], epsilon_[t]); }
+    Index received(int from, Index t) const { return count_below(in_[from], epsilon_[t]); }
+    /// Which cell of this rank is the i-th that travels there.
+    Index sent_cell(int to, Index i) const { return out_[to][i].cell - first_cell_; }
+    /// Where the first column from a rank stands in the halo; the others follow it.
+    Index place(int from) const { return place_[from]; }
+
   private:
     /// A cell on this side of an edge across, or on the other, and the length of its shortest one.
     struct Border {
