@@ -230,7 +230,8 @@ void write_and_print(const FitRequest& options, const Work& work, const Run<Real
 template <class Real>
 void fit_with(const FitRequest& options, Work& work, RunFolder& folder) {
     Trace trace(is_host() ? options.trace : "");
-    const Run<Real> run = run_watched<Real>(options, work, folder, trace);
+    Run<Real> run = run_watched<Real>(options, work, folder, trace);
+    keep_embeddings(run, folder.path());
     if (!options.no_report && work.data.part && run.prepared.X->nonzeros() <= entries_on_page) {
         hold_all_cells(work.data, HeldBy::first_rank); // from here on nobody reads the values of the run
     }

@@ -3,6 +3,7 @@
 /// All of the public headers. A file that needs one of them compiles quicker with that one alone.
 #include <pnmf/assess/assess.hpp>
 #include <pnmf/assess/consensus_programs.hpp>
+#include <pnmf/assess/embeddings.hpp>
 #include <pnmf/assess/enrichment.hpp>
 #include <pnmf/assess/group_tree.hpp>
 #include <pnmf/assess/modularity.hpp>

@@ -51,14 +51,14 @@ void check(Index scales, const std::vector<double>& epsilon, const AssessOptions
             options.most_clusters);
 }
 
-Index chosen_count(Index scales, const std::function<Matrix(Index)>& embedding, const AssessOptions& options,
+Index chosen_count(Index scales, const Embeddings& embedding, const AssessOptions& options,
                    std::vector<std::string>& notices) {
     if (options.clusters) {
         return *options.clusters;
     }
     std::vector<Matrix> embeddings;
     for (const Index t : evenly_spaced(scales_for_count, scales)) {
-        const Matrix H = embedding(t);
+        const Matrix H = embedding.at(t);
         embeddings.emplace_back(H(Eigen::all, probed_cells(H.cols(), options)));
     }
     const Index most = std::min(options.most_clusters, embeddings.front().cols() / 2);
@@ -147,7 +147,7 @@ class ScaleAssessor {
 
 /// Clusters of every scale, and what the probed ones are judged by. Ranks share the scales, and all get what
 /// all find.
-std::vector<AssessedScale> assess_each(Index scales, const std::function<Matrix(Index)>& embedding, Index k,
+std::vector<AssessedScale> assess_each(Index scales, const Embeddings& embedding, Index k,
                                        const AssessOptions& options,
                                        std::vector<std::vector<Index>>& clusters) {
     Communicator& ranks = communicator();
@@ -155,7 +155,7 @@ std::vector<AssessedScale> assess_each(Index scales, const std::function<Matrix(
     const std::vector<Index> probed = evenly_spaced(options.probed_scales, scales);
     std::vector<AssessedScale> assessed(static_cast<std::size_t>(scales));
     clusters.resize(assessed.size());
-    std::vector<Matrix> group{embedding(0)}; // one reader, in ascending order
+    std::vector<Matrix> group{embedding.at(0)}; // one reader, in ascending order
     const Index cells = group.front().cols();
     const Index starts = scales > 100 || cells > many_cells         ? 3
                          : options.graph != nullptr && scales <= 40 ? 30
@@ -166,12 +166,17 @@ std::vector<AssessedScale> assess_each(Index scales, const std::function<Matrix(
     if (!is_mine(ranks, 0)) {
         group.clear();
     }
-    for (Index first = 0; first < std::ssize(mine); first += std::ssize(group)) {
+    for (Index first = 0; first * ranks.size() < scales; first += together) {
         if (first > 0) {
             group.clear();
         }
-        while (std::ssize(group) < std::min(together, std::ssize(mine) - first)) {
-            group.push_back(embedding(mine[first + std::ssize(group)]));
+        // What is asked for now: `together` scales for each rank, by all ranks in the same order.
+        const Index past = std::min(scales, (first + together) * ranks.size());
+        for (Index t = std::max<Index>(1, first * ranks.size()); t < past; ++t) {
+            Matrix H = embedding.on(dealt_to(ranks, t), t);
+            if (is_mine(ranks, t)) {
+                group.push_back(std::move(H));
+            }
         }
         if (options.kmeans) { // a device works for one thread
             for (Index i = 0; i < std::ssize(group); ++i) {
@@ -189,7 +194,7 @@ std::vector<AssessedScale> assess_each(Index scales, const std::function<Matrix(
         };
         if (std::ssize(group) > 1) {
             parallel_for(std::ssize(group), assess);
-        } else {
+        } else if (!group.empty()) {
             assess(0); // on all threads
         }
     }
@@ -254,9 +259,8 @@ std::vector<double> cluster_stability(const std::vector<Matrix>& embeddings, Ind
     return {mean.begin(), mean.end()};
 }
 
-Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embedding,
-                         const std::vector<double>& epsilon, const std::vector<double>& deaths,
-                         const AssessOptions& options) {
+Assessment assess_scales(Index scales, const Embeddings& embedding, const std::vector<double>& epsilon,
+                         const std::vector<double>& deaths, const AssessOptions& options) {
     check(scales, epsilon, options);
     Assessment result;
     if (!options.clusters && options.graph != nullptr) {

@@ -25,12 +25,12 @@ constexpr Index starts_at_the_end = 10;
 
 /// The scales to try: evenly spaced, the finest among them, without those where the embedding has collapsed
 /// (`has_collapsed`).
-std::vector<Index> scales_to_try(Index scales, const std::function<Matrix(Index)>& embedding,
+std::vector<Index> scales_to_try(Index scales, const Embeddings& embedding,
                                  const ResolutionOptions& options) {
     std::vector<Index> result;
     double finest = 0.0;
     for (const Index t : evenly_spaced(options.probed_scales, scales)) {
-        const Matrix H = embedding(t);
+        const Matrix H = embedding.at(t);
         const Index n = H.cols();
         const double rank = effective_rank(Matrix(
             H(Eigen::all, random_subset(n, std::min(n, options.compared_cells), Random(options.seed)))));
@@ -46,8 +46,8 @@ std::vector<Index> scales_to_try(Index scales, const std::function<Matrix(Index)
 /// judges them is then on every rank, the clusters themselves where they were found.
 class Search {
   public:
-    Search(std::vector<Index> scales, Index largest, const std::function<Matrix(Index)>& embedding,
-           const NeighborLists& graph, const ResolutionOptions& options)
+    Search(std::vector<Index> scales, Index largest, const Embeddings& embedding, const NeighborLists& graph,
+           const ResolutionOptions& options)
         : scales_(std::move(scales)), largest_(largest), embedding_(embedding), graph_(graph),
           options_(options) {
         const Index n = graph.cells();
@@ -107,9 +107,16 @@ class Search {
             found.stability = stability[found.clusters - 2];
             found.agreement = agreement(found.clusters);
         }
-        for (Index r = 0; r < std::ssize(counts); ++r) {
-            if (is_mine(ranks_, r)) {
-                result[r].labels = cluster(embedding_(result[r].scale), counts[r], starts_at_the_end);
+        for (Index first = 0; first < std::ssize(counts); first += ranks_.size()) {
+            Matrix mine; // nobody clusters before all have their embedding
+            for (Index r = first; r < std::min(std::ssize(counts), first + ranks_.size()); ++r) {
+                Matrix H = embedding_.on(dealt_to(ranks_, r), result[r].scale);
+                if (is_mine(ranks_, r)) {
+                    mine = std::move(H);
+                }
+            }
+            if (const Index r = first + ranks_.rank(); r < std::ssize(counts)) {
+                result[r].labels = cluster(mine, counts[r], starts_at_the_end);
             }
         }
         for (Index r = 0; r < std::ssize(counts); ++r) {
@@ -164,7 +171,7 @@ class Search {
     }
 
     void cluster_scale(Index s) {
-        const Matrix H = embedding_(scales_[s]);
+        const Matrix H = embedding_.at(scales_[s]);
         parts_.emplace_back(H(Eigen::all, compared_));
         if (s == 0) { // the finest scale is always among them
             finest_ = std::make_unique<SilhouetteTable>(unit_cells(parts_.front()));
@@ -181,7 +188,7 @@ class Search {
 
     std::vector<Index> scales_;
     Index largest_;
-    const std::function<Matrix(Index)>& embedding_;
+    const Embeddings& embedding_;
     const NeighborLists& graph_;
     const ResolutionOptions& options_;
     Communicator& ranks_ = communicator();
@@ -234,8 +241,8 @@ void nest(std::vector<Resolution>& resolutions) {
     }
 }
 
-Resolutions find_resolutions(Index scales, const std::function<Matrix(Index)>& embedding,
-                             const NeighborLists& graph, const ResolutionOptions& options) {
+Resolutions find_resolutions(Index scales, const Embeddings& embedding, const NeighborLists& graph,
+                             const ResolutionOptions& options) {
     require(scales >= 1, "there must be at least 1 scale, got {}", scales);
     require(options.most_clusters >= 2, "the most clusters tried must be at least 2, got {}",
             options.most_clusters);

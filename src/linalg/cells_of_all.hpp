@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 /// What is over all cells, where each rank holds some of them (`DataMatrix::is_part`). Without parts these
@@ -74,16 +76,59 @@ DenseMatrix<Real> times_transposed_of_parts(const DataMatrix<Real>& X, const Den
     return sums.transpose();
 }
 
-/// The columns of all cells, from those that each rank holds.
+/// The columns of all cells, from those that each rank holds: on every rank, or on `only` alone and empty on
+/// the others. They arrive where they belong.
 template <class Real, class Number>
-DenseMatrix<Number> gather_cells(const DataMatrix<Real>& X, DenseMatrix<Number> here) {
+DenseMatrix<Number> gather_cells(const DataMatrix<Real>& X, DenseMatrix<Number> here,
+                                 std::optional<int> only = {}) {
+    const auto wanted_by = [&](int r) { return !only || *only == r; };
+    if (!X.is_part()) {
+        return wanted_by(communicator().rank()) ? std::move(here) : DenseMatrix<Number>();
+    }
+    Communicator& ranks = X.ranks();
+    const std::vector<Index> cells = gather_one<Index>(ranks, here.cols());
+    DenseMatrix<Number> all;
+    std::vector<Communicator::Outgoing> sends;
+    std::vector<Communicator::Incoming> receives;
+    if (wanted_by(ranks.rank())) {
+        all.resize(here.rows(), X.cells());
+        all.middleCols(X.held().first, here.cols()) = here;
+    }
+    Index first = 0;
+    for (int r = 0; r < ranks.size(); ++r) {
+        const auto count = static_cast<std::size_t>(here.rows() * cells[r]);
+        if (r != ranks.rank() && wanted_by(r) && here.size() > 0) {
+            sends.push_back({r, std::as_bytes(std::span<const Number>(
+                                    here.data(), static_cast<std::size_t>(here.size())))});
+        }
+        if (r != ranks.rank() && wanted_by(ranks.rank()) && count > 0) {
+            receives.push_back(
+                {r, std::as_writable_bytes(std::span<Number>(all.data() + here.rows() * first, count))});
+        }
+        first += cells[r];
+    }
+    ranks.exchange(sends, receives);
+    return all;
+}
+
+/// The same on every rank, in `room` unless it is here already.
+template <class Real, class Number>
+const DenseMatrix<Number>& cells_of_all(const DataMatrix<Real>& X, const DenseMatrix<Number>& here,
+                                        DenseMatrix<Number>& room) {
     if (!X.is_part()) {
         return here;
     }
-    const std::vector<Index> counts = gather_one<Index>(X.ranks(), here.size());
-    const std::vector<Number> all = gather_to_all(
-        X.ranks(), std::span<const Number>(here.data(), static_cast<std::size_t>(here.size())), counts);
-    return Eigen::Map<const DenseMatrix<Number>>(all.data(), here.rows(), X.cells());
+    room = gather_cells(X, here);
+    return room;
+}
+
+/// Of columns of all cells those that are held here.
+template <class Real, class Number>
+DenseMatrix<Number> held_columns(const DataMatrix<Real>& X, DenseMatrix<Number> all) {
+    if (!X.is_part()) {
+        return all;
+    }
+    return all.middleCols(X.held().first, X.held().count);
 }
 
 /// X·Hᵀ, H with all cells.

@@ -1,4 +1,5 @@
 #include "linalg/cells_of_all.hpp"
+#include "model/embeddings_around.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/model/kkt.hpp>
@@ -121,12 +122,12 @@ Evaluation evaluate(const Problem<Real>& problem, const Factors<Real>& factors, 
     for_each_with_all(*problem.X, scales, [&](Index t) {
         DenseMatrix<Real> room;
         const auto& W = factors.basis(t, room);
-        const auto& H = factors.H[t];
+        const EmbeddingsAround<Real> around(problem, factors, t);
+        const auto& H = around.here();
         const ScalePenalty penalty = problem.at(t);
         const ScaleProducts<Real> products = scale_products(problem, t, W, H);
-        terms[t] = scale_objective(penalty, squared_norm_X, products, H, scale_before(factors.H, t));
-        result.residuals[t].H =
-            movement_H(penalty, products, H, scale_before(factors.H, t), scale_after(factors.H, t));
+        terms[t] = scale_objective(penalty, squared_norm_X, products, H, around.before());
+        result.residuals[t].H = movement_H(penalty, products, H, around.before(), around.after());
         result.residuals[t].W =
             penalty.fit * movement_W(form, W, times_transposed_of_all(*problem.X, H), gram_of_rows(H));
     });

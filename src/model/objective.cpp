@@ -1,6 +1,7 @@
 #include "model/objective_of_held.hpp"
 
 #include "linalg/cells_of_all.hpp"
+#include "model/embeddings_around.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/model/objective.hpp>
@@ -149,9 +150,9 @@ Objective objective(const Problem<Real>& problem, const Factors<Real>& factors) 
     std::vector<Objective> terms(static_cast<std::size_t>(problem.scales()));
     for_each_with_all(*problem.X, problem.scales(), [&](Index t) {
         DenseMatrix<Real> room;
-        const auto products = scale_products(problem, t, factors.basis(t, room), factors.H[t]);
-        terms[t] = scale_objective(problem.at(t), squared_norm_X, products, factors.H[t],
-                                   scale_before(factors.H, t));
+        const EmbeddingsAround<Real> around(problem, factors, t, false);
+        const auto products = scale_products(problem, t, factors.basis(t, room), around.here());
+        terms[t] = scale_objective(problem.at(t), squared_norm_X, products, around.here(), around.before());
     });
     Objective total;
     for (const Objective& term : terms) {

@@ -165,14 +165,14 @@ void check_factors(const Problem<Real>& problem, const Factors<Real>& factors) {
     // All at once first: what is wrong is then looked for in order.
     std::vector<char> good(static_cast<std::size_t>(problem.scales()), 0);
     parallel_for(problem.scales(), [&](Index t) {
-        good[t] = factors.H[t].rows() == factors.rank() && factors.H[t].cols() == problem.cells() &&
+        good[t] = factors.H[t].rows() == factors.rank() && factors.H[t].cols() == problem.X->held().count &&
                   holds_factors(factors.H[t]);
     });
     DenseMatrix<Real> room;
     for (Index t = 0; t < problem.scales(); ++t) {
         check_factor("W", t, factors.basis(t, room), problem.features(), factors.rank());
         if (good[t] == 0) {
-            check_factor("H", t, factors.H[t], factors.rank(), problem.cells());
+            check_factor("H", t, factors.H[t], factors.rank(), problem.X->held().count);
         }
     }
 }

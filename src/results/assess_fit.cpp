@@ -1,3 +1,4 @@
+#include "linalg/cells_of_all.hpp"
 #include "linalg/parallel_copy.hpp"
 #include "metrics/kmeans_device.hpp"
 
@@ -19,8 +20,11 @@ GenePrograms programs_of(const PreparedFit<Real>& prepared, const FitResult<Real
         return Matrix(factors.basis(t, room).template cast<double>());
     };
     GenePrograms programs;
-    const Matrix usages =
-        program_usages(basis(scale), converted<double>(factors.H[static_cast<std::size_t>(scale)]));
+    DenseMatrix<Real> room;
+    const Matrix usages = program_usages(
+        basis(scale),
+        converted<double>(cells_of_all(*prepared.X, factors.H[static_cast<std::size_t>(scale)], room)));
+    room.resize(0, 0);
     programs.mean_usage = usages.rowwise().mean();
     programs.scores = program_scores(*prepared.X, usages).template cast<float>();
     const bool weighted = std::ssize(result.scales.weight) == factors.scales();
@@ -31,6 +35,18 @@ GenePrograms programs_of(const PreparedFit<Real>& prepared, const FitResult<Real
     return programs;
 }
 
+/// With all cells, wherever they are.
+template <class Real>
+Embeddings embeddings_of(const DataMatrix<Real>& X, const std::vector<DenseMatrix<Real>>& H) {
+    if (!X.is_part()) {
+        return [&H](Index t) { return converted<double>(H[static_cast<std::size_t>(t)]); };
+    }
+    return {[&X, &H](Index t) { return converted<double>(gather_cells(X, H[static_cast<std::size_t>(t)])); },
+            [&X, &H](Index t, int rank) {
+                return converted<double>(gather_cells(X, H[static_cast<std::size_t>(t)], rank));
+            }};
+}
+
 } // namespace
 
 template <class Real>
@@ -38,16 +54,16 @@ Assessment assess_fit(const PreparedFit<Real>& prepared, const FitResult<Real>& 
                       const AssessOptions& asked) {
     const bool has_scales = prepared.tree.has_value();
     AssessOptions options = asked;
-    if (!options.kmeans && result.factors.H.front().cols() >= cells_for_device) {
+    if (!options.kmeans && prepared.X->cells() >= cells_for_device) {
         options.kmeans = kmeans_on(std::string(name_of(prepared.options.solver.device)));
     }
     if (const auto* graph = dynamic_cast<const SparseMultiscaleGraph*>(prepared.graph.get())) {
         options.graph = &graph->lists();
     }
-    Assessment assessment = assess_scales(
-        result.scales.size(), [&](Index t) { return converted<double>(result.factors.H[t]); },
-        has_scales ? result.scales.epsilon : std::vector<double>{},
-        has_scales ? h0_diagram(*prepared.tree).deaths : std::vector<double>{}, options);
+    Assessment assessment =
+        assess_scales(result.scales.size(), embeddings_of(*prepared.X, result.factors.H),
+                      has_scales ? result.scales.epsilon : std::vector<double>{},
+                      has_scales ? h0_diagram(*prepared.tree).deaths : std::vector<double>{}, options);
     assessment.programs = programs_of(prepared, result, assessment.recommended);
     return assessment;
 }

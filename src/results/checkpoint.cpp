@@ -1,5 +1,6 @@
 #include "io/atomic_file.hpp"
 
+#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/remedy.hpp>
 #include <pnmf/results/checkpoint.hpp>
@@ -9,7 +10,10 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <exception>
 #include <fstream>
+#include <optional>
+#include <span>
 #include <sstream>
 #include <system_error>
 
@@ -22,16 +26,22 @@ namespace {
 // order.
 constexpr std::array<char, 8> magic{'p', 'n', 'm', 'f', 'c', 'k', 'p', '4'};
 
+/// What goes wrong is thrown by `commit` alone: other ranks still send what they have.
 class Writer {
   public:
-    explicit Writer(const std::filesystem::path& path) : file_(path) {}
+    /// Without a path, as on ranks that only send, nothing is written.
+    explicit Writer(const std::filesystem::path* path) {
+        if (path != nullptr) {
+            attempt([&] { file_.emplace(*path); });
+        }
+    }
 
     void bytes(const void* data, std::size_t size) {
         const auto* cursor = static_cast<const char*>(data);
-        while (size > 0) {
+        while (size > 0 && file_) {
             const std::size_t part = std::min<std::size_t>(size, std::size_t{1} << 30U);
             checksum_ = crc32(checksum_, reinterpret_cast<const Bytef*>(cursor), static_cast<uInt>(part));
-            file_.write({cursor, part});
+            attempt([&] { file_->write({cursor, part}); });
             cursor += part;
             size -= part;
         }
@@ -43,13 +53,31 @@ class Writer {
     }
 
     void commit() {
-        const std::uint64_t checksum = checksum_;
-        file_.write({reinterpret_cast<const char*>(&checksum), sizeof checksum});
-        file_.commit();
+        if (file_) {
+            attempt([&] {
+                const std::uint64_t checksum = checksum_;
+                file_->write({reinterpret_cast<const char*>(&checksum), sizeof checksum});
+                file_->commit();
+            });
+        }
+        if (error_) {
+            std::rethrow_exception(error_);
+        }
     }
 
   private:
-    io::AtomicFile file_;
+    template <class Do>
+    void attempt(const Do& body) {
+        try {
+            body();
+        } catch (const SystemError&) {
+            error_ = std::current_exception();
+            file_.reset();
+        }
+    }
+
+    std::optional<io::AtomicFile> file_;
+    std::exception_ptr error_;
     uLong checksum_ = crc32(0, nullptr, 0);
 };
 
@@ -80,6 +108,17 @@ class Reader {
         Value result{};
         bytes(&result, sizeof result);
         return result;
+    }
+
+    /// Bytes that count for the checksum alone.
+    void skip(std::size_t size) {
+        require(size <= left_, "{}: the checkpoint is cut short", path_.string());
+        std::vector<char> room(std::min<std::size_t>(size, std::size_t{1} << 22U));
+        while (size > 0) {
+            const std::size_t part = std::min(size, room.size());
+            bytes(room.data(), part);
+            size -= part;
+        }
     }
 
     /// A count of items of `size` bytes each, which must fit into what is left of the file.
@@ -117,18 +156,50 @@ void write_matrix(Writer& writer, const DenseMatrix<Real>& matrix) {
     writer.bytes(matrix.data(), static_cast<std::size_t>(matrix.size()) * sizeof(Real));
 }
 
+/// The columns of all ranks, as they arrive at rank 0, which never holds more than those of one other.
 template <class Real>
-DenseMatrix<Real> read_matrix(Reader& reader) {
+void write_parts(Writer& writer, const DenseMatrix<Real>& here, const CellRange& held) {
+    Communicator& ranks = communicator();
+    const std::vector<Index> cells = gather_one<Index>(ranks, held.count);
+    if (ranks.rank() > 0) {
+        if (here.size() > 0) {
+            const std::span<const Real> mine(here.data(), static_cast<std::size_t>(here.size()));
+            ranks.exchange(std::array{Communicator::Outgoing{0, std::as_bytes(mine)}}, {});
+        }
+        return;
+    }
+    writer.value(static_cast<std::int64_t>(here.rows()));
+    writer.value(static_cast<std::int64_t>(held.all));
+    writer.bytes(here.data(), static_cast<std::size_t>(here.size()) * sizeof(Real));
+    for (int r = 1; r < ranks.size(); ++r) {
+        std::vector<Real> part(static_cast<std::size_t>(here.rows() * cells[r]));
+        if (!part.empty()) {
+            ranks.exchange({},
+                           std::array{Communicator::Incoming{r, std::as_writable_bytes(std::span(part))}});
+            writer.bytes(part.data(), part.size() * sizeof(Real));
+        }
+    }
+}
+
+/// With `held` the columns of these cells alone.
+template <class Real>
+DenseMatrix<Real> read_matrix(Reader& reader, const std::optional<CellRange>& held = {}) {
     const auto rows = reader.count(1); // bounded by the file, so that the next product is exact
-    const auto cols = reader.count(static_cast<std::size_t>(rows) * sizeof(Real));
-    DenseMatrix<Real> matrix(rows, cols);
+    const auto column = static_cast<std::size_t>(rows) * sizeof(Real);
+    const auto cols = reader.count(column);
+    require(!held || held->all == cols, "{}: the checkpoint is damaged", reader.path().string());
+    const CellRange kept = held.value_or(CellRange{0, cols, cols});
+    DenseMatrix<Real> matrix(rows, kept.count);
+    reader.skip(static_cast<std::size_t>(kept.first) * column);
     reader.bytes(matrix.data(), static_cast<std::size_t>(matrix.size()) * sizeof(Real));
+    reader.skip(static_cast<std::size_t>(cols - kept.past()) * column);
     return matrix;
 }
 
 /// The scales from `first` on.
 template <class Real>
-void write_factors(Writer& writer, const Factors<Real>& factors, Index first = 0) {
+void write_factors(Writer& writer, const Factors<Real>& factors, const std::optional<CellRange>& held,
+                   Index first = 0) {
     DenseMatrix<Real> room;
     writer.value(static_cast<std::int64_t>(factors.W.size()));
     for (Index t = first; t < std::ssize(factors.W); ++t) {
@@ -136,7 +207,12 @@ void write_factors(Writer& writer, const Factors<Real>& factors, Index first = 0
     }
     writer.value(static_cast<std::int64_t>(factors.H.size()));
     for (Index t = first; t < std::ssize(factors.H); ++t) {
-        write_matrix(writer, factors.H[static_cast<std::size_t>(t)]);
+        const DenseMatrix<Real>& H = factors.H[static_cast<std::size_t>(t)];
+        if (held) {
+            write_parts(writer, H, *held);
+        } else {
+            write_matrix(writer, H);
+        }
     }
 }
 
@@ -149,7 +225,8 @@ std::int64_t read_count(Reader& reader, Index first) {
 }
 
 template <class Real>
-Factors<Real> read_factors(Reader& reader, const std::filesystem::path& bases_in, Index first = 0) {
+Factors<Real> read_factors(Reader& reader, const std::filesystem::path& bases_in,
+                           const std::optional<CellRange>& held, Index first = 0) {
     Factors<Real> factors;
     factors.W.resize(static_cast<std::size_t>(read_count(reader, first)));
     Index rows = 0;
@@ -169,7 +246,7 @@ Factors<Real> read_factors(Reader& reader, const std::filesystem::path& bases_in
     }
     factors.H.resize(static_cast<std::size_t>(read_count(reader, first)));
     for (Index t = first; t < std::ssize(factors.H); ++t) {
-        factors.H[t] = read_matrix<Real>(reader);
+        factors.H[t] = read_matrix<Real>(reader, held);
     }
     return factors;
 }
@@ -228,8 +305,8 @@ namespace {
 template <class Real>
 void write_checkpoint(const std::filesystem::path& path, Index start_scales, Index unchained,
                       const std::vector<Index>& kept, const SolverState<Real>& state,
-                      const std::string& fingerprint) {
-    Writer writer(path);
+                      const std::string& fingerprint, const std::optional<CellRange>& held) {
+    Writer writer(held && communicator().rank() > 0 ? nullptr : &path);
     writer.bytes(magic.data(), magic.size());
     writer.value(static_cast<std::int64_t>(sizeof(Real)));
     writer.value(static_cast<std::int64_t>(fingerprint.size()));
@@ -244,8 +321,8 @@ void write_checkpoint(const std::filesystem::path& path, Index start_scales, Ind
     writer.bytes(state.trace.data(), state.trace.size() * sizeof(Objective));
     writer.value(static_cast<std::int64_t>(state.inner_steps.size()));
     writer.bytes(state.inner_steps.data(), state.inner_steps.size() * sizeof(Index));
-    write_factors(writer, state.current, unchained);
-    write_factors(writer, state.previous);
+    write_factors(writer, state.current, held, unchained);
+    write_factors(writer, state.previous, held);
     writer.commit();
 }
 
@@ -253,14 +330,15 @@ void write_checkpoint(const std::filesystem::path& path, Index start_scales, Ind
 
 template <class Real>
 void save_checkpoint(const std::filesystem::path& path, const SolverState<Real>& state,
-                     const std::string& fingerprint, const std::vector<Index>& kept) {
-    write_checkpoint(path, 0, 0, kept, state, fingerprint);
+                     const std::string& fingerprint, const std::vector<Index>& kept,
+                     const std::optional<CellRange>& held) {
+    write_checkpoint(path, 0, 0, kept, state, fingerprint, held);
 }
 
 template <class Real>
 void save_checkpoint(const std::filesystem::path& path, const StartState<Real>& start,
-                     const std::string& fingerprint) {
-    write_checkpoint(path, start.scales, start.unchained, start.kept, start.state, fingerprint);
+                     const std::string& fingerprint, const std::optional<CellRange>& held) {
+    write_checkpoint(path, start.scales, start.unchained, start.kept, start.state, fingerprint, held);
 }
 
 std::string checkpoint_fingerprint(const std::filesystem::path& path) {
@@ -275,7 +353,7 @@ bool saved_in_start(const std::filesystem::path& path) {
 
 template <class Real>
 StartState<Real> load_start(const std::filesystem::path& path, const std::string& fingerprint,
-                            const std::filesystem::path& bases_in) {
+                            const std::filesystem::path& bases_in, const std::optional<CellRange>& held) {
     Reader reader(path);
     const Head head = read_head(reader);
     require(head.bytes_of_number == sizeof(Real), Remedy::same_precision,
@@ -295,8 +373,8 @@ StartState<Real> load_start(const std::filesystem::path& path, const std::string
     reader.bytes(state.trace.data(), state.trace.size() * sizeof(Objective));
     state.inner_steps.resize(static_cast<std::size_t>(reader.count(sizeof(Index))));
     reader.bytes(state.inner_steps.data(), state.inner_steps.size() * sizeof(Index));
-    state.current = read_factors<Real>(reader, bases_in, head.unchained);
-    state.previous = read_factors<Real>(reader, bases_in);
+    state.current = read_factors<Real>(reader, bases_in, held, head.unchained);
+    state.previous = read_factors<Real>(reader, bases_in, held);
     reader.finish();
     return start;
 }
@@ -311,13 +389,14 @@ SolverState<Real> load_checkpoint(const std::filesystem::path& path, const std::
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template void save_checkpoint(const std::filesystem::path&, const SolverState<Real>&,                    \
-                                  const std::string&, const std::vector<Index>&);                            \
-    template void save_checkpoint(const std::filesystem::path&, const StartState<Real>&,                     \
-                                  const std::string&);                                                       \
+                                  const std::string&, const std::vector<Index>&,                             \
+                                  const std::optional<CellRange>&);                                          \
+    template void save_checkpoint(const std::filesystem::path&, const StartState<Real>&, const std::string&, \
+                                  const std::optional<CellRange>&);                                          \
     template SolverState<Real> load_checkpoint(const std::filesystem::path&, const std::string&,             \
                                                const std::filesystem::path&);                                \
     template StartState<Real> load_start(const std::filesystem::path&, const std::string&,                   \
-                                         const std::filesystem::path&);
+                                         const std::filesystem::path&, const std::optional<CellRange>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

@@ -236,9 +236,9 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
     file.cell_table = data.cell_table;
     file.feature_table = data.feature_table;
     const Index recommended = assessment.recommended;
-    file.obsm["X_pnmf"] =
-        converted_transpose<double>(result.factors.H[static_cast<std::size_t>(recommended)]);
     const Factors<Real>& factors = result.factors;
+    DenseMatrix<Real> room;
+    file.obsm["X_pnmf"] = converted_transpose<double>(result.embedding(recommended, room));
     const auto basis = [&factors](Index t) {
         DenseMatrix<Real> room;
         return DenseMatrix<Real>(factors.basis(t, room));
@@ -253,8 +253,10 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
         file.obsm["X_" + options.method] = file.obsm["X_pnmf"];
     }
     uns["betti0"] = numeric_array(integers(result.scales.betti0));
-    uns["H"] = slabs<Real>(factors.scales(), factors.rank(), factors.H.front().cols(), [&factors](Index t) {
-        return converted<Real>(factors.H[static_cast<std::size_t>(t)]);
+    const Index cells = result.embeddings ? prepared.X->cells() : factors.H.front().cols();
+    uns["H"] = slabs<Real>(factors.scales(), factors.rank(), cells, [&result](Index t) {
+        DenseMatrix<Real> read;
+        return converted<Real>(result.embedding(t, read));
     });
     if (options.save_basis) {
         uns["W"] = slabs<Real>(factors.scales(), file.varm["pnmf_W"].rows(), factors.rank(), basis);
@@ -268,7 +270,7 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
     add_assessment(file, uns, assessment);
     add_programs(uns, assessment, data.cell_table, [&] {
         return program_usages(basis(recommended).template cast<double>(),
-                              converted<double>(factors.H[static_cast<std::size_t>(recommended)]));
+                              converted<double>(result.embedding(recommended, room)));
     });
     uns["stop"] = std::string(name_of(result.stop));
     uns["warnings"] = result.warnings;

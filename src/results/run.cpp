@@ -134,7 +134,7 @@ class Stages {
 class Saver {
   public:
     Saver(const RunOptions& options, const RunObserver& observer, std::string fingerprint)
-        : folder_(options.folder), every_(options.checkpoint_every), observer_(observer),
+        : folder_(options.folder), part_(options.part), every_(options.checkpoint_every), observer_(observer),
           fingerprint_(std::move(fingerprint)) {}
 
     /// The scales of the run among all, once few are found that stand for them.
@@ -153,13 +153,13 @@ class Saver {
         if (folder_ == nullptr) {
             return false;
         }
-        if (folder_->role() == FolderRole::guest) {
-            return true; // the host does it
+        if (folder_->role() == FolderRole::guest && !part_) {
+            return true; // the host does it, and has all that it needs
         }
         if constexpr (requires { state.unchained; }) {
-            save_checkpoint(folder_->checkpoint(), state, fingerprint_);
+            save_checkpoint(folder_->checkpoint(), state, fingerprint_, part_);
         } else {
-            save_checkpoint(folder_->checkpoint(), state, fingerprint_, kept_);
+            save_checkpoint(folder_->checkpoint(), state, fingerprint_, kept_, part_);
         }
         saved_ = Clock::now();
         return true;
@@ -179,6 +179,7 @@ class Saver {
 
   private:
     RunFolder* folder_;
+    std::optional<CellRange> part_; ///< what this rank has of the cells
     double every_;
     const RunObserver& observer_;
     std::string fingerprint_;
@@ -295,7 +296,8 @@ SolverState<Real> first_state(const RunOptions& options, PreparedFit<Real>& prep
                               Saver& saver) {
     StartState<Real> from;
     if (resumes(options)) {
-        from = load_start<Real>(options.folder->checkpoint(), saver.fingerprint(), prepared.bases_in);
+        from = load_start<Real>(options.folder->checkpoint(), saver.fingerprint(), prepared.bases_in,
+                                options.part);
         if (from.scales == 0) {
             if (prepared.adapts()) {
                 keep_known_scales(prepared, from.kept, stages);

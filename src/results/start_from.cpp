@@ -42,7 +42,8 @@ Factors<Real> read_start(const std::filesystem::path& path, const PreparedFit<Re
     for (Index t = 0; t < prepared.scales.size(); ++t) {
         const auto place = static_cast<std::size_t>(t);
         factors.W[place] = start.W(t).cast<Real>();
-        factors.H[place] = start.H(t).cast<Real>();
+        const CellRange held = prepared.X->held();
+        factors.H[place] = start.H(t).middleCols(held.first, held.count).template cast<Real>();
         factors.rest(t);
     }
     return factors;

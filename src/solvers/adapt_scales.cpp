@@ -87,7 +87,9 @@ std::vector<LeftOut> left_out_residuals(const Problem<Real>& all, const std::vec
         const auto i = static_cast<std::size_t>(gap.position);
         for (const Index t : probes(all.epsilon, kept[i], kept[i + 1])) {
             const Factors<Real> there = draw_out(factors, kept, {t}, all.features());
-            const double residual = residual_at(all, t, there.W.front(), there.H.front());
+            DenseMatrix<Real> room;
+            const double residual =
+                residual_at(all, t, there.W.front(), cells_of_all(*all.X, there.H.front(), room));
             if (gap.residual <= residual) {
                 gap = {.position = t, .residual = residual};
             }

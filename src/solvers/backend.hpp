@@ -37,9 +37,10 @@ namespace pnmf {
 ///
 /// # What must be summed over cells
 ///
-/// Ranks divide the **cells**: each holds some columns of X and of every H_t, and all of every W_t. The
-/// problem and the factors outside are those of all cells, on every rank: a backend takes its part at `load`
-/// and gathers at `store`.
+/// Ranks divide the **cells**: each holds some columns of X and of every H_t, and all of every W_t. Where X
+/// is a part (`DataMatrix::is_part`), so are the factors outside, and a backend may work on them in place.
+/// Else these are those of all cells, on every rank: a backend takes its part at `load` and gathers at
+/// `store`.
 ///
 /// | operation | local to a cell | summed over all cells |
 /// | --- | --- | --- |

@@ -1,3 +1,5 @@
+#include "linalg/cells_of_all.hpp"
+#include "over_ranks.hpp"
 #include "solvers/choose_device.hpp"
 #include "solvers/fit_data.hpp"
 
@@ -103,6 +105,32 @@ void warn_of_collapse(FitResult<Real>& result, const PreparedFit<Real>& prepared
                         "lambda3 (now {}) keeps more of them apart",
                         collapsed, scales, anchor));
     }
+}
+
+/// Of H at each scale. Ranks that hold some of the cells deal the scales out: each brings one together at a
+/// time.
+template <RealNumber Real>
+std::vector<double> effective_ranks(const DataMatrix<Real>& X, const std::vector<DenseMatrix<Real>>& H) {
+    std::vector<double> result(H.size());
+    if (!X.is_part()) {
+        parallel_for(std::ssize(H), [&](Index t) { result[t] = effective_rank(H[t]); });
+        return result;
+    }
+    Communicator& ranks = X.ranks();
+    for (Index first = 0; first < std::ssize(H); first += ranks.size()) {
+        DenseMatrix<Real> mine;
+        for (Index t = first; t < std::min(std::ssize(H), first + ranks.size()); ++t) {
+            DenseMatrix<Real> all = gather_cells(X, H[t], dealt_to(ranks, t));
+            if (is_mine(ranks, t)) {
+                mine = std::move(all);
+            }
+        }
+        if (mine.size() > 0) {
+            result[first + ranks.rank()] = effective_rank(mine);
+        }
+    }
+    gather_dealt(ranks, std::span(result));
+    return result;
 }
 
 Index cells_of(const DataView& X) {
@@ -336,9 +364,7 @@ FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> 
         result.scale_error =
             largest(left_out_residuals(prepared.whole_problem(), prepared.kept->position, result.factors));
     }
-    result.effective_rank.resize(static_cast<std::size_t>(result.scales.size()));
-    parallel_for(result.scales.size(),
-                 [&](Index t) { result.effective_rank[t] = effective_rank(result.factors.H[t]); });
+    result.effective_rank = effective_ranks(*prepared.X, result.factors.H);
     warn_of_collapse(result, prepared);
     if (stop == Stop::sweep_limit && solver.algorithm != Algorithm::reference) {
         const KktResidual total = sum(result.residuals);

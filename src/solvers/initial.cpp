@@ -1,3 +1,4 @@
+#include "linalg/cells_of_all.hpp"
 #include "linalg/parallel_copy.hpp"
 #include "solvers/chain.hpp"
 #include "solvers/choose_device.hpp"
@@ -115,6 +116,7 @@ template <class Real>
 Factors<Real> broadcast_start(const Problem<Real>& problem, Pair<Real> pair,
                               const std::filesystem::path& bases_in) {
     make_columns_unit(pair.W, pair.H);
+    pair.H = held_columns(*problem.X, std::move(pair.H));
     auto result = empty_factors<Real>(problem.scales(), pair.W.rows(), pair.W.cols(), bases_in);
     for (Index t = 0; t < problem.scales(); ++t) {
         result.W[t] = pair.W;
@@ -135,14 +137,14 @@ Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, doubl
         result = empty_factors<Real>(problem.scales(), pair.W.rows(), pair.W.cols(), bases_in);
     } else if (at.unchained > 0) {
         pair.W = result.basis(at.unchained, pair.W);
-        pair.H = result.H[at.unchained];
+        pair.H = gather_cells(*problem.X, result.H[at.unchained]);
     }
     const Device where = device_of(problem, pair.W.cols(), {.device = device});
     const auto chain = at.unchained > 0 ? make_chain(std::string(name_of(where)), problem) : nullptr;
     for (Index t = at.unchained - 1; t >= 0; --t) {
         chain->fit(t, tolerance, 1000, pair);
         result.W[t] = pair.W;
-        result.H[t] = pair.H;
+        result.H[t] = held_columns(*problem.X, pair.H);
         result.rest(t);
         at.unchained = t;
         if ((log.reached && !log.reached(at, [] {})) || (observer.starting && !observer.starting())) {

@@ -27,6 +27,21 @@ Matrix embedding(Index t) {
     return H;
 }
 
+/// The same of ranks that hold some of the cells each: they must ask for the same scale at the same time.
+Matrix divided_embedding(Index t) {
+    Communicator& ranks = communicator();
+    const auto first = [&](int r) { return cells * r / ranks.size(); };
+    const Index begin = first(ranks.rank());
+    const Matrix mine = embedding(t).middleCols(begin, first(ranks.rank() + 1) - begin);
+    std::vector<Index> counts;
+    for (int r = 0; r < ranks.size(); ++r) {
+        counts.push_back(mine.rows() * (first(r + 1) - first(r)));
+    }
+    const std::vector<double> all = gather_to_all(
+        ranks, std::span<const double>(mine.data(), static_cast<std::size_t>(mine.size())), counts);
+    return Eigen::Map<const Matrix>(all.data(), mine.rows(), cells);
+}
+
 /// Bit for bit: scores that were not computed are NaN.
 void expect_same_bits(const std::vector<double>& found, const std::vector<double>& expected) {
     ASSERT_EQ(found.size(), expected.size());
@@ -59,7 +74,14 @@ void expect_that_of_one_process(const AssessOptions& options, const std::vector<
     for (const int count : counts) {
         SCOPED_TRACE(count);
         test::ThreadRanks ranks(count);
-        ranks.run([&](int) { expect_equal(assess_scales(scales, embedding, {}, {}, options), expected); });
+        ranks.run([&](int) {
+            expect_equal(assess_scales(scales, embedding, {}, {}, options), expected);
+            const Embeddings divided(divided_embedding, [](Index t, int rank) {
+                const Matrix H = divided_embedding(t);
+                return rank == communicator().rank() ? H : Matrix();
+            });
+            expect_equal(assess_scales(scales, divided, {}, {}, options), expected);
+        });
     }
 }
 

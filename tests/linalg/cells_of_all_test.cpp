@@ -42,6 +42,17 @@ TEST_F(CellsOfAll, ProductsHaveTheBitsOfOneProcess) {
     });
 }
 
+TEST_F(CellsOfAll, ColumnsAreGatheredOnEveryRankOrOnOne) {
+    const DenseMatrix<float> H = uniform_cloud(5, 900, 1).cast<float>();
+    with_parts(values, [&](const DataMatrix<double>& X) {
+        const DenseMatrix<float> here = held_columns(X, H);
+        EXPECT_EQ(here, H.middleCols(X.held().first, X.held().count));
+        EXPECT_EQ(gather_cells(X, here), H);
+        const int last = X.ranks().size() - 1;
+        EXPECT_EQ(gather_cells(X, here, last), X.ranks().rank() == last ? H : DenseMatrix<float>());
+    });
+}
+
 TEST_F(CellsOfAll, NormMeanAndSizesAreThoseOfAll) {
     ASSERT_GT(whole.nonzeros(), 1 << 16);
     with_parts(values, [&](const DataMatrix<double>& X) {

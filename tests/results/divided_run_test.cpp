@@ -1,4 +1,5 @@
 #include "support/clouds.hpp"
+#include "support/paths.hpp"
 #include "support/sweep_bytes.hpp"
 #include "support/thread_ranks.hpp"
 
@@ -10,9 +11,22 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <sstream>
+
 /// Runs of which each rank has some of the cells.
 namespace pnmf::test {
 namespace {
+
+/// Each rank has H of its cells.
+template <class Real>
+void expect_part(const Factors<Real>& found, const Factors<Real>& all, const CellRange& range) {
+    EXPECT_EQ(found.W, all.W);
+    ASSERT_EQ(found.scales(), all.scales());
+    for (std::size_t t = 0; t < all.H.size(); ++t) {
+        EXPECT_EQ(found.H[t], all.H[t].middleCols(range.first, range.count)) << t;
+    }
+}
 
 template <class Real>
 void expect_the_run_of_one_process(const std::vector<int>& counts) {
@@ -27,6 +41,7 @@ void expect_the_run_of_one_process(const std::vector<int>& counts) {
     options.fit.solver.max_sweeps = 4;
     options.fit.solver.tolerance = 0.0; // nothing is frozen
     const auto expected = run_fit<Real>(DataView(view_of(X)), options);
+    const TemporaryFolder folder;
     const std::string fingerprint = run_fingerprint(expected.prepared.options, DataView(view_of(X)), &space);
     for (const int count : counts) {
         SCOPED_TRACE(count);
@@ -35,9 +50,15 @@ void expect_the_run_of_one_process(const std::vector<int>& counts) {
             RunOptions mine = options;
             mine.part = share_of_rank(cells, communicator());
             const SparseMatrix<double> part = columns_of(X, *mine.part);
-            const auto found = run_fit<Real>(DataView(view_of(part)), mine);
-            EXPECT_EQ(found.result.factors.W, expected.result.factors.W);
-            EXPECT_EQ(found.result.factors.H, expected.result.factors.H);
+            auto found = run_fit<Real>(DataView(view_of(part)), mine);
+            expect_part(found.result.factors, expected.result.factors, *mine.part);
+            EXPECT_EQ(found.result.effective_rank, expected.result.effective_rank);
+            keep_embeddings(found, folder.path());
+            EXPECT_EQ(found.result.embeddings.has_value(), communicator().rank() == 0);
+            for (Index t = 0; found.result.embeddings && t < expected.result.factors.scales(); ++t) {
+                DenseMatrix<Real> room;
+                EXPECT_EQ(found.result.embedding(t, room), expected.result.factors.H[t]) << t;
+            }
             EXPECT_EQ(found.result.trace.back().total(), expected.result.trace.back().total());
             EXPECT_EQ(found.result.scale_error, expected.result.scale_error);
             EXPECT_EQ(found.assessment.clusters, expected.assessment.clusters);
@@ -58,6 +79,80 @@ TEST(DividedRun, HasTheBitsOfOneProcess) {
 
 TEST(DividedRun, HasTheBitsOfOneProcessInDoublePrecision) {
     expect_the_run_of_one_process<double>({3});
+}
+
+/// A run in a folder that is asked to stop after some reports; none is not asked.
+class StoppedRun {
+  public:
+    StoppedRun() : X(sparse_cloud(20, cells, 0.3, 6)) {
+        const DataMatrix<double> data(X);
+        space = principal_components(data, 3).coordinates(data);
+        options.fit = {.rank = 2, .filtration = {.neighbors = 4}};
+        options.fit.filtration.scales.max_scales = 3;
+        options.fit.solver.max_sweeps = 4;
+        options.space = &space;
+        options.clusters = 2;
+    }
+
+    /// The file that is left, or H of the recommended scale where it was not stopped.
+    void run(const std::filesystem::path& path, FolderUse use, std::optional<Index> reports) const {
+        const bool host = communicator().rank() == 0;
+        RunFolder folder(path, use, host ? FolderRole::host : FolderRole::guest);
+        RunOptions mine = options;
+        mine.folder = &folder;
+        SparseMatrix<double> part = X;
+        if (communicator().size() > 1) {
+            mine.part = share_of_rank(cells, communicator());
+            part = columns_of(X, *mine.part);
+        }
+        Index seen = 0;
+        const RunObserver observer{.progress = [&](const RunProgress& report) {
+            seen += report.stage == Stage::starting || report.sweep != nullptr ? 1 : 0;
+            return !reports || seen < *reports;
+        }};
+        if (reports) {
+            EXPECT_THROW(run_fit<float>(DataView(view_of(part)), mine, observer), Interrupted);
+        } else {
+            const auto found = run_fit<float>(DataView(view_of(part)), mine, observer);
+            expect_part(found.result.factors, whole().result.factors, found.prepared.X->held());
+        }
+    }
+
+  private:
+    static constexpr Index cells = 5200;
+
+    const Run<float>& whole() const {
+        static const Run<float> run = [this] {
+            const CommunicatorScope alone(single_rank());
+            return run_fit<float>(DataView(view_of(X)), options);
+        }();
+        return run;
+    }
+
+    SparseMatrix<double> X;
+    Matrix space;
+    RunOptions options;
+};
+
+std::string bytes_of(const std::filesystem::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+TEST(DividedRun, IsSavedAsThatOfOneProcessAndGoesOnWithAnyNumberOfRanks) {
+    const StoppedRun run;
+    for (const Index reports : {2, 6}) { // while the start is chained, and between sweeps
+        SCOPED_TRACE(reports);
+        const TemporaryFolder folder;
+        run.run(folder / "one", FolderUse::fresh, reports);
+        ThreadRanks three(3);
+        three.run([&](int) { run.run(folder / "three", FolderUse::fresh, reports); });
+        EXPECT_EQ(bytes_of(folder / "three" / "checkpoint.bin"), bytes_of(folder / "one" / "checkpoint.bin"));
+        ThreadRanks two(2);
+        two.run([&](int) { run.run(folder / "three", FolderUse::resume, {}); });
+        run.run(folder / "three", FolderUse::resume, {});
+    }
 }
 
 /// What `gather_for_run` says of data of which each rank has its share, and whether they are divided after

@@ -10,6 +10,15 @@
 namespace pnmf::test {
 namespace {
 
+/// Each rank has H of the cells that it has X of.
+void expect_part(const Factors<double>& found, const Factors<double>& all, const CellRange& range) {
+    EXPECT_EQ(found.W, all.W);
+    ASSERT_EQ(found.scales(), all.scales());
+    for (std::size_t t = 0; t < all.H.size(); ++t) {
+        EXPECT_EQ(found.H[t], all.H[t].middleCols(range.first, range.count)) << t;
+    }
+}
+
 void expect_the_chain_of_one_process(const FiltrationOptions& options, Index cells) {
     const SparseMatrix<double> values = sparse_cloud(23, cells, 0.3, 5);
     const Filtration filtration = make_filtration(Points(to_dense(values)), options);
@@ -18,6 +27,8 @@ void expect_the_chain_of_one_process(const FiltrationOptions& options, Index cel
         &whole, filtration.graph.get(), filtration.scales.epsilon, {0.8, 0.6, 0.05}};
     const Pair<double> pair = seed_pair(whole, 4);
     const Factors<double> expected = chained_start(problem, pair);
+    const Factors<double> broadcast = broadcast_start(problem, pair);
+    const Evaluation evaluated = evaluate(problem, broadcast, BasisForm::unit_columns);
     for (const int count : {2, 3, 4}) {
         SCOPED_TRACE(count);
         ThreadRanks ranks(count);
@@ -26,9 +37,26 @@ void expect_the_chain_of_one_process(const FiltrationOptions& options, Index cel
             const DataMatrix<double> X(columns_of(values, range), range);
             Problem<double> divided = problem;
             divided.X = &X;
-            const Factors<double> found = chained_start(divided, pair);
-            EXPECT_EQ(found.W, expected.W);
-            EXPECT_EQ(found.H, expected.H);
+            Factors<double> found = chained_start(divided, pair);
+            expect_part(found, expected, range);
+            // From a chain that has come to the coarsest scale.
+            StartLog<double> log;
+            log.from = {.scales = problem.scales(), .unchained = problem.scales() - 1};
+            log.from.state.current = std::move(found);
+            for (Index t = 0; t < log.from.unchained; ++t) {
+                log.from.state.current.W[t].resize(0, 0);
+                log.from.state.current.H[t].resize(0, 0);
+            }
+            expect_part(chained_start(divided, {}, 1e-3, {}, {}, std::move(log)), expected, range);
+            const Factors<double> same = broadcast_start(divided, pair);
+            expect_part(same, broadcast, range);
+            const Evaluation judged = evaluate(divided, same, BasisForm::unit_columns);
+            EXPECT_EQ(judged.objective.total(), evaluated.objective.total());
+            EXPECT_EQ(objective(divided, same).total(), evaluated.objective.total());
+            for (std::size_t t = 0; t < judged.residuals.size(); ++t) {
+                EXPECT_EQ(judged.residuals[t].H.moved, evaluated.residuals[t].H.moved) << t;
+                EXPECT_EQ(judged.residuals[t].W.moved, evaluated.residuals[t].W.moved) << t;
+            }
         });
     }
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pnmf/assess/embeddings.hpp>
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/assess/resolutions.hpp>
 #include <pnmf/graphs/neighbor_lists.hpp>
@@ -69,14 +70,13 @@ std::vector<double> cluster_stability(const std::vector<Matrix>& embeddings, Ind
 /// Clusters the cells at every scale by k-means, scores the scales, and recommends one: that whose
 /// clusters fit the finest embedding best, of equal ones the coarsest (docs/choosing-scales.md).
 ///
-/// `embedding(t)`, d × n, is asked for in ascending order of t, at most twice each. `epsilon` and `deaths`
+/// Embeddings, d × n, are asked for in ascending order of t, at most twice each. `epsilon` and `deaths`
 /// (ascending) are of the scales and the H0 diagram; both empty where there are none.
 /// Costs some sweeps of a fit (benchmarks/results/growth.md): k-means has 10 starts at each scale, 3 when
 /// there are more than 100 scales or 20,000 cells; silhouette and resampling see at most `probed_scales`
 /// scales, evenly spaced with the finest and the coarsest among them, and `probed_cells` cells. Does not
 /// depend on the number of threads.
-Assessment assess_scales(Index scales, const std::function<Matrix(Index)>& embedding,
-                         const std::vector<double>& epsilon, const std::vector<double>& deaths,
-                         const AssessOptions& options = {});
+Assessment assess_scales(Index scales, const Embeddings& embedding, const std::vector<double>& epsilon,
+                         const std::vector<double>& deaths, const AssessOptions& options = {});
 
 } // namespace pnmf

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pnmf/assess/embeddings.hpp>
 #include <pnmf/graphs/neighbor_lists.hpp>
 #include <pnmf/types.hpp>
 
@@ -52,10 +53,11 @@ struct Resolutions {
 /// - further resolutions are the k whose stability under leaving out cells is larger than that of k − 1 and
 ///   k + 1.
 ///
-/// Scales where the embedding has collapsed take no part. `embedding(t)`, d × n, is asked for at most three
-/// times for each probed scale. The result does not depend on the number of threads.
-Resolutions find_resolutions(Index scales, const std::function<Matrix(Index)>& embedding,
-                             const NeighborLists& graph, const ResolutionOptions& options = {});
+/// Scales where the embedding has collapsed take no part. An embedding, d × n, is asked for at most three
+/// times for each probed scale, and once more for each resolution. The result does not depend on the number
+/// of threads.
+Resolutions find_resolutions(Index scales, const Embeddings& embedding, const NeighborLists& graph,
+                             const ResolutionOptions& options = {});
 
 /// Fills `parent` and `share` of each resolution from the labels of the one before it.
 void nest(std::vector<Resolution>& resolutions);

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/solvers/initial.hpp>
 #include <pnmf/solvers/solver.hpp>
 #include <pnmf/types.hpp>
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,14 +18,18 @@ namespace pnmf {
 /// `fingerprint` says what the run belongs to (data and options, a line each); loading checks it. Everything
 /// is covered by a checksum. SystemError when the disk refuses. `kept`: positions of the scales of the run
 /// among all, where few stand for all (`KeptScales`).
+///
+/// `held`: the cells whose columns of H this rank has, where ranks hold some each. Then all ranks call this,
+/// and rank 0 writes the columns of one rank after the other as they arrive. The file is that of one process.
 template <class Real>
 void save_checkpoint(const std::filesystem::path& path, const SolverState<Real>& state,
-                     const std::string& fingerprint, const std::vector<Index>& kept = {});
+                     const std::string& fingerprint, const std::vector<Index>& kept = {},
+                     const std::optional<CellRange>& held = {});
 
 /// The same for a run whose start is still being made.
 template <class Real>
 void save_checkpoint(const std::filesystem::path& path, const StartState<Real>& start,
-                     const std::string& fingerprint);
+                     const std::string& fingerprint, const std::optional<CellRange>& held = {});
 
 /// The fingerprint it was saved with. InputError when the file is missing, or no checkpoint of this version.
 std::string checkpoint_fingerprint(const std::filesystem::path& path);
@@ -37,9 +43,11 @@ template <class Real>
 SolverState<Real> load_checkpoint(const std::filesystem::path& path, const std::string& fingerprint,
                                   const std::filesystem::path& bases_in = {});
 
-/// The same of any checkpoint; `scales` is 0 when the start was done.
+/// The same of any checkpoint; `scales` is 0 when the start was done. With `held`, H of these cells alone:
+/// whoever wrote the file, each rank takes its own.
 template <class Real>
 StartState<Real> load_start(const std::filesystem::path& path, const std::string& fingerprint,
-                            const std::filesystem::path& bases_in = {});
+                            const std::filesystem::path& bases_in = {},
+                            const std::optional<CellRange>& held = {});
 
 } // namespace pnmf

@@ -61,7 +61,7 @@ void write_result(const std::filesystem::path& path, const Dataset& data, const 
                   const ResultFileOptions& options = {});
 
 /// What `write_result` writes, for hosts that keep it elsewhere. H and W stay in the result: it must outlive
-/// this.
+/// this. Where ranks hold some of the cells each, `keep_embeddings` comes first.
 template <class Real>
 AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
                         const Assessment& assessment, const ResultFileOptions& options = {});

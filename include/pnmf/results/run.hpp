@@ -79,7 +79,7 @@ struct Run {
     Index scales_of_sweep = 0;  ///< that moved in it
     double communicating = 0.0; ///< seconds of this rank in exchanges with others, and waiting for them
 
-    /// The embedding at the recommended scale, d × n.
+    /// The embedding at the recommended scale, d × n; of the cells of this rank, where X is a part.
     const DenseMatrix<Real>& embedding() const {
         return result.factors.H[static_cast<std::size_t>(assessment.recommended)];
     }
@@ -97,8 +97,8 @@ struct Run {
 ///
 /// With several ranks (`communicator()`) each calls this with the same X and options, or with its part of X.
 /// Sweeps, tree, neighbours and products with X are divided, the rest is done by every rank for itself. The
-/// result is the same on every rank, and bit-identical to that of one rank. Files are written by rank 0.
-/// InputError where ranks were given different data.
+/// result is the same on every rank, and bit-identical to that of one rank; but with parts of X, each rank
+/// has H of its cells alone. Files are written by rank 0. InputError where ranks were given different data.
 ///
 /// All checks before all work: InputError for options, data, a folder or a start that do not fit, and where
 /// `memory` is too little.
@@ -106,6 +106,12 @@ template <RealNumber Real = double>
 Run<Real> run_fit(const DataView& X, const RunOptions& options = {}, const RunObserver& observer = {});
 template <RealNumber Real = double>
 Run<Real> run_fit(const DataValues& X, const RunOptions& options = {}, const RunObserver& observer = {});
+
+/// Where ranks hold some of the cells each: H of all of them into a file without a name in `folder`, or where
+/// that is full in the folder for temporary files, on rank 0, one scale at a time
+/// (`FitResult::embedding`). All ranks call it. Does nothing where the result has all cells.
+template <RealNumber Real>
+void keep_embeddings(Run<Real>& run, const std::filesystem::path& folder);
 
 /// A run can be given a part of X on each rank where X is sparse, less than two fifths of it is filled (half
 /// in single precision), and distances come from a space. Of other data that are divided this brings all

@@ -3,6 +3,7 @@
 #include <pnmf/graphs/filtration.hpp>
 #include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/linalg/matrix_file.hpp>
 #include <pnmf/names.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/persistence/distances.hpp>
@@ -129,7 +130,7 @@ Factors<Real> adapted_start(PreparedFit<Real>& prepared, const Observer& observe
 template <RealNumber Real>
 void keep_scales(PreparedFit<Real>& prepared, const std::vector<Index>& positions);
 
-/// What a fit found. Scales run finest → coarsest.
+/// What a fit found. Scales run finest → coarsest. Where X is a part, H of `factors` has its cells.
 template <RealNumber Real>
 struct FitResult {
     ScaleSet scales;
@@ -140,6 +141,18 @@ struct FitResult {
     double scale_error = 0.0; ///< the largest KKT residual of interpolated factors at a scale left out
     Stop stop = Stop::converged;
     std::vector<std::string> warnings; ///< collapse, no convergence: in plain words
+    /// H with all cells, in a file, where ranks hold some of them each (`keep_embeddings`, rank 0). None
+    /// where `factors` have them all.
+    std::optional<MatrixFile<Real>> embeddings{};
+
+    /// H_t with all cells, in `room` when it rests in the file.
+    const DenseMatrix<Real>& embedding(Index t, DenseMatrix<Real>& room) const {
+        if (!embeddings) {
+            return factors.H[static_cast<std::size_t>(t)];
+        }
+        embeddings->read(t, room);
+        return room;
+    }
 };
 
 /// Evaluates a finished (or interrupted) run.

@@ -8,6 +8,7 @@
 #include "backends/ranks/columns_of.hpp"
 #include "backends/ranks/halo.hpp"
 #include "backends/ranks/node_sums.hpp"
+#include "backends/ranks/rank_points.hpp"
 
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/solver.hpp>
@@ -29,35 +30,27 @@ class RankBackend final : public Backend<Real> {
           slab_(shares_.slab(ranks.rank())), nodes_(shares_.nodes_of(ranks.rank())),
           X_(columns_of(*problem.X, slab_.first_cell(), slab_.cells())),
           squared_norm_X_(problem.X->squared_norm()), penalties_(scale_penalties(problem)),
-          products_(problem.epsilon.size()) {
+          products_(problem.epsilon.size()), points_(shares_, ranks, problem.X->is_part()) {
         if (const auto* lists = dynamic_cast<const SparseMultiscaleGraph*>(problem.graph)) {
             halo_.emplace(*lists, problem.epsilon, shares_, ranks.rank());
         }
     }
 
     void load(Factors<Real>& current, Factors<Real>& previous) override {
-        outside_current_ = &current;
-        outside_previous_ = &previous;
-        take(current, current_);
-        take(previous, previous_);
-        moving_ = &current_;
+        points_.load(current, previous);
+        current_ = &points_.current();
+        previous_ = &points_.previous();
+        moving_ = current_;
     }
 
-    void store() override {
-        give(current_, *outside_current_);
-        give(previous_, *outside_previous_);
-    }
+    void store() override { points_.store(); }
+    void store_last() override { points_.store_last(); }
 
-    void store_last() override {
-        *outside_previous_ = previous_ = {}; // of all cells it would be as large as what is asked for
-        give(current_, *outside_current_);
-    }
-
-    void move_in_place() override { moving_ = &current_; }
+    void move_in_place() override { moving_ = current_; }
 
     void move_copy() override {
-        previous_ = current_;
-        moving_ = &previous_;
+        *previous_ = *current_;
+        moving_ = previous_;
     }
 
     void extrapolate(const std::vector<double>& beta) override {
@@ -65,18 +58,18 @@ class RankBackend final : public Backend<Real> {
             if (is_frozen(frozen_, t)) {
                 return;
             }
-            extrapolate_scale(current_.W[t], current_.H[t], static_cast<Real>(beta[t]), previous_.W[t],
-                              previous_.H[t]);
+            extrapolate_scale(current_->W[t], current_->H[t], static_cast<Real>(beta[t]), previous_->W[t],
+                              previous_->H[t]);
         });
-        moving_ = &previous_;
+        moving_ = previous_;
     }
 
     void accept() override {
-        std::swap(current_, previous_);
-        moving_ = &current_;
+        std::swap(*current_, *previous_);
+        moving_ = current_;
     }
 
-    void undo() override { moving_ = &current_; }
+    void undo() override { moving_ = current_; }
     bool can_freeze() const override { return true; }
 
     void freeze(const FrozenScales& frozen) override {
@@ -165,14 +158,14 @@ class RankBackend final : public Backend<Real> {
     }
 
     void freeze_scale(Index t) {
-        graph_products(t, t + 1, current_.H, products_);
-        products_[t].WtX = X_->transposed_times(current_.W[t]);
-        products_[t].WtW = gram_of_columns(current_.W[t]);
+        graph_products(t, t + 1, current_->H, products_);
+        products_[t].WtX = X_->transposed_times(current_->W[t]);
+        products_[t].WtW = gram_of_columns(current_->W[t]);
         weigh(products_[t], penalties_[t].fit);
-        frozen_W_[t] = movement_of_W(t, products_with_X(t, t + 1, current_.H), 0);
-        if (!previous_.H.empty()) {
-            previous_.W[t] = current_.W[t];
-            previous_.H[t] = current_.H[t];
+        frozen_W_[t] = movement_of_W(t, products_with_X(t, t + 1, current_->H), 0);
+        if (!previous_->H.empty()) {
+            previous_->W[t] = current_->W[t];
+            previous_->H[t] = current_->H[t];
         }
     }
 
@@ -181,42 +174,13 @@ class RankBackend final : public Backend<Real> {
         Movement moved;
         if (owner(t) == ranks_.rank()) {
             moved = penalties_[t].fit *
-                    movement_W(BasisForm::unit_columns, current_.W[t], sums[2 * i], sums[2 * i + 1]);
+                    movement_W(BasisForm::unit_columns, current_->W[t], sums[2 * i], sums[2 * i + 1]);
         }
         broadcast(ranks_, std::span(&moved, 1), owner(t));
         return moved;
     }
 
     int owner(Index t) const { return static_cast<int>(t % ranks_.size()); }
-
-    void take(const Factors<Real>& factors, Factors<Real>& part) const {
-        part = {};
-        DenseMatrix<Real> room;
-        for (Index t = 0; t < factors.scales(); ++t) {
-            part.W.push_back(factors.basis(t, room));
-            part.H.push_back(factors.H[t].middleCols(slab_.first_cell(), slab_.cells()));
-        }
-    }
-
-    void give(const Factors<Real>& part, Factors<Real>& factors) const {
-        factors.W.resize(part.W.size());
-        factors.H.resize(part.H.size());
-        for (Index t = 0; t < part.scales(); ++t) {
-            factors.W[t] = part.W[t];
-            factors.rest(t);
-            factors.H[t] = all_columns(part.H[t]);
-        }
-    }
-
-    /// The columns of all ranks.
-    DenseMatrix<Real> all_columns(const DenseMatrix<Real>& part) const {
-        std::vector<Index> counts;
-        for (int r = 0; r < ranks_.size(); ++r) {
-            counts.push_back(part.rows() * shares_.slab(r).cells());
-        }
-        const std::vector<Real> all = gather_to_all(ranks_, std::span(part.data(), part.size()), counts);
-        return Eigen::Map<const DenseMatrix<Real>>(all.data(), part.rows(), problem_.cells());
-    }
 
     /// XHᵀ and HHᵀ of scales [first, past), those of a scale together: on the rank that owns it.
     Part products_with_X(Index first, Index past, const Part& H) const {
@@ -319,7 +283,7 @@ class RankBackend final : public Backend<Real> {
         }
         // Of a graph of all pairs every cell needs every other.
         for (Index t = first; t < past; ++t) {
-            const DenseMatrix<Real> all = all_columns(H[t]);
+            const DenseMatrix<Real> all = points_.all_columns(H[t]);
             const auto graph = problem_.graph->at(problem_.epsilon[t]);
             products[t].HA = graph->times_adjacency(all).middleCols(slab_.first_cell(), slab_.cells());
             products[t].degree =
@@ -385,13 +349,13 @@ class RankBackend final : public Backend<Real> {
         Evaluation result{{}, std::vector<KktResidual>(residuals ? products_.size() : 0)};
         std::vector<ScaleProducts<Real>> products(products_.size());
         over_parts([&](Index first, Index past) {
-            graph_products(first, past, current_.H, products);
+            graph_products(first, past, current_->H, products);
             parallel_for(past - first, [&](Index i) {
-                products[first + i].WtX = X_->transposed_times(current_.W[first + i]);
-                products[first + i].WtW = gram_of_columns(current_.W[first + i]);
+                products[first + i].WtX = X_->transposed_times(current_->W[first + i]);
+                products[first + i].WtW = gram_of_columns(current_->W[first + i]);
                 weigh(products[first + i], penalties_[first + i].fit);
             });
-            for (const Objective& term : terms_of(first, past, products, current_.H)) {
+            for (const Objective& term : terms_of(first, past, products, current_->H)) {
                 result.objective = result.objective + term;
             }
             if (residuals) {
@@ -406,8 +370,8 @@ class RankBackend final : public Backend<Real> {
 
     void find_residuals(Index first, Index past, const std::vector<ScaleProducts<Real>>& products,
                         std::vector<KktResidual>& residuals) const {
-        const std::vector<Movement> moved = movements_of(first, past, products, current_.H);
-        const Part sums = products_with_X(first, past, current_.H);
+        const std::vector<Movement> moved = movements_of(first, past, products, current_->H);
+        const Part sums = products_with_X(first, past, current_->H);
         for (Index t = first; t < past; ++t) {
             residuals[t] = {moved[t - first], movement_of_W(t, sums, t - first)};
         }
@@ -427,11 +391,10 @@ class RankBackend final : public Backend<Real> {
     std::optional<Halo> halo_;          ///< for graphs of neighbours
     std::optional<ShiftForest> forest_; ///< once components were shifted
     ShiftRoom shift_room_;
-    Factors<Real> current_; ///< all of W, the slab's part of H
-    Factors<Real> previous_;
+    RankPoints<Real> points_;
+    Factors<Real>* current_ = nullptr; ///< all of W, the slab's part of H
+    Factors<Real>* previous_ = nullptr;
     Factors<Real>* moving_ = nullptr;
-    Factors<Real>* outside_current_ = nullptr;
-    Factors<Real>* outside_previous_ = nullptr;
 };
 
 } // namespace

@@ -1,0 +1,45 @@
+#include "linalg/cells_of_all.hpp"
+
+#include <pnmf/communicator.hpp>
+#include <pnmf/error.hpp>
+#include <pnmf/results/run.hpp>
+
+namespace pnmf {
+namespace {
+
+/// Its room on the disk is taken here.
+template <class Real>
+MatrixFile<Real> file_for(const Factors<Real>& factors, Index cells, const std::filesystem::path& folder) {
+    try {
+        return MatrixFile<Real>(folder, factors.scales(), factors.rank(), cells);
+    } catch (const SystemError&) { // as for the result itself
+        return MatrixFile<Real>(std::filesystem::temp_directory_path(), factors.scales(), factors.rank(),
+                                cells);
+    }
+}
+
+} // namespace
+
+template <RealNumber Real>
+void keep_embeddings(Run<Real>& run, const std::filesystem::path& folder) {
+    const DataMatrix<Real>& X = *run.prepared.X;
+    if (!X.is_part()) {
+        return;
+    }
+    FitResult<Real>& result = run.result;
+    const bool first = X.ranks().rank() == 0;
+    if (first) {
+        result.embeddings = file_for(result.factors, X.cells(), folder);
+    }
+    for (Index t = 0; t < result.factors.scales(); ++t) {
+        const DenseMatrix<Real> H = gather_cells(X, result.factors.H[static_cast<std::size_t>(t)], 0);
+        if (first) {
+            result.embeddings->write(t, H);
+        }
+    }
+}
+
+template void keep_embeddings(Run<float>&, const std::filesystem::path&);
+template void keep_embeddings(Run<double>&, const std::filesystem::path&);
+
+} // namespace pnmf
