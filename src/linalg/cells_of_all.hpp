@@ -76,38 +76,57 @@ DenseMatrix<Real> times_transposed_of_parts(const DataMatrix<Real>& X, const Den
     return sums.transpose();
 }
 
-/// The columns of all cells, from those that each rank holds: on every rank, or on `only` alone and empty on
-/// the others. They arrive where they belong.
+/// What `share_columns` and `gather_cells` send and receive: columns of `rows` numbers, those of this rank
+/// from `mine`, the others into `all`.
 template <class Real, class Number>
-DenseMatrix<Number> gather_cells(const DataMatrix<Real>& X, DenseMatrix<Number> here,
-                                 std::optional<int> only = {}) {
-    const auto wanted_by = [&](int r) { return !only || *only == r; };
+void exchange_columns(const DataMatrix<Real>& X, const Number* mine, Index rows, Number* all,
+                      std::optional<int> only) {
     if (!X.is_part()) {
-        return wanted_by(communicator().rank()) ? std::move(here) : DenseMatrix<Number>();
+        return;
     }
     Communicator& ranks = X.ranks();
-    const std::vector<Index> cells = gather_one<Index>(ranks, here.cols());
-    DenseMatrix<Number> all;
+    const auto wanted_by = [&](int r) { return !only || *only == r; };
+    const std::vector<Index> cells = gather_one<Index>(ranks, X.held().count);
+    const auto count = static_cast<std::size_t>(rows * X.held().count);
     std::vector<Communicator::Outgoing> sends;
     std::vector<Communicator::Incoming> receives;
-    if (wanted_by(ranks.rank())) {
-        all.resize(here.rows(), X.cells());
-        all.middleCols(X.held().first, here.cols()) = here;
-    }
     Index first = 0;
     for (int r = 0; r < ranks.size(); ++r) {
-        const auto count = static_cast<std::size_t>(here.rows() * cells[r]);
-        if (r != ranks.rank() && wanted_by(r) && here.size() > 0) {
-            sends.push_back({r, std::as_bytes(std::span<const Number>(
-                                    here.data(), static_cast<std::size_t>(here.size())))});
+        if (r != ranks.rank() && wanted_by(r) && count > 0) {
+            sends.push_back({r, std::as_bytes(std::span<const Number>(mine, count))});
         }
-        if (r != ranks.rank() && wanted_by(ranks.rank()) && count > 0) {
-            receives.push_back(
-                {r, std::as_writable_bytes(std::span<Number>(all.data() + here.rows() * first, count))});
+        if (r != ranks.rank() && wanted_by(ranks.rank()) && rows * cells[r] > 0) {
+            receives.push_back({r, std::as_writable_bytes(std::span<Number>(
+                                       all + rows * first, static_cast<std::size_t>(rows * cells[r])))});
         }
         first += cells[r];
     }
     ranks.exchange(sends, receives);
+}
+
+/// Columns of all cells of which each rank has its own: they are sent to the others, where they belong. With
+/// `only`, to that rank alone.
+template <class Real, class Number>
+void share_columns(const DataMatrix<Real>& X, DenseMatrix<Number>& all, std::optional<int> only = {}) {
+    exchange_columns<Real, Number>(X, all.data() + all.rows() * X.held().first, all.rows(), all.data(), only);
+}
+
+/// The columns of all cells, from those that each rank holds: on every rank, or on `only` alone and empty on
+/// the others.
+template <class Real, class Number>
+DenseMatrix<Number> gather_cells(const DataMatrix<Real>& X, DenseMatrix<Number> here,
+                                 std::optional<int> only = {}) {
+    const int rank = X.is_part() ? X.ranks().rank() : communicator().rank();
+    const bool wanted = !only || *only == rank;
+    if (!X.is_part()) {
+        return wanted ? std::move(here) : DenseMatrix<Number>();
+    }
+    DenseMatrix<Number> all;
+    if (wanted) {
+        all.resize(here.rows(), X.cells());
+        all.middleCols(X.held().first, here.cols()) = here;
+    }
+    exchange_columns<Real, Number>(X, here.data(), here.rows(), all.data(), only);
     return all;
 }
 

@@ -1,5 +1,6 @@
+#include "linalg/cell_blocks.hpp"
 #include "linalg/cells_of_all.hpp"
-#include "model/embeddings_around.hpp"
+#include "model/objective_of_held.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/model/kkt.hpp>
@@ -40,13 +41,14 @@ KktResidual sum(const std::vector<KktResidual>& residuals) {
     return total;
 }
 
+namespace {
+
+/// What the half gradient has beside WᵀW·H.
 template <class Real>
-DenseMatrix<Real> half_gradient_H(const ScalePenalty& penalty, const ScaleProducts<Real>& products,
-                                  const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
-                                  const DenseMatrix<Real>* after) {
+void add_to_product(const ScalePenalty& penalty, const ScaleProducts<Real>& products,
+                    const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
+                    const DenseMatrix<Real>* after, DenseMatrix<Real>& gradient) {
     const auto graph = static_cast<Real>(penalty.graph);
-    DenseMatrix<Real> gradient(H.rows(), H.cols());
-    multiply(products.WtW, H, gradient);
     gradient -= products.WtX;
     gradient += graph * (H * products.degree.asDiagonal() - products.HA);
     gradient += static_cast<Real>(penalty.anchor) * H;
@@ -56,6 +58,37 @@ DenseMatrix<Real> half_gradient_H(const ScalePenalty& penalty, const ScaleProduc
     if (after != nullptr) {
         gradient += static_cast<Real>(penalty.after) * (H - *after);
     }
+}
+
+/// `half_gradient_H` of the cells that X holds. The product is made in blocks of all cells, so that ranks,
+/// who hold whole blocks, have the bits of one process.
+template <class Real>
+DenseMatrix<Real> gradient_of_held(const DataMatrix<Real>& X, const ScalePenalty& penalty,
+                                   const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
+                                   const DenseMatrix<Real>* before, const DenseMatrix<Real>* after) {
+    DenseMatrix<Real> gradient(H.rows(), H.cols());
+    const CellRange held = X.held();
+    const CellBlocks blocks = usual_blocks(held.all);
+    for (Index b = 0; b < blocks.count(); ++b) {
+        const Index begin = std::max(blocks.begin(b), held.first) - held.first;
+        const Index count = std::min(blocks.end(b), held.past()) - held.first - begin;
+        if (count > 0) {
+            multiply(products.WtW, H.middleCols(begin, count), gradient.middleCols(begin, count));
+        }
+    }
+    add_to_product(penalty, products, H, before, after, gradient);
+    return gradient;
+}
+
+} // namespace
+
+template <class Real>
+DenseMatrix<Real> half_gradient_H(const ScalePenalty& penalty, const ScaleProducts<Real>& products,
+                                  const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
+                                  const DenseMatrix<Real>* after) {
+    DenseMatrix<Real> gradient(H.rows(), H.cols());
+    multiply(products.WtW, H, gradient);
+    add_to_product(penalty, products, H, before, after, gradient);
     return gradient;
 }
 
@@ -68,14 +101,13 @@ DenseMatrix<Real> half_gradient_W(const DenseMatrix<Real>& W, const DenseMatrix<
     return gradient;
 }
 
+namespace {
+
+/// Cell after cell, to what was there before.
 template <class Real>
-Movement movement_H(const ScalePenalty& penalty, const ScaleProducts<Real>& products,
-                    const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
-                    const DenseMatrix<Real>* after) {
-    const DenseMatrix<Real> gradient = half_gradient_H(penalty, products, H, before, after);
-    const double smoothness =
-        (before != nullptr ? penalty.before : 0.0) + (after != nullptr ? penalty.after : 0.0);
-    Movement result;
+void add_movement(const DenseMatrix<Real>& gradient, const ScalePenalty& penalty,
+                  const ScaleProducts<Real>& products, const DenseMatrix<Real>& H, double smoothness,
+                  Movement& sum) {
     for (Index j = 0; j < H.cols(); ++j) {
         const double shared =
             penalty.graph * static_cast<double>(products.degree[j]) + smoothness + penalty.anchor;
@@ -84,11 +116,41 @@ Movement movement_H(const ScalePenalty& penalty, const ScaleProducts<Real>& prod
             const double h = H(k, j);
             if (q > 0.0) {
                 const double step = h - std::max(0.0, h - static_cast<double>(gradient(k, j)) / q);
-                result.moved += q * step * step;
-                result.size += q * h * h;
+                sum.moved += q * step * step;
+                sum.size += q * h * h;
             }
         }
     }
+}
+
+} // namespace
+
+template <class Real>
+Movement movement_of_held(const DataMatrix<Real>& X, const ScalePenalty& penalty,
+                          const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
+                          const DenseMatrix<Real>* before, const DenseMatrix<Real>* after) {
+    const DenseMatrix<Real> gradient = gradient_of_held(X, penalty, products, H, before, after);
+    const double smoothness =
+        (before != nullptr ? penalty.before : 0.0) + (after != nullptr ? penalty.after : 0.0);
+    Movement result;
+    if (!X.is_part()) {
+        add_movement(gradient, penalty, products, H, smoothness, result);
+        return result;
+    }
+    sum_along_ranks(X.ranks(), std::span(&result, 1), 1,
+                    [&](Index, Index) { add_movement(gradient, penalty, products, H, smoothness, result); });
+    return result;
+}
+
+template <class Real>
+Movement movement_H(const ScalePenalty& penalty, const ScaleProducts<Real>& products,
+                    const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
+                    const DenseMatrix<Real>* after) {
+    const DenseMatrix<Real> gradient = half_gradient_H(penalty, products, H, before, after);
+    const double smoothness =
+        (before != nullptr ? penalty.before : 0.0) + (after != nullptr ? penalty.after : 0.0);
+    Movement result;
+    add_movement(gradient, penalty, products, H, smoothness, result);
     return result;
 }
 
@@ -122,14 +184,17 @@ Evaluation evaluate(const Problem<Real>& problem, const Factors<Real>& factors, 
     for_each_with_all(*problem.X, scales, [&](Index t) {
         DenseMatrix<Real> room;
         const auto& W = factors.basis(t, room);
-        const EmbeddingsAround<Real> around(problem, factors, t);
-        const auto& H = around.here();
+        DenseMatrix<Real> room_of_all;
+        const auto& H = factors.H[t];
+        const auto& all = cells_of_all(*problem.X, H, room_of_all);
         const ScalePenalty penalty = problem.at(t);
-        const ScaleProducts<Real> products = scale_products(problem, t, W, H);
-        terms[t] = scale_objective(penalty, squared_norm_X, products, H, around.before());
-        result.residuals[t].H = movement_H(penalty, products, H, around.before(), around.after());
+        const ScaleProducts<Real> products = scale_products(problem, t, W, all);
+        terms[t] =
+            objective_of_held(*problem.X, penalty, squared_norm_X, products, all, scale_before(factors.H, t));
+        result.residuals[t].H = movement_of_held(*problem.X, penalty, products, H, scale_before(factors.H, t),
+                                                 scale_after(factors.H, t));
         result.residuals[t].W =
-            penalty.fit * movement_W(form, W, times_transposed_of_all(*problem.X, H), gram_of_rows(H));
+            penalty.fit * movement_W(form, W, times_transposed_of_parts(*problem.X, H), gram_of_rows(all));
     });
     for (const Objective& term : terms) {
         result.objective = result.objective + term;
@@ -151,6 +216,9 @@ std::vector<KktResidual> kkt_residuals(const Problem<Real>& problem, const Facto
                                                const DenseMatrix<Real>&);                                    \
     template Movement movement_H(const ScalePenalty&, const ScaleProducts<Real>&, const DenseMatrix<Real>&,  \
                                  const DenseMatrix<Real>*, const DenseMatrix<Real>*);                        \
+    template Movement movement_of_held(const DataMatrix<Real>&, const ScalePenalty&,                         \
+                                       const ScaleProducts<Real>&, const DenseMatrix<Real>&,                 \
+                                       const DenseMatrix<Real>*, const DenseMatrix<Real>*);                  \
     template Movement movement_W(BasisForm, const DenseMatrix<Real>&, const DenseMatrix<Real>&,              \
                                  const DenseMatrix<Real>&);                                                  \
     template Evaluation evaluate(const Problem<Real>&, const Factors<Real>&, BasisForm);                     \

@@ -1,7 +1,7 @@
 #include "model/objective_of_held.hpp"
 
+#include "graphs/scale_forms.hpp"
 #include "linalg/cells_of_all.hpp"
-#include "model/embeddings_around.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/model/objective.hpp>
@@ -39,7 +39,7 @@ struct CellTerms {
     DenseMatrix<Real> gram; ///< HHᵀ, of all cells
 };
 
-/// Those of the cells that `products` have, which are cells of H from `first` on.
+/// Those of the cells that `products` and `before` have, which are cells of H from `first` on.
 template <class Real>
 CellTerms<Real> terms_of_cells(const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
                                const DenseMatrix<Real>* before, Index first) {
@@ -60,7 +60,7 @@ CellTerms<Real> terms_of_cells(const ScaleProducts<Real>& products, const DenseM
             terms(CellTerm::own, i) = H.col(j).template cast<double>().squaredNorm();
             terms(CellTerm::weighted, i) = static_cast<double>(products.degree[i]) * terms(CellTerm::own, i);
             terms(CellTerm::step, i) =
-                before == nullptr ? 0.0 : (H.col(j) - before->col(j)).template cast<double>().squaredNorm();
+                before == nullptr ? 0.0 : (H.col(j) - before->col(i)).template cast<double>().squaredNorm();
         }
     });
     return found;
@@ -113,8 +113,11 @@ template <class Real>
 ScaleProducts<Real> scale_products(const Problem<Real>& problem, Index t, const DenseMatrix<Real>& W,
                                    const DenseMatrix<Real>& H) {
     const auto graph = problem.graph->at(problem.epsilon[t]);
-    ScaleProducts<Real> products{transposed_times_of_all(*problem.X, W), gram_of_columns(W),
-                                 graph->times_adjacency(H), graph->degrees().template cast<Real>()};
+    const CellRange held = problem.X->held();
+    ScaleProducts<Real> products{problem.X->transposed_times(W), gram_of_columns(W),
+                                 problem.X->is_part() ? times_adjacency(*graph, H, held.first, held.count)
+                                                      : graph->times_adjacency(H),
+                                 graph->degrees().segment(held.first, held.count).template cast<Real>()};
     weigh(products, problem.at(t).fit);
     return products;
 }
@@ -150,9 +153,11 @@ Objective objective(const Problem<Real>& problem, const Factors<Real>& factors) 
     std::vector<Objective> terms(static_cast<std::size_t>(problem.scales()));
     for_each_with_all(*problem.X, problem.scales(), [&](Index t) {
         DenseMatrix<Real> room;
-        const EmbeddingsAround<Real> around(problem, factors, t, false);
-        const auto products = scale_products(problem, t, factors.basis(t, room), around.here());
-        terms[t] = scale_objective(problem.at(t), squared_norm_X, products, around.here(), around.before());
+        DenseMatrix<Real> room_of_all;
+        const auto& H = cells_of_all(*problem.X, factors.H[t], room_of_all);
+        const auto products = scale_products(problem, t, factors.basis(t, room), H);
+        terms[t] = objective_of_held(*problem.X, problem.at(t), squared_norm_X, products, H,
+                                     scale_before(factors.H, t));
     });
     Objective total;
     for (const Objective& term : terms) {

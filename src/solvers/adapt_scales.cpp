@@ -1,4 +1,5 @@
 #include "linalg/cells_of_all.hpp"
+#include "model/objective_of_held.hpp"
 #include "solvers/draw_out.hpp"
 #include "solvers/solve_level.hpp"
 
@@ -29,14 +30,18 @@ std::vector<Index> probes(const std::vector<double>& epsilon, Index before, Inde
     return result;
 }
 
-/// The certificate of factors that stand alone at scale t, its neighbours lying on a line with it.
+/// The certificate of factors that stand alone at scale t, its neighbours lying on a line with it. H has the
+/// cells that X holds. Ranks share the work but for HHᵀ, which is one product of matrices over all cells.
 template <class Real>
 double residual_at(const Problem<Real>& all, Index t, const DenseMatrix<Real>& W,
                    const DenseMatrix<Real>& H) {
-    const ScaleProducts<Real> products = scale_products(all, t, W, H);
+    DenseMatrix<Real> room;
+    const DenseMatrix<Real>& of_all = cells_of_all(*all.X, H, room);
+    const ScaleProducts<Real> products = scale_products(all, t, W, of_all);
     KktResidual residual;
-    residual.H = movement_H(all.at(t), products, H, &H, &H);
-    residual.W = movement_W(BasisForm::unit_columns, W, times_transposed_of_all(*all.X, H), gram_of_rows(H));
+    residual.H = movement_of_held(*all.X, all.at(t), products, H, &H, &H);
+    residual.W =
+        movement_W(BasisForm::unit_columns, W, times_transposed_of_parts(*all.X, H), gram_of_rows(of_all));
     return residual.certificate();
 }
 
@@ -87,9 +92,7 @@ std::vector<LeftOut> left_out_residuals(const Problem<Real>& all, const std::vec
         const auto i = static_cast<std::size_t>(gap.position);
         for (const Index t : probes(all.epsilon, kept[i], kept[i + 1])) {
             const Factors<Real> there = draw_out(factors, kept, {t}, all.features());
-            DenseMatrix<Real> room;
-            const double residual =
-                residual_at(all, t, there.W.front(), cells_of_all(*all.X, there.H.front(), room));
+            const double residual = residual_at(all, t, there.W.front(), there.H.front());
             if (gap.residual <= residual) {
                 gap = {.position = t, .residual = residual};
             }

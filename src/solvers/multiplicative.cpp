@@ -59,9 +59,7 @@ void ScalePair<Real>::refresh_graph_product() {
 
 template <class Real>
 void ScalePair<Real>::share_embedding() {
-    if (sub_.X->is_part()) {
-        H_ = gather_cells(*sub_.X, DenseMatrix<Real>(H_.middleCols(held_.first, held_.count)));
-    }
+    share_columns(*sub_.X, H_);
 }
 
 template <class Real>
