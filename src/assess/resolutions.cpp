@@ -14,6 +14,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
 #include <memory>
 #include <utility>
 
@@ -131,8 +133,9 @@ class Search {
     Index item(Index s, Index k) const { return (k - 2) * std::ssize(scales_) + s; }
 
     /// Wherever they were found. All ranks ask together.
-    const std::vector<Index>& labels(Index s, Index k) {
-        std::vector<Index>& found = labels_[static_cast<std::size_t>(item(s, k))];
+    std::vector<Index> labels(Index s, Index k) const {
+        const std::vector<std::uint16_t>& here = labels_[static_cast<std::size_t>(item(s, k))];
+        std::vector<Index> found(here.begin(), here.end());
         broadcast_labels(ranks_, graph_.cells(), dealt_to(ranks_, item(s, k)), found);
         return found;
     }
@@ -147,9 +150,9 @@ class Search {
     }
 
     /// With the probed scales beside the best one; 1 where there is none.
-    double agreement(Index k) {
+    double agreement(Index k) const {
         const Index s = best_scale(k);
-        const std::vector<Index>& best = labels(s, k);
+        const std::vector<Index> best = labels(s, k);
         double sum = 0.0;
         Index count = 0;
         for (const Index other : {s - 1, s + 1}) {
@@ -179,10 +182,10 @@ class Search {
         const std::vector<Index> mine = mine_among(ranks_, largest_ - 1, item(s, 2), std::ssize(scales_));
         parallel_for(std::ssize(mine), [&](Index i) {
             const Index k = mine[i] + 2;
-            std::vector<Index> found = cluster(H, k, starts_while_searching);
+            const std::vector<Index> found = cluster(H, k, starts_while_searching);
             modularity_(s, k - 2) = modularity(graph_, found);
             silhouette_(s, k - 2) = finest_->mean(at(found, compared_));
-            labels_[static_cast<std::size_t>(item(s, k))] = std::move(found);
+            labels_[static_cast<std::size_t>(item(s, k))].assign(found.begin(), found.end());
         });
     }
 
@@ -196,8 +199,9 @@ class Search {
     std::vector<Index> compared_;
     std::vector<Matrix> parts_; ///< the compared cells at each probed scale
     std::unique_ptr<SilhouetteTable> finest_;
-    std::vector<std::vector<Index>> labels_; ///< of each item; here, or on another rank
-    Matrix modularity_;                      ///< probed scales × numbers of clusters
+    /// Of each item; here, or on another rank. There are hundreds of them, so that labels are kept short.
+    std::vector<std::vector<std::uint16_t>> labels_;
+    Matrix modularity_; ///< probed scales × numbers of clusters
     Matrix silhouette_;
 };
 
@@ -244,8 +248,9 @@ void nest(std::vector<Resolution>& resolutions) {
 Resolutions find_resolutions(Index scales, const Embeddings& embedding, const NeighborLists& graph,
                              const ResolutionOptions& options) {
     require(scales >= 1, "there must be at least 1 scale, got {}", scales);
-    require(options.most_clusters >= 2, "the most clusters tried must be at least 2, got {}",
-            options.most_clusters);
+    constexpr Index most = std::numeric_limits<std::uint16_t>::max();
+    require(options.most_clusters >= 2 && options.most_clusters <= most,
+            "the most clusters tried must be at least 2 and at most {}, got {}", most, options.most_clusters);
     Resolutions result;
     const Index n = graph.cells();
     const Index largest = std::min(options.most_clusters, n / 4);

@@ -11,7 +11,6 @@
 #include <functional>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 /// What is over all cells, where each rank holds some of them (`DataMatrix::is_part`). Without parts these
@@ -111,18 +110,42 @@ void share_columns(const DataMatrix<Real>& X, DenseMatrix<Number>& all, std::opt
     exchange_columns<Real, Number>(X, all.data() + all.rows() * X.held().first, all.rows(), all.data(), only);
 }
 
+/// Columns of all cells that rank 0 has, to all ranks: each gets its own from there and shares them.
+template <class Real, class Number>
+void columns_from_first(const DataMatrix<Real>& X, DenseMatrix<Number>& all) {
+    if (!X.is_part()) {
+        return;
+    }
+    Communicator& ranks = X.ranks();
+    const std::vector<CellRange> ranges = gather_one(ranks, X.held());
+    const auto columns = [&](int r) {
+        return std::span<Number>(all.data() + all.rows() * ranges[r].first,
+                                 static_cast<std::size_t>(all.rows() * ranges[r].count));
+    };
+    std::vector<Communicator::Outgoing> sends;
+    std::vector<Communicator::Incoming> receives;
+    for (int r = 1; r < ranks.size(); ++r) {
+        if (ranks.rank() == 0 && !columns(r).empty()) {
+            sends.push_back({r, std::as_bytes(std::span<const Number>(columns(r)))});
+        }
+        if (ranks.rank() == r && !columns(r).empty()) {
+            receives.push_back({0, std::as_writable_bytes(columns(r))});
+        }
+    }
+    ranks.exchange(sends, receives);
+    share_columns(X, all);
+}
+
 /// The columns of all cells, from those that each rank holds: on every rank, or on `only` alone and empty on
-/// the others.
+/// the others. Where nothing is divided every rank has them anyway.
 template <class Real, class Number>
 DenseMatrix<Number> gather_cells(const DataMatrix<Real>& X, DenseMatrix<Number> here,
                                  std::optional<int> only = {}) {
-    const int rank = X.is_part() ? X.ranks().rank() : communicator().rank();
-    const bool wanted = !only || *only == rank;
     if (!X.is_part()) {
-        return wanted ? std::move(here) : DenseMatrix<Number>();
+        return here;
     }
     DenseMatrix<Number> all;
-    if (wanted) {
+    if (!only || *only == X.ranks().rank()) {
         all.resize(here.rows(), X.cells());
         all.middleCols(X.held().first, here.cols()) = here;
     }

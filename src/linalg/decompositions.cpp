@@ -20,10 +20,13 @@ TruncatedSvd thin_svd(const Matrix& A) {
     return {svd.matrixU(), svd.singularValues(), svd.matrixV()};
 }
 
-ThinQr thin_qr(const Matrix& A) {
+ThinQr thin_qr(Matrix A) {
     const Eigen::HouseholderQR<Matrix> qr(A);
-    return {.Q = qr.householderQ() * Matrix::Identity(A.rows(), A.cols()),
-            .R = qr.matrixQR().topRows(A.cols()).triangularView<Eigen::Upper>()};
+    A.resize(0, 0); // it has a copy, and may be long
+    const Index rows = qr.rows();
+    const Index cols = qr.cols();
+    return {.Q = qr.householderQ() * Matrix::Identity(rows, cols),
+            .R = qr.matrixQR().topRows(cols).triangularView<Eigen::Upper>()};
 }
 
 } // namespace pnmf

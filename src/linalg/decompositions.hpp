@@ -26,6 +26,6 @@ struct ThinQr {
     Matrix Q;
     Matrix R;
 };
-ThinQr thin_qr(const Matrix& A);
+ThinQr thin_qr(Matrix A);
 
 } // namespace pnmf

@@ -116,12 +116,13 @@ double truncated_svd_bytes(Index features, Index cells, Index rank) {
     const auto d = static_cast<double>(rank);
     const double numbers = takes_whole(features, cells, rank)
                                ? 4.0 * p * n
-                               : (2.0 * d + 10.0) * std::min(p, n) + 5.0 * std::max(p, n) * d;
+                               : (2.0 * d + 10.0) * std::min(p, n) + 2.5 * std::max(p, n) * d;
     return numbers * sizeof(double);
 }
 
 template <class Real>
-TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank, DataProducts* products) {
+TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank, DataProducts* products,
+                           std::optional<int> only) {
     const Index side = std::min(X.features(), X.cells());
     require(rank >= 1 && rank <= side, "the rank must be between 1 and min(features, cells) = {}, got {}",
             side, rank);
@@ -145,17 +146,24 @@ TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank, DataProducts* 
     }
     const Matrix space = leading_eigenvectors(side, normal_product(X, over_cells), rank, tolerance);
     const DenseMatrix<Real>& basis = space.cast<Real>(); // space itself when Real is double
-    const Matrix image =
-        over_cells ? Matrix(times_transposed_of_all<Real>(X, basis.transpose()).template cast<double>())
-                   : Matrix(transposed_times_of_all(X, basis).transpose().template cast<double>());
-    const ThinQr qr = thin_qr(image);
-    const TruncatedSvd small = thin_svd(qr.R);
-    const Matrix far = qr.Q * small.U;
-    const Matrix near = space * small.V;
-    return over_cells ? TruncatedSvd{far, small.S, near} : TruncatedSvd{near, small.S, far};
+    Matrix image;
+    if (over_cells) {
+        image = times_transposed_of_all<Real>(X, basis.transpose()).template cast<double>();
+    } else {
+        image = gather_cells(X, X.transposed_times(basis), only).transpose().template cast<double>();
+    }
+    if (image.size() == 0) { // another rank has it
+        return {};
+    }
+    const ThinQr qr = thin_qr(std::move(image));
+    TruncatedSvd small = thin_svd(qr.R);
+    Matrix far = qr.Q * small.U;
+    Matrix near = space * small.V;
+    return over_cells ? TruncatedSvd{std::move(far), std::move(small.S), std::move(near)}
+                      : TruncatedSvd{std::move(near), std::move(small.S), std::move(far)};
 }
 
-template TruncatedSvd truncated_svd(const DataMatrix<float>&, Index, DataProducts*);
-template TruncatedSvd truncated_svd(const DataMatrix<double>&, Index, DataProducts*);
+template TruncatedSvd truncated_svd(const DataMatrix<float>&, Index, DataProducts*, std::optional<int>);
+template TruncatedSvd truncated_svd(const DataMatrix<double>&, Index, DataProducts*, std::optional<int>);
 
 } // namespace pnmf

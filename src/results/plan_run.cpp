@@ -57,13 +57,11 @@ FitSize guessed_size(const DataView& X, const RunOptions& options, Index bytes_o
 
 /// The most scales, up to those there are, with which everything is kept in memory.
 template <RealNumber Real>
-Index scales_that_fit(const PreparedFit<Real>& prepared, FitSize size, double room, Index bytes_of_number,
-                      int threads) {
+Index scales_that_fit(const PreparedFit<Real>& prepared, const FitSize& size, double room,
+                      Index bytes_of_number, int threads) {
     const auto fits = [&](Index scales) {
-        FitSize tried = size;
-        tried.scales = scales;
-        tried.components = size.components / std::max<Index>(size.scales, 1) * scales;
-        return solver_memory(tried, prepared.options.solver, bytes_of_number, threads).total() <= room;
+        return solver_memory(size.with_scales(scales), prepared.options.solver, bytes_of_number, threads)
+                   .total() <= room;
     };
     Index most = 2;
     for (Index tried = 4; tried <= prepared.scales.size() && tried <= 1024 && fits(tried); tried += 2) {
@@ -159,8 +157,7 @@ MemoryPlan fit_into(const Room& room, const RunOptions& options, PreparedFit<Rea
         if (prepared.most_scales < size.scales) {
             prepared.notices.push_back(fmt::format(
                 "at most {} scales are kept: more do not fit into the memory", prepared.most_scales));
-            size.components = size.components / size.scales * prepared.most_scales;
-            size.scales = prepared.most_scales;
+            size = size.with_scales(prepared.most_scales);
         }
     }
     // Ranks hold W in memory: what each moves, all need.

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace pnmf {
 namespace {
@@ -40,7 +41,10 @@ Part part_of(const Vector& u, const Vector& v, double sign) {
 /// part.
 template <class Real>
 Pair<double> nonnegative_double_svd(const DataMatrix<Real>& X, Index rank, DataProducts* products) {
-    const TruncatedSvd svd = truncated_svd(X, rank, products);
+    TruncatedSvd svd = truncated_svd(X, rank, products, 0);
+    if (X.ranks().rank() > 0) {
+        return {}; // rank 0 makes it for all: vectors of all cells are long
+    }
     Pair<double> pair{Matrix(X.features(), rank), {}};
     Matrix Ht(X.cells(), rank); // the rows of H are long: threads must not write between each other's numbers
     pair.W.col(0) = std::sqrt(svd.S[0]) * svd.U.col(0).cwiseAbs();
@@ -54,8 +58,23 @@ Pair<double> nonnegative_double_svd(const DataMatrix<Real>& X, Index rank, DataP
         pair.W.col(k) = scale * larger.u;
         Ht.col(k) = scale * larger.v;
     });
+    svd.V.resize(0, 0);
     pair.H = converted_transpose<double>(Ht);
     return pair;
+}
+
+/// From rank 0 to all, where each has some of the cells.
+template <class Real>
+void send_pair(const DataMatrix<Real>& X, Index rank, Pair<Real>& pair) {
+    if (!X.is_part()) {
+        return;
+    }
+    pair.W.conservativeResize(X.features(), rank);
+    broadcast(X.ranks(), std::span<Real>(pair.W.data(), static_cast<std::size_t>(pair.W.size())), 0);
+    if (X.ranks().rank() > 0) {
+        pair.H.resize(rank, X.cells());
+    }
+    columns_from_first(X, pair.H);
 }
 
 template <class Fill>
@@ -95,7 +114,11 @@ Pair<Real> seed_pair(const DataMatrix<Real>& X, Index rank, Seeding seeding, std
             fill_zeros(pair.H, fill);
         }
     }
-    return {pair.W.template cast<Real>(), converted<Real>(pair.H)};
+    Pair<Real> result{pair.W.template cast<Real>(), converted<Real>(pair.H)};
+    if (seeding != Seeding::random) {
+        send_pair(X, rank, result);
+    }
+    return result;
 }
 
 template <class Real>

@@ -27,6 +27,9 @@ class RankMemory {
             m_ = std::max(m_, static_cast<double>(shares.slab(r).cells()));
             nodes_ = std::max(nodes_, static_cast<double>(shares.nodes_of(r).size()));
         }
+        const RankComponents of_rank = size.of_rank.value_or(RankComponents{.narrow = size.components});
+        components_ = static_cast<double>(of_rank.narrow + of_rank.wide);
+        slots_ = static_cast<double>(of_rank.slots);
         const Index group = scales_at_once(size.scales);
         const Index busy = std::max<Index>({4, size.ranks, threads});
         together_ = static_cast<double>(std::min(size.scales, (busy + group - 1) / group * group));
@@ -34,11 +37,14 @@ class RankMemory {
 
     double products_of(double scales) const { return scales * (2.0 * m_ * d_ + d_ * d_ + m_) * bytes_; }
 
-    /// W and H of the sweeps, `points` times; and where every rank has all of a sparse X, a copy of its own
-    /// cells, by columns and by rows.
+    /// Where every rank has all of X: W and H of the sweeps, `points` times; and of a sparse X a copy of its
+    /// own cells, by columns and by rows.
     double slab(double points) const {
-        const double copied = size_.dense || size_.divided ? 0.0 : size_.entries * m_ / n_;
-        return points * T_ * (p_ + m_) * d_ * bytes_ + 2.0 * copied * (bytes_ + sizeof(std::int32_t));
+        if (size_.divided) {
+            return 0.0;
+        }
+        const double copied = size_.dense ? 0.0 : size_.entries * m_ / n_;
+        return points * factors() + 2.0 * copied * (bytes_ + sizeof(std::int32_t));
     }
 
     /// `updating`: what threads hold of scales whose bases they update.
@@ -46,9 +52,46 @@ class RankMemory {
         const double owned = std::ceil(together_ / static_cast<double>(size_.ranks));
         const double sums = (together_ * nodes_ + owned * (all_nodes_ + 1.0)) * (p_ * d_ + d_ * d_) * bytes_;
         const double confirming = products_of(together_) + std::max(sums, halo());
-        const double gathered = 2.0 * n_ * d_ * bytes_; // H of a scale, when the sweeps end
+        // H of a scale with all cells, when the sweeps end: of divided data nobody asks for it then.
+        const double gathered = size_.divided ? 0.0 : 2.0 * n_ * d_ * bytes_;
         return std::max({updating + sums, halo(), confirming, gathered}) + graph();
     }
+
+    /// Sums over components, and how these lie in each other.
+    double shifts() const {
+        const double forest = (components_ * 4.0 + T_ * m_ + slots_ * 2.0) * sizeof(std::int32_t);
+        return forest + components_ * (3.0 * d_ + 10.0) * sizeof(double);
+    }
+
+    /// While components are shifted: what ranks tell each other of wide ones. Before the first time the
+    /// components of all cells are listed.
+    double shifting() const {
+        const double told = slots_ * (2.0 + 2.0 / static_cast<double>(size_.ranks)) * d_ * sizeof(double);
+        const double listing =
+            (T_ * n_ + 7.0 * static_cast<double>(size_.components)) * sizeof(std::int32_t) +
+            static_cast<double>(threads_) * n_ * sizeof(double);
+        return std::max(told, listing);
+    }
+
+    /// What needs all cells of a scale, one scale at a time and beside the factors: a link of the chained
+    /// start and the check of a scale that was left out (H, products of this rank's cells, the weights of all
+    /// list entries, terms of the objective), and the clusters of the assessment (an embedding in double
+    /// precision and a copy, and labels).
+    double whole() const {
+        const double weights =
+            has_lists() ? 2.0 * static_cast<double>(size_.edges) * sizeof(double) + 2.0 * n_ * sizeof(double)
+                        : 2.0 * static_cast<double>(size_.edges) * entry_bytes;
+        const double link = (n_ * d_ + 3.0 * p_ * d_) * bytes_ + products_of(1.0) + m_ * d_ * bytes_ +
+                            weights + 5.0 * (n_ + m_) * sizeof(double);
+        constexpr double searched = 19.0 * 12.0; // numbers of clusters and scales, dealt out over the ranks
+        const double labels = T_ * sizeof(Index) +
+                              std::ceil(searched / static_cast<double>(size_.ranks)) * sizeof(std::uint16_t);
+        const double assessing = (2.0 * n_ * d_ + m_ * d_) * sizeof(double) + labels * n_;
+        return std::max(link, assessing);
+    }
+
+    /// W and H, of the cells of this rank.
+    double factors() const { return T_ * (p_ + m_) * d_ * bytes_; }
 
     double cells() const { return m_; }
 
@@ -87,6 +130,8 @@ class RankMemory {
     double nodes_ = 0; ///< of the tree of blocks, on one rank at most
     double all_nodes_ = 0;
     double together_ = 0; ///< scales that are worked on at once
+    double components_ = 0;
+    double slots_ = 0;
 };
 
 } // namespace
@@ -131,9 +176,18 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
         const RankMemory rank(size, bytes_of_number, threads);
         memory.slab = rank.slab(memory.before > 0.0 ? 2.0 : 1.0);
         memory.products = rank.products_of(T);
-        // Scales that were left out are judged with all cells on every rank; of divided data one by one.
+        const bool shifted = memory.shifts > 0.0;
+        memory.shifts = shifted ? rank.shifts() : 0.0;
         memory.work = std::max(rank.work(groups * copies * (p + rank.cells()) * d * bytes),
-                               confirm(size.divided ? 1.0 : busy));
+                               shifted ? rank.shifting() : 0.0);
+        if (size.divided) {
+            memory.factors = rank.factors();
+            memory.before = memory.before > 0.0 ? memory.factors : 0.0;
+            memory.coarser = size.nested ? memory.factors / 3.0 : 0.0;
+            memory.whole = rank.whole();
+        } else { // scales that were left out are judged with all cells on every rank
+            memory.work = std::max(memory.work, confirm(busy));
+        }
         return memory;
     }
     const double updating = groups * (copies * (p + n) * d * bytes + bases);

@@ -1,5 +1,9 @@
+#include "linalg/cell_blocks.hpp"
+#include "persistence/union_find.hpp"
+
 #include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
+#include <pnmf/linalg/sampling.hpp>
 #include <pnmf/remedy.hpp>
 #include <pnmf/solvers/memory_plan.hpp>
 
@@ -41,6 +45,72 @@ std::string what_needs_less(Index bytes_of_number, int threads, const Allowed& a
     }
     return fmt::format("Fewer scales{}{}, or a lower rank needs less",
                        bytes_of_number > 4 ? ", single precision" : "", threads > 1 ? ", fewer threads" : "");
+}
+
+/// Components at each scale, as ranks hold them.
+RankComponents components_of_ranks(const SpanningTree& tree, const std::vector<double>& epsilon,
+                                   const BlockShares& shares) {
+    constexpr std::int32_t wide = -1;
+    UnionFind sets(tree.cells);
+    std::vector<std::int32_t> block(static_cast<std::size_t>(tree.cells)); // of a set, or that it is wide
+    std::vector<int> rank_of_block;
+    for (int r = 0; r < shares.ranks(); ++r) {
+        rank_of_block.resize(static_cast<std::size_t>(shares.first[r + 1]), r);
+    }
+    std::vector<Index> narrow(static_cast<std::size_t>(shares.ranks()), 0);
+    std::vector<Index> sum_of_narrow = narrow;
+    RankComponents result;
+    Index wide_sets = 0;
+    Index cells_in_wide = 0;
+    const auto count = [&](Index set, Index one) {
+        if (block[set] == wide) {
+            wide_sets += one;
+            cells_in_wide += one * sets.size(set);
+        } else {
+            narrow[rank_of_block[block[set]]] += one;
+        }
+    };
+    for (Index j = 0; j < tree.cells; ++j) {
+        block[j] = static_cast<std::int32_t>(shares.blocks.of(j));
+        count(j, 1);
+    }
+    auto edge = tree.edges.begin();
+    for (const double limit : epsilon) {
+        for (; edge != tree.edges.end() && edge->length < limit; ++edge) {
+            const Index a = sets.find(edge->i);
+            const Index b = sets.find(edge->j);
+            count(a, -1);
+            count(b, -1);
+            const std::int32_t joined = block[a] == block[b] ? block[a] : wide;
+            sets.join(a, b);
+            const Index set = sets.find(a);
+            block[set] = joined;
+            count(set, 1);
+        }
+        for (std::size_t r = 0; r < narrow.size(); ++r) {
+            sum_of_narrow[r] += narrow[r];
+        }
+        result.wide += wide_sets;
+        result.slots += std::min(cells_in_wide, wide_sets * std::ssize(shares.nodes));
+    }
+    result.narrow = *std::max_element(sum_of_narrow.begin(), sum_of_narrow.end());
+    return result;
+}
+
+/// The same where `scales` of them will be taken: an equal share of those looked at, at most some hundreds.
+RankComponents components_of_ranks(const SpanningTree& tree, const std::vector<double>& epsilon, Index scales,
+                                   const BlockShares& shares) {
+    constexpr Index most = 500;
+    std::vector<double> looked_at;
+    for (const Index t : evenly_spaced(std::min<Index>(most, std::ssize(epsilon)), std::ssize(epsilon))) {
+        looked_at.push_back(epsilon[t]);
+    }
+    const auto share_of = [&](Index sum) {
+        return static_cast<Index>(std::ceil(static_cast<double>(sum) * static_cast<double>(scales) /
+                                            static_cast<double>(looked_at.size())));
+    };
+    const RankComponents all = components_of_ranks(tree, looked_at, shares);
+    return {.narrow = share_of(all.narrow), .wide = share_of(all.wide), .slots = share_of(all.slots)};
 }
 
 } // namespace
@@ -88,6 +158,12 @@ FitSize fit_size(const PreparedFit<Real>& prepared, bool start_is_made, bool nes
     // Of few scales that are not known yet: an equal share of the components of all.
     const Index components =
         std::accumulate(betti0.begin(), betti0.end(), Index{0}) * scales / prepared.scales.size();
+    const Index ranks = communicator().size();
+    std::optional<RankComponents> of_rank;
+    if (ranks > 1 && prepared.tree) {
+        of_rank = components_of_ranks(*prepared.tree, prepared.scales.epsilon, scales,
+                                      share(usual_blocks(n), ranks));
+    }
     return {.features = prepared.X->features(),
             .cells = n,
             .scales = scales,
@@ -97,9 +173,10 @@ FitSize fit_size(const PreparedFit<Real>& prepared, bool start_is_made, bool nes
             .seeded = start_is_made,
             .edges = neighbors ? std::min(pairs, n * (*neighbors + 1)) : pairs,
             .components = components,
-            .ranks = communicator().size(),
+            .ranks = ranks,
             .divided = prepared.X->is_part(),
-            .entries = static_cast<double>(prepared.X->nonzeros())};
+            .entries = static_cast<double>(prepared.X->nonzeros()),
+            .of_rank = of_rank};
 }
 
 template Index expected_scales(const PreparedFit<float>&);

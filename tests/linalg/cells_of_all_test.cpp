@@ -48,6 +48,9 @@ TEST_F(CellsOfAll, ColumnsAreGatheredOnEveryRankOrOnOne) {
         const DenseMatrix<float> here = held_columns(X, H);
         EXPECT_EQ(here, H.middleCols(X.held().first, X.held().count));
         EXPECT_EQ(gather_cells(X, here), H);
+        DenseMatrix<float> sent = X.ranks().rank() == 0 ? H : DenseMatrix<float>::Zero(5, 900);
+        columns_from_first(X, sent);
+        EXPECT_EQ(sent, H);
         const int last = X.ranks().size() - 1;
         EXPECT_EQ(gather_cells(X, here, last), X.ranks().rank() == last ? H : DenseMatrix<float>());
     });

@@ -145,20 +145,37 @@ class MpiProgram(unittest.TestCase):
         # Factors of 29 MB: large beside what a process needs anyway. The plan takes the worst order of the cells.
         large = ["--preset", "points", "--neighbors", "4", "--max-scales", "20", "--rank", "40", "--clusters", "1", "--no-report",
                  "--start", "broadcast", "--max-sweeps", "2", "--precision", "double", "--memory", "8G"]
-        planned = {}
-        for ranks in (2, 4):
-            done = run(ranks, "fit", self.folder / "wide.npy", "-o", self.folder / f"planned_{ranks}", *large)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            summary = json.loads((self.folder / f"planned_{ranks}/summary.json").read_text())
-            planned[ranks] = summary["planned_bytes"]
-            ratio = summary["peak_bytes"] / planned[ranks]
-            self.assertTrue(0.4 < ratio < 1.0, f"{ranks} ranks: {ratio} of {planned[ranks]}; {done.stderr}")
-        self.assertLess(planned[4], planned[2])
+        divided = ["--space", "pca:6", "--drop-empty", "--genes", "50"]
+        for data, more, least in (("wide.npy", [], 0.4), ("sparse.h5ad", divided, 0.6)):
+            planned = {}
+            for ranks in (2, 4):
+                folder = self.folder / f"planned_{data}_{ranks}"
+                done = run(ranks, "fit", self.folder / data, "-o", folder, *large, *more)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                summary = json.loads((folder / "summary.json").read_text())
+                planned[ranks] = summary["planned_bytes"]
+                ratio = summary["peak_bytes"] / planned[ranks]
+                self.assertTrue(least < ratio < 1.0, f"{data}, {ranks} ranks: {ratio} of {planned[ranks]}; {done.stderr}")
+            self.assertLess(planned[4], planned[2])
 
-    def begin(self, name, data):
+    def test_a_stopped_run_of_divided_cells_goes_on_with_another_number_of_ranks(self):
+        counts = ["--preset", "points", "--neighbors", "4", "--max-scales", "3", "--rank", "3", "--clusters", "3", "--no-report",
+                  "--space", "pca:6", "--drop-empty"]
+        stopped = self.begin("divided", "sparse.h5ad", counts)
+        stopped.send_signal(signal.SIGUSR1)
+        said = stopped.communicate(timeout=60)[1]
+        self.assertIn("saved", said)
+        after = re.search(r"after sweep (\d+)", said)  # or while the start was made
+        more = [*counts, "--tolerance", "0", "--max-sweeps", (int(after[1]) if after else 0) + 3]
+        for ranks, name, how in ((3, "divided", ["--resume"]), (0, "undivided", [])):
+            done = run(ranks, "fit", self.folder / "sparse.h5ad", "-o", self.folder / name, *more, *how)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(contents(self.folder / "divided/result.h5ad"), contents(self.folder / "undivided/result.h5ad"))
+
+    def begin(self, name, data, how=FIT):
         """Two ranks that sweep until they are stopped, and have saved a checkpoint."""
         started = subprocess.Popen(
-            [MPIRUN, "-n", "2", PNMF, "fit", self.folder / data, "-o", self.folder / name, *FIT]
+            [MPIRUN, "-n", "2", PNMF, "fit", self.folder / data, "-o", self.folder / name, *how]
             + ["--tolerance", "0", "--max-sweeps", "1000000", "--checkpoint-every", "0"],
             stderr=subprocess.PIPE, text=True)
         limit = time.monotonic() + 60

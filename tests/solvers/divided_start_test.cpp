@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 /// Starts of which each rank holds X of some cells.
 namespace pnmf::test {
 namespace {
@@ -26,6 +28,10 @@ void expect_the_chain_of_one_process(const FiltrationOptions& options, Index cel
     const Problem<double> problem{
         &whole, filtration.graph.get(), filtration.scales.epsilon, {0.8, 0.6, 0.05}};
     const Pair<double> pair = seed_pair(whole, 4);
+    std::map<Seeding, Pair<double>> seeds;
+    for (const Seeding seeding : {Seeding::nndsvda, Seeding::nndsvdar, Seeding::random}) {
+        seeds[seeding] = seed_pair(whole, 4, seeding, 7);
+    }
     const Factors<double> expected = chained_start(problem, pair);
     const Factors<double> broadcast = broadcast_start(problem, pair);
     const Evaluation evaluated = evaluate(problem, broadcast, BasisForm::unit_columns);
@@ -37,6 +43,11 @@ void expect_the_chain_of_one_process(const FiltrationOptions& options, Index cel
             const DataMatrix<double> X(columns_of(values, range), range);
             Problem<double> divided = problem;
             divided.X = &X;
+            for (const Seeding seeding : {Seeding::nndsvda, Seeding::nndsvdar, Seeding::random}) {
+                const Pair<double> one = seed_pair(X, 4, seeding, 7);
+                EXPECT_EQ(one.W, seeds.at(seeding).W);
+                EXPECT_EQ(one.H, seeds.at(seeding).H);
+            }
             Factors<double> found = chained_start(divided, pair);
             expect_part(found, expected, range);
             // From a chain that has come to the coarsest scale.

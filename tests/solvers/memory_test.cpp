@@ -20,21 +20,32 @@ FitSize many_cells(Index ranks) {
 
 TEST(SolverMemory, OfARankIsLessTheMoreRanksThereAre) {
     const SolverMemory one = solver_memory(many_cells(1), {}, 4, 2);
-    double before = 1.2 * one.total(); // two ranks keep what they work on beside what is stored
+    const double bases = 12 * 2000 * 30 * 4; // W is on every rank
+    double before = one.total();
     for (const Index ranks : {2, 4, 8, 16}) {
         const SolverMemory memory = solver_memory(many_cells(ranks), {}, 4, 2);
+        const double share = 1.0 / static_cast<double>(ranks);
         EXPECT_LT(memory.total(), before) << ranks;
-        EXPECT_NEAR(memory.products / one.products, 1.0 / static_cast<double>(ranks), 0.1) << ranks;
-        EXPECT_EQ(memory.factors, one.factors) << ranks; // H of all cells is on every rank
+        EXPECT_NEAR(memory.products / one.products, share, 0.1 * share) << ranks;
+        EXPECT_NEAR((memory.factors - bases) / (one.factors - bases), share, 0.1 * share) << ranks;
+        EXPECT_EQ(memory.before, memory.factors) << ranks;
         before = memory.total();
     }
 }
 
+TEST(SolverMemory, OfRanksThatHaveAllOfXHasHOfAllCells) {
+    FitSize size = many_cells(4);
+    size.divided = false;
+    EXPECT_EQ(solver_memory(size, {}, 4, 2).factors, solver_memory(many_cells(1), {}, 4, 2).factors);
+}
+
 TEST(SolverMemory, OfRanksThatAllHaveASparseMatrixHasTheirCopiesOfIt) {
     FitSize size = many_cells(4);
-    const double divided = solver_memory(size, {}, 4, 2).slab;
+    EXPECT_EQ(solver_memory(size, {}, 4, 2).slab, 0.0); // divided: worked on in place
     size.divided = false;
-    const double copied = solver_memory(size, {}, 4, 2).slab - divided;
+    const double sparse = solver_memory(size, {}, 4, 2).slab;
+    size.dense = true;
+    const double copied = sparse - solver_memory(size, {}, 4, 2).slab;
     EXPECT_NEAR(copied / (2.0 * 8.0 * size.entries / 4.0), 1.0, 0.1); // by columns and by rows
 }
 

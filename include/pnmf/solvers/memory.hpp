@@ -4,8 +4,18 @@
 #include <pnmf/types.hpp>
 
 #include <algorithm>
+#include <optional>
 
 namespace pnmf {
+
+/// Components of the graphs as ranks hold them, over all scales. One that is inside a block of cells is on
+/// the rank that has the block; the others, *wide* ones, are on every rank
+/// (src/backends/cpu/shift_forest.hpp).
+struct RankComponents {
+    Index narrow = 0; ///< of the rank that has the most
+    Index wide = 0;
+    Index slots = 0; ///< pairs of a wide component and a node of the tree of blocks with cells of it, at most
+};
 
 /// Sizes of a fit that its memory depends on.
 struct FitSize {
@@ -21,22 +31,40 @@ struct FitSize {
     Index ranks = 1;      ///< processes that share the cells
     bool divided = false; ///< each of them holds X of its own cells alone
     double entries = 0;   ///< stored in X, for all cells
+    /// With several ranks; none: as if each had all components.
+    std::optional<RankComponents> of_rank{};
+
+    /// With another number of scales: each has an equal share of the components.
+    FitSize with_scales(Index count) const {
+        FitSize other = *this;
+        const Index before = std::max<Index>(scales, 1);
+        other.scales = count;
+        other.components = components / before * count;
+        if (other.of_rank) {
+            other.of_rank = {.narrow = of_rank->narrow / before * count,
+                             .wide = of_rank->wide / before * count,
+                             .slots = of_rank->slots / before * count};
+        }
+        return other;
+    }
 };
 
 /// Bytes that a solver and its start hold at most, beside the data and what the graphs of all scales share.
 /// With several ranks: the rank that has the most cells.
 struct SolverMemory {
-    double factors = 0;  ///< W_t and H_t
+    double factors = 0;  ///< W_t and H_t; where X is divided, H of this rank's cells
     double before = 0;   ///< the point before, for the momentum of `stationary`
-    double slab = 0;     ///< several ranks: the factors that sweeps work on, H of this rank's cells
+    double slab = 0;     ///< several ranks that have all of X: the factors that sweeps work on
     double products = 0; ///< WᵀX, WᵀW, HA and degrees of every scale
     double shifts = 0;   ///< sums over the components of every scale
     double work = 0;     ///< of the threads: XHᵀ, and the graph of one scale
     double coarser = 0;  ///< factors of the coarser level, while finer ones are interpolated from them
     double seeding = 0;  ///< the decomposition that the first pair is made from, before all else
+    double whole = 0;    ///< several ranks: what needs all cells of one scale, in start and assessment
 
     double total() const {
-        return std::max(seeding, factors + std::max(before + slab + products + shifts, coarser) + work);
+        const double sweeps = std::max(before + slab + products + shifts, coarser) + work;
+        return std::max(seeding, factors + std::max(sweeps, whole));
     }
     /// What is free again when the last sweep is done.
     double freed() const { return total() - factors; }
