@@ -10,6 +10,7 @@
 #include "backends/cuda/cuda_kmeans.hpp"
 #include "backends/cuda/cuda_pairs.hpp"
 #include "backends/cuda/cuda_products.hpp"
+#include "backends/cuda/cuda_rank_backend.hpp"
 #endif
 
 #include <pnmf/error.hpp>
@@ -26,15 +27,16 @@ template <class Real>
 struct Row {
     std::string_view name;
     std::unique_ptr<Backend<Real>> (*make)(const Problem<Real>&);
+    std::unique_ptr<Backend<Real>> (*make_of_ranks)(const Problem<Real>&, Communicator&, const CellBlocks&);
     std::unique_ptr<Chain<Real>> (*make_chain)(const Problem<Real>&);
 };
 
 /// The backends of this build: a device adds its row here.
 template <class Real>
 constexpr std::array table{
-    Row<Real>{"cpu", make_cpu_backend<Real>, make_cpu_chain<Real>},
+    Row<Real>{"cpu", make_cpu_backend<Real>, make_rank_backend<Real>, make_cpu_chain<Real>},
 #ifdef PNMF_HAS_CUDA
-    Row<Real>{"cuda", make_cuda_backend<Real>, make_cuda_chain<Real>},
+    Row<Real>{"cuda", make_cuda_backend<Real>, make_cuda_rank_backend<Real>, make_cuda_chain<Real>},
 #endif
 };
 
@@ -117,24 +119,27 @@ KMeansFunction kmeans_on([[maybe_unused]] const std::string& device) {
 
 template <class Real>
 std::unique_ptr<Backend<Real>> make_backend(const std::string& name, const Problem<Real>& problem) {
-    const Row<Real>& row = row_of<Real>(name);
     Communicator& ranks = communicator();
-    if (ranks.size() > 1) {
-        require(name == "cpu",
-                "the device {} is not used with several ranks: sweeps of {} ranks are made on cpu", name,
-                ranks.size());
-        return make_rank_backend(problem, ranks, usual_blocks(problem.cells()));
-    }
-    return row.make(problem);
+    return ranks.size() > 1 ? make_rank_backend(name, problem, ranks, usual_blocks(problem.cells()))
+                            : row_of<Real>(name).make(problem);
+}
+
+template <class Real>
+std::unique_ptr<Backend<Real>> make_rank_backend(const std::string& device, const Problem<Real>& problem,
+                                                 Communicator& ranks, const CellBlocks& blocks) {
+    return row_of<Real>(device).make_of_ranks(problem, ranks, blocks);
 }
 
 template <class Real>
 std::unique_ptr<Chain<Real>> make_chain(const std::string& device, const Problem<Real>& problem) {
-    return row_of<Real>(device).make_chain(problem);
+    // Only the CPU's divides its work over ranks.
+    return row_of<Real>(communicator().size() > 1 ? "cpu" : device).make_chain(problem);
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template std::unique_ptr<Backend<Real>> make_backend(const std::string&, const Problem<Real>&);          \
+    template std::unique_ptr<Backend<Real>> make_rank_backend(const std::string&, const Problem<Real>&,      \
+                                                              Communicator&, const CellBlocks&);             \
     template std::unique_ptr<Chain<Real>> make_chain(const std::string&, const Problem<Real>&);              \
     template std::unique_ptr<DataProducts> cuda_data_products(const DataMatrix<Real>&);
 PNMF_INSTANTIATE(float)

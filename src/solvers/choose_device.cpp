@@ -1,5 +1,7 @@
 #include "solvers/choose_device.hpp"
 
+#include "linalg/cell_blocks.hpp"
+
 #include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
@@ -7,6 +9,9 @@
 #include <pnmf/remedy.hpp>
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
 
 namespace pnmf {
 namespace {
@@ -26,6 +31,30 @@ double work_of(const DeviceNeed& need) {
     return columns * (static_cast<double>(need.nonzeros) + static_cast<double>(need.graph_entries));
 }
 
+/// What the devices of all ranks have in common. Every rank must ask: then all of them choose alike. Free
+/// memory is what there is for each rank.
+DeviceFacts facts_of_all() {
+    Communicator& ranks = communicator();
+    DeviceFacts facts = cuda_device();
+    if (ranks.size() == 1) {
+        return facts;
+    }
+    least_of(ranks, 0.0); // all have given back what they had, and begun to use their devices
+    facts = cuda_device();
+    if (least_of(ranks, facts.found ? 1.0 : 0.0) == 0.0 && facts.found) {
+        facts.found = false;
+        facts.reason = "another rank has none";
+    }
+    facts.free_bytes = least_of(ranks, facts.free_bytes / facts.sharing);
+    facts.sharing = static_cast<int>(most_of(ranks, facts.sharing));
+    return facts;
+}
+
+/// Of the rank that needs most.
+double most_device_bytes(const DeviceNeed& need) {
+    return most_of(communicator(), cuda_device_bytes(need));
+}
+
 void require_usable(const DeviceFacts& cuda) {
     require(cuda.built, "the device cuda is not in this build of pnmf: it was configured without CUDA");
     require(cuda.found, "the device cuda cannot be used: {}", cuda.reason);
@@ -36,8 +65,11 @@ std::string gigabytes(double bytes) {
 }
 
 std::string sizes_on(const DeviceFacts& facts, double bytes) {
-    return fmt::format("this run needs {} on the {}, of whose {} are free {}", gigabytes(bytes), facts.name,
-                       gigabytes(facts.total_bytes), gigabytes(facts.free_bytes));
+    const bool alone = facts.sharing == 1;
+    return fmt::format("this run needs {} on the {}{}, of whose {} are free {}{}", gigabytes(bytes),
+                       facts.name, communicator().size() > 1 ? " for each rank" : "",
+                       gigabytes(facts.total_bytes), gigabytes(facts.free_bytes),
+                       alone ? "" : fmt::format(" for each of {}", facts.sharing));
 }
 
 void refuse_unless_fits(double bytes, const DeviceFacts& facts, const DeviceNeed& need) {
@@ -65,17 +97,26 @@ std::string what_is_given_up(const DeviceNeed& need, const DeviceChoice& choice)
                                    : "the point before and sums over components are");
 }
 
+std::string for_ranks(const DeviceFacts& facts) {
+    const int ranks = communicator().size();
+    if (ranks == 1) {
+        return "";
+    }
+    return fmt::format(" for each of {} ranks{}; neighbours and start are made on the processors", ranks,
+                       facts.sharing > 1 ? fmt::format(", {} of which share one", facts.sharing) : "");
+}
+
 } // namespace
 
 DeviceChoice choose_device(Device asked, const DeviceNeed& need) {
     return asked == Device::cpu ? DeviceChoice{}
-                                : choose_device(asked, need, cuda_device(), cuda_device_bytes);
+                                : choose_device(asked, need, facts_of_all(), most_device_bytes);
 }
 
 void check_device_memory(Device asked, const DeviceNeed& least) {
-    const DeviceFacts facts = asked == Device::cuda ? cuda_device() : DeviceFacts{};
+    const DeviceFacts facts = asked == Device::cuda ? facts_of_all() : DeviceFacts{};
     if (facts.found) {
-        refuse_unless_fits(cuda_device_bytes(given_up(least, false, false)), facts, least);
+        refuse_unless_fits(most_device_bytes(given_up(least, false, false)), facts, least);
     }
 }
 
@@ -83,9 +124,6 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFac
                            const std::function<double(const DeviceNeed&)>& bytes_of) {
     if (asked == Device::cpu) {
         return {};
-    }
-    if (asked == Device::automatic && communicator().size() > 1) {
-        return {}; // a device for each rank is not there yet
     }
     const bool demanded = asked == Device::cuda;
     if (demanded) {
@@ -97,8 +135,13 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFac
     if (!facts.found) {
         return {.notice = fmt::format("device: cpu; cuda cannot be used: {}", facts.reason)};
     }
-    if (!demanded && work_of(need) < least_work) {
+    if (!demanded && most_of(communicator(), work_of(need)) < least_work) {
         return {.notice = fmt::format("device: cpu; these data are too small to gain by the {}", facts.name)};
+    }
+    if (!demanded && facts.sharing > 1) {
+        return {.notice =
+                    fmt::format("device: cpu; {} ranks would share the {}, which one process uses better",
+                                facts.sharing, facts.name)};
     }
     // From what costs nothing to what costs most sweeps.
     DeviceChoice choice{.device = Device::cuda};
@@ -117,8 +160,8 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFac
         }
         return {.notice = fmt::format("device: cpu; {}", sizes_on(facts, bytes))};
     }
-    choice.notice = fmt::format("device: cuda, {}; {} of its memory planned{}", facts.name, gigabytes(bytes),
-                                what_is_given_up(need, choice));
+    choice.notice = fmt::format("device: cuda, {}; {} of its memory planned{}{}", facts.name,
+                                gigabytes(bytes), for_ranks(facts), what_is_given_up(need, choice));
     return choice;
 }
 
@@ -188,10 +231,65 @@ void check_device(const SolverOptions& options) {
     }
     require(options.algorithm == Algorithm::stationary,
             "the algorithm {} is made on the cpu alone, not on the device cuda", name_of(options.algorithm));
-    require(communicator().size() == 1, "the device cuda is not used with several ranks, got {}",
-            communicator().size());
     require_usable(cuda_device());
 }
+
+namespace {
+
+/// Entries of X in the cells of a slab.
+template <class Real>
+std::int64_t entries_of(const DataMatrix<Real>& X, const BlockSlab& slab) {
+    if (!X.is_sparse()) {
+        return X.features() * slab.cells();
+    }
+    const SparseView<Real> columns = X.columns();
+    return X.is_part() ? columns.nonzeros()
+                       : columns.start[slab.first_cell() + slab.cells()] - columns.start[slab.first_cell()];
+}
+
+/// Of one rank in place of all cells.
+template <class Real>
+void take_share(const Problem<Real>& problem, const Communicator& ranks, DeviceNeed& need) {
+    const BlockShares shares = share(usual_blocks(problem.cells()), ranks.size());
+    const BlockSlab slab = shares.slab(ranks.rank());
+    const Index first = slab.first_cell();
+    const Index past = first + slab.cells();
+    need.ranks = ranks.size();
+    need.cells = slab.cells();
+    need.cells_in_block = shares.blocks.size;
+    need.nonzeros = entries_of(*problem.X, slab);
+    const auto* graph = dynamic_cast<const SparseMultiscaleGraph*>(problem.graph);
+    if (graph == nullptr) {
+        need.graph_entries = problem.cells() * slab.cells();
+        need.gathered = problem.cells();
+    } else {
+        const NeighborLists& lists = graph->lists();
+        need.graph_entries = lists.start[past] - lists.start[first];
+        std::vector<char> theirs(static_cast<std::size_t>(problem.cells()), 0);
+        for (Index j = first; j < past; ++j) {
+            std::vector<char> to(static_cast<std::size_t>(ranks.size()), 0); // a column may go to several
+            for (auto e = lists.start[j]; e < lists.start[j + 1]; ++e) {
+                const Index other = lists.cell[e];
+                if (other < first || other >= past) {
+                    const auto after =
+                        std::upper_bound(shares.first.begin(), shares.first.end(), shares.blocks.of(other));
+                    to[after - shares.first.begin() - 1] = 1;
+                    theirs[other] = 1;
+                }
+            }
+            need.sent += std::count(to.begin(), to.end(), 1);
+        }
+        need.halo = std::count(theirs.begin(), theirs.end(), 1);
+    }
+    // A component counts once in each block that has cells of it.
+    const Diagram diagram = h0_diagram(problem.graph->tree());
+    need.components = 0;
+    for (const double epsilon : problem.epsilon) {
+        need.components += std::min(slab.cells(), betti0(diagram, epsilon) * (slab.past - slab.first));
+    }
+}
+
+} // namespace
 
 template <class Real>
 DeviceNeed device_need(const Problem<Real>& problem, Index rank, const SolverOptions& options) {
@@ -212,13 +310,19 @@ DeviceNeed device_need(const Problem<Real>& problem, Index rank, const SolverOpt
     for (const double epsilon : problem.epsilon) {
         need.components += betti0(diagram, epsilon);
     }
+    if (communicator().size() > 1) {
+        take_share(problem, communicator(), need);
+    }
     return need;
 }
 
 template <class Real>
 Device device_of(const Problem<Real>& problem, Index rank, const SolverOptions& options) {
-    if (options.device != Device::automatic || communicator().size() > 1 || !cuda_device().found) {
+    if (options.device != Device::automatic || !cuda_device().built) {
         return options.device == Device::cuda ? Device::cuda : Device::cpu;
+    }
+    if (communicator().size() == 1 && !cuda_device().found) {
+        return Device::cpu; // the sizes of the run do not matter
     }
     return choose_device(options.device, device_need(problem, rank, options)).device;
 }

@@ -20,6 +20,7 @@ struct DeviceFacts {
     std::string reason{};    ///< why it cannot be used
     double free_bytes = 0.0; ///< of its memory
     double total_bytes = 0.0;
+    int sharing = 1; ///< ranks of this machine that use it
 };
 
 /// Sizes that the memory of a run on a device depends on.
@@ -36,6 +37,13 @@ struct DeviceNeed {
     bool momentum = true;           ///< the point before is kept
     bool shifts = true;             ///< sums over components are
     Index bytes_of_number = 8;
+
+    // Of one of several ranks: then sizes above are those of its own cells, but for those of W.
+    Index ranks = 1;
+    Index cells_in_block = 0; ///< linalg/cell_blocks.hpp
+    Index halo = 0;           ///< columns of H of other ranks that its neighbours are
+    Index sent = 0;           ///< its own that are neighbours of theirs
+    Index gathered = 0;       ///< columns of H of all ranks, where every product with the graph needs them
 };
 
 /// Of the device "cuda" (src/backends/table.cpp). Without CUDA in the build: not built, and 0 bytes.

@@ -5,6 +5,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/filtration.hpp>
+#include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/linalg/effective_rank.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/adapt_scales.hpp>
@@ -37,14 +38,16 @@ template <RealNumber Real>
 DeviceNeed least_need(const PreparedFit<Real>& prepared) {
     const FiltrationOptions& filtration = prepared.options.filtration;
     const Index n = prepared.X->cells();
+    const Index here = std::max<Index>(1, share_of_rank(n, communicator()).count); // of all ranks' the most
+    const double share = static_cast<double>(here) / static_cast<double>(n);
     const Index scales = prepared.options.scale_error ? 2 : filtration.scales.max_scales.value_or(1);
     return {.features = prepared.X->features(),
-            .cells = n,
+            .cells = here,
             .scales = std::min(scales, n),
             .rank = prepared.rank,
             .dense = !prepared.X->is_sparse(),
-            .nonzeros = prepared.X->nonzeros(),
-            .graph_entries = n * (filtration.neighbors ? *filtration.neighbors : n),
+            .nonzeros = static_cast<std::int64_t>(share * static_cast<double>(prepared.X->nonzeros())),
+            .graph_entries = here * (filtration.neighbors ? *filtration.neighbors : n),
             .table = !filtration.neighbors,
             .bytes_of_number = sizeof(Real)};
 }

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 namespace pnmf::test {
@@ -14,10 +15,11 @@ namespace pnmf::test {
 template <class Real>
 class CrewBackend final : public Backend<Real> {
   public:
-    CrewBackend(const Problem<Real>& problem, int ranks, const CellBlocks& blocks)
+    CrewBackend(const Problem<Real>& problem, int ranks, const CellBlocks& blocks,
+                const std::string& device = "cpu")
         : ranks_(ranks), factors_(static_cast<std::size_t>(ranks)), previous_(factors_.size()),
           backends_(factors_.size()) {
-        ranks_.run([&](int r) { backends_[r] = make_rank_backend(problem, ranks_[r], blocks); });
+        ranks_.run([&](int r) { backends_[r] = make_rank_backend(device, problem, ranks_[r], blocks); });
     }
 
     ThreadRanks& ranks() { return ranks_; }
@@ -61,7 +63,7 @@ class CrewBackend final : public Backend<Real> {
     void undo() override {
         each([](auto& one) { one.undo(); });
     }
-    bool can_freeze() const override { return true; }
+    bool can_freeze() const override { return backends_.front()->can_freeze(); }
     void freeze(const FrozenScales& frozen) override {
         each([&](auto& one) { one.freeze(frozen); });
     }

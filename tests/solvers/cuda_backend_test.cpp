@@ -1,6 +1,7 @@
 #include "solvers/backend_body.hpp"
 #include "solvers/chain.hpp"
 #include "solvers/choose_device.hpp"
+#include "solvers/why_no_cuda.hpp"
 #include "support/clouds.hpp"
 
 #include <pnmf/error.hpp>
@@ -13,12 +14,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
-
-std::string why_no_cuda() {
-    const DeviceFacts facts = cuda_device();
-    return !facts.built ? "this build has no code for CUDA devices (PNMF_CUDA)"
-                        : (facts.found ? "" : "no CUDA device: " + facts.reason);
-}
 
 template <class R>
 struct MakeCuda {

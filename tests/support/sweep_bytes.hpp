@@ -13,10 +13,10 @@
 namespace pnmf::test {
 
 /// Bytes that each rank sends in one sweep, by the formula of docs/ranks.md, whose letters these are. The
-/// graph must be one of neighbours.
+/// graph must be one of neighbours. `devices`: of ranks that each have one.
 template <class Real>
 std::vector<Index> sweep_bytes(const Problem<Real>& problem, Index d, const BlockShares& shares, Index E,
-                               const FrozenScales& frozen = {}) {
+                               const FrozenScales& frozen = {}, bool devices = false) {
     const Index N = shares.ranks();
     const Index T = problem.scales();
     const Index M = std::ssize(moving_scales(frozen, T));
@@ -35,10 +35,12 @@ std::vector<Index> sweep_bytes(const Problem<Real>& problem, Index d, const Bloc
             o += t % N == r ? 1 : 0;
             h += halo.sent(t);
         }
-        const Index bases = ((M - o) * m + o * (N - 1)) * (p * d + d * d) * s + 16 * o * (N - 1);
+        const Index sums = (M - o) * m * (p * d + d * d) * s;
+        const Index bases = sums + o * (N - 1) * ((p * d + (devices ? 0 : d * d)) * s + 16);
         const Index products = (E + 1) * d * s * h;
         const Index shifts = E * (N - 1) * (16 * d * w + d * (16 * w + 16 * m * T));
-        const Index measures = r == 0 ? 48 * (N - 1) * T : 8 * T * m * (7 + d * d);
+        const Index measures =
+            r == 0 ? (devices ? 64 : 48) * (N - 1) * T : 8 * T * m * (devices ? 8 : 7 + d * d);
         bytes.push_back(bases + products + shifts + measures);
     }
     return bytes;

@@ -1,10 +1,33 @@
 #pragma once
 
+#include "backends/cuda/reduce.cuh"
+
 #include <cstdint>
 
 namespace pnmf::cuda {
 
 constexpr int lanes_of_warp = 32;
+
+/// Kernels in which a warp has one scale and some cells or places, and a thread row k of it: the warps of a
+/// block have scales beside each other, which read the same columns. x of the grid counts runs of cells.
+struct WarpOfScale {
+    int warp = static_cast<int>(threadIdx.x) / lanes_of_warp;
+    int lane = static_cast<int>(threadIdx.x) % lanes_of_warp;
+    int t = static_cast<int>(blockIdx.y * (blockDim.x / lanes_of_warp)) + warp; ///< may be past the last
+};
+
+/// How such a kernel is started for so many runs of cells.
+struct WarpsOfScales {
+    static constexpr int most_warps = 8;
+
+    int warps;
+    dim3 grid;
+
+    WarpsOfScales(int scales, std::int64_t runs)
+        : warps(scales < most_warps ? scales : most_warps),
+          grid(static_cast<unsigned>(runs), static_cast<unsigned>(blocks_of(scales, warps))) {}
+    int threads() const { return warps * lanes_of_warp; }
+};
 
 /// WᵀW·h of one scale, by a warp: a thread has row k of it, k = lane, lane + 32, … The column h is brought
 /// into the memory of the block by `bring`, then `times` gives row k.
@@ -86,5 +109,13 @@ class GramTimesColumn {
     Real* column_;
     Real own_[small ? lanes_of_warp : 1];
 };
+
+/// Bytes of the memory of a block that its warps need for `GramTimesColumn`; the kernel is allowed them.
+template <class Real, bool small, class Kernel>
+int room_of_columns(Kernel kernel, const WarpsOfScales& start, int rank) {
+    const int bytes = start.warps * GramTimesColumn<Real, small>::room(rank) * static_cast<int>(sizeof(Real));
+    allow_memory_of_block(kernel, bytes);
+    return bytes;
+}
 
 } // namespace pnmf::cuda

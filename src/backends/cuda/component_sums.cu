@@ -1,68 +1,9 @@
 #include "backends/cuda/column_product.cuh"
+#include "backends/cuda/component_entries.cuh"
 #include "backends/cuda/component_sums.cuh"
-#include "backends/cuda/reduce.cuh"
-
-#include <cmath>
 
 namespace pnmf::cuda {
 namespace {
-
-constexpr int most_warps = 8; // of a block, a scale each: scales beside each other read the same columns
-
-/// What one warp knows of a run of cells: row k of the sums over the component it is in.
-template <class Real>
-struct Run {
-    double gradient = 0.0;
-    Real least = static_cast<Real>(INFINITY);
-
-    __device__ void add(double g, Real h) {
-        gradient += g;
-        least = min(least, h);
-    }
-    __device__ void put(double* gradients, Real* leasts, std::int64_t at) {
-        gradients[at] = gradient;
-        leasts[at] = least;
-        gradient = 0.0;
-        least = static_cast<Real>(INFINITY);
-    }
-};
-
-/// What row k of a cell at scale t adds to its component: the half gradient without the graph term, which
-/// sums to zero over a component, and without WᵀW·h, which takes longer.
-template <class Real>
-struct Entry {
-    Real here = 0;
-    Real rest = 0;
-};
-
-/// Fetches entries of one scale.
-template <class Real>
-struct Entries {
-    const Shape& shape;
-    const Penalties<Real>& penalties;
-    const ProductsView<Real>& products;
-    const Real* H;
-    int t;
-
-    __device__ std::int64_t column(std::int64_t j) const {
-        return j * shape.stride() + static_cast<std::int64_t>(t) * shape.rank;
-    }
-    __device__ Entry<Real> at(std::int64_t j, int k) const {
-        if (k >= shape.rank) {
-            return {};
-        }
-        const std::int64_t at = column(j) + k;
-        Entry<Real> entry{H[at], 0};
-        entry.rest = penalties.anchor[t] * entry.here - products.WtX[at];
-        if (t > 0) {
-            entry.rest += penalties.before[t] * (entry.here - H[at - shape.rank]);
-        }
-        if (t + 1 < shape.scales) {
-            entry.rest += penalties.before[t + 1] * (entry.here - H[at + shape.rank]);
-        }
-        return entry;
-    }
-};
 
 /// One warp adds up a block of places at one scale, place after place; a thread has row k. Components that
 /// end in the block and began in it are done. Of the others a block has at most two parts: at 2·block the one
@@ -70,13 +11,11 @@ struct Entries {
 /// order, so the next one is known without asking. Numbers of the next place are fetched while those of one
 /// are added.
 template <class Real, bool small>
-__global__ void __launch_bounds__(most_warps* lanes_of_warp)
+__global__ void __launch_bounds__(WarpsOfScales::most_warps* lanes_of_warp)
     sum_places(Shape shape, Forest forest, Penalties<Real> penalties, ProductsView<Real> products,
                const Real* H, ComponentSums<Real> sums, std::int64_t blocks) {
     extern __shared__ __align__(16) char memory[];
-    const int warp = threadIdx.x / lanes_of_warp;
-    const int lane = threadIdx.x % lanes_of_warp;
-    const int t = static_cast<int>(blockIdx.y * (blockDim.x / lanes_of_warp)) + warp;
+    const auto [warp, lane, t] = WarpOfScale{};
     if (t >= shape.scales) {
         return;
     }
@@ -133,10 +72,9 @@ __global__ void __launch_bounds__(most_warps* lanes_of_warp)
 /// Components that reach over several blocks of places: the warp of the block where one begins adds its
 /// parts.
 template <class Real>
-__global__ void __launch_bounds__(most_warps* lanes_of_warp)
+__global__ void __launch_bounds__(WarpsOfScales::most_warps* lanes_of_warp)
     join_parts(Shape shape, Forest forest, ComponentSums<Real> sums, std::int64_t blocks) {
-    const int lane = threadIdx.x % lanes_of_warp;
-    const int t = static_cast<int>(blockIdx.y * (blockDim.x / lanes_of_warp)) + threadIdx.x / lanes_of_warp;
+    const auto [warp, lane, t] = WarpOfScale{};
     if (t >= shape.scales) {
         return;
     }
@@ -171,14 +109,12 @@ template <bool small, class Real>
 void launch(const Shape& shape, const Forest& forest, const Penalties<Real>& penalties,
             const ProductsView<Real>& products, const Real* H, const ComponentSums<Real>& sums) {
     const std::int64_t blocks = blocks_of(shape.cells, places_of_block);
-    const int warps = shape.scales < most_warps ? shape.scales : most_warps;
-    const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(blocks_of(shape.scales, warps)));
-    const int room = warps * GramTimesColumn<Real, small>::room(shape.rank) * static_cast<int>(sizeof(Real));
-    allow_memory_of_block(sum_places<Real, small>, room);
-    sum_places<Real, small><<<grid, warps * lanes_of_warp, static_cast<std::size_t>(room)>>>(
+    const WarpsOfScales start(shape.scales, blocks);
+    const int room = room_of_columns<Real, small>(sum_places<Real, small>, start, shape.rank);
+    sum_places<Real, small><<<start.grid, start.threads(), static_cast<std::size_t>(room)>>>(
         shape, forest, penalties, products, H, sums, blocks);
     check_launch("sums over components");
-    join_parts<<<grid, warps * lanes_of_warp>>>(shape, forest, sums, blocks);
+    join_parts<<<start.grid, start.threads()>>>(shape, forest, sums, blocks);
     check_launch("joining sums over components");
 }
 

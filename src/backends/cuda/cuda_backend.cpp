@@ -2,6 +2,7 @@
 #include "backends/cpu/component_shifts.hpp"
 #include "backends/cuda/basis_step.hpp"
 #include "backends/cuda/component_shifts.hpp"
+#include "backends/cuda/device_point.hpp"
 #include "backends/cuda/host_data.hpp"
 #include "backends/cuda/measures.hpp"
 #include "backends/cuda/merge_order.hpp"
@@ -11,67 +12,6 @@
 
 namespace pnmf {
 namespace {
-
-/// W and H of every scale on the device; empty where there is no such point.
-template <class Real>
-struct DevicePoint {
-    cuda::DeviceArray<Real> W;
-    cuda::DeviceArray<Real> H;
-};
-
-/// What the steps of a point share, every scale. Degrees do not depend on the point and stand apart.
-template <class Real>
-struct DeviceProducts {
-    cuda::DeviceArray<Real> WtX;
-    cuda::DeviceArray<Real> WtW;
-    cuda::DeviceArray<Real> HA;
-
-    void allocate(const cuda::Shape& shape) {
-        WtX.allocate(shape.stacked());
-        WtW.allocate(shape.grams());
-        HA.allocate(shape.stacked());
-    }
-};
-
-/// `ScalePenalty` of every scale on the device, in the precision of the numbers and exactly.
-template <class Real>
-class DevicePenalties {
-  public:
-    explicit DevicePenalties(const std::vector<ScalePenalty>& penalties) {
-        std::vector<double> fit;
-        std::vector<double> graph;
-        std::vector<double> anchor;
-        std::vector<double> before;
-        for (const ScalePenalty& penalty : penalties) {
-            fit.push_back(penalty.fit);
-            graph.push_back(penalty.graph);
-            anchor.push_back(penalty.anchor);
-            before.push_back(penalty.before);
-        }
-        before.push_back(0.0); // after the last scale
-        exact_anchor_.upload(anchor);
-        exact_before_.upload(before);
-        round(fit, fit_);
-        round(graph, graph_);
-        round(anchor, anchor_);
-        round(before, before_);
-    }
-
-    cuda::Penalties<Real> rounded() const { return {fit_.get(), graph_.get(), anchor_.get(), before_.get()}; }
-    cuda::ExactPenalties exact() const { return {exact_anchor_.get(), exact_before_.get()}; }
-
-  private:
-    static void round(const std::vector<double>& values, cuda::DeviceArray<Real>& to) {
-        to.upload(std::vector<Real>(values.begin(), values.end()));
-    }
-
-    cuda::DeviceArray<Real> fit_;
-    cuda::DeviceArray<Real> graph_;
-    cuda::DeviceArray<Real> anchor_;
-    cuda::DeviceArray<Real> before_;
-    cuda::DeviceArray<double> exact_anchor_;
-    cuda::DeviceArray<double> exact_before_;
-};
 
 template <class Real>
 class CudaBackend final : public Backend<Real> {
@@ -175,18 +115,19 @@ class CudaBackend final : public Backend<Real> {
 
     std::vector<Objective> terms() override { return terms_of(measured_moving()); }
 
-    std::vector<Movement> movement_H() override { return moved_H(measured_moving()); }
+    std::vector<Movement> movement_H() override { return cuda::movements_from(measured_moving()); }
 
     Objective objective() override {
-        return with_products_of_current(
-            [&](DeviceProducts<Real>& products) { return total_of(terms_of(measure(current_, products))); });
+        return with_products_of_current([&](cuda::DeviceProducts<Real>& products) {
+            return cuda::sum(terms_of(measure(current_, products)));
+        });
     }
 
     Evaluation evaluate() override {
-        return with_products_of_current([&](DeviceProducts<Real>& products) {
+        return with_products_of_current([&](cuda::DeviceProducts<Real>& products) {
             const std::vector<cuda::AllSums> sums = measure(current_, products);
-            Evaluation result{total_of(terms_of(sums)), {}};
-            const std::vector<Movement> H = moved_H(sums);
+            Evaluation result{cuda::sum(terms_of(sums)), {}};
+            const std::vector<Movement> H = cuda::movements_from(sums);
             const std::vector<Movement> W = step_basis(current_, 0);
             for (std::size_t t = 0; t < H.size(); ++t) {
                 result.residuals.push_back({H[t], W[t]});
@@ -212,13 +153,13 @@ class CudaBackend final : public Backend<Real> {
     }
 
     /// A sweep begins at this point.
-    void begin(DevicePoint<Real>& point) {
+    void begin(cuda::DevicePoint<Real>& point) {
         measured_.clear();
         moving_ = &point;
         graph_is_new_ = false;
     }
 
-    void take(const Factors<Real>& factors, DevicePoint<Real>& point) {
+    void take(const Factors<Real>& factors, cuda::DevicePoint<Real>& point) {
         point.W.allocate(shape_.bases());
         point.H.allocate(shape_.stacked());
         cuda::DeviceArray<Real> of_scale(shape_.cells * shape_.rank);
@@ -231,7 +172,7 @@ class CudaBackend final : public Backend<Real> {
         }
     }
 
-    void give(const DevicePoint<Real>& point, Factors<Real>& factors) {
+    void give(const cuda::DevicePoint<Real>& point, Factors<Real>& factors) {
         cuda::DeviceArray<Real> of_scale(shape_.cells * shape_.rank);
         factors.W.resize(static_cast<std::size_t>(shape_.scales));
         factors.H.resize(static_cast<std::size_t>(shape_.scales));
@@ -247,12 +188,12 @@ class CudaBackend final : public Backend<Real> {
         }
     }
 
-    cuda::ProductsView<Real> view(DeviceProducts<Real>& products) {
+    cuda::ProductsView<Real> view(cuda::DeviceProducts<Real>& products) {
         return {products.WtX.get(), products.WtW.get(), products.HA.get(), degree_.get()};
     }
 
     /// XHᵀ and HHᵀ, how far W would move, and `passes` over its columns.
-    std::vector<Movement> step_basis(DevicePoint<Real>& point, Index passes) {
+    std::vector<Movement> step_basis(cuda::DevicePoint<Real>& point, Index passes) {
         data_.times_transposed(library_, point.H.get(), XHt_.get());
         cuda::gram_of_rows(library_, shape_, point.H.get(), gram_parts_.get(), HHt_.get());
         cuda::step_basis(shape_, static_cast<int>(passes), XHt_.get(), HHt_.get(), point.W.get(), room_.get(),
@@ -264,7 +205,7 @@ class CudaBackend final : public Backend<Real> {
         return moved;
     }
 
-    void basis_products(const DevicePoint<Real>& point, DeviceProducts<Real>& products) {
+    void basis_products(const cuda::DevicePoint<Real>& point, cuda::DeviceProducts<Real>& products) {
         const Real* const weight = on_device_.rounded().fit;
         cuda::gram_of_columns(library_, shape_, point.W.get(), weight, products.WtW.get());
         data_.transposed_times(library_, point.W.get(), weight, products.WtX.get());
@@ -281,7 +222,8 @@ class CudaBackend final : public Backend<Real> {
     }
 
     /// Sums over the cells of a point, every scale. Both measures of a point read the same numbers.
-    std::vector<cuda::AllSums> measure(const DevicePoint<Real>& point, DeviceProducts<Real>& products) {
+    std::vector<cuda::AllSums> measure(const cuda::DevicePoint<Real>& point,
+                                       cuda::DeviceProducts<Real>& products) {
         cuda::sum_all(shape_, on_device_.rounded(), view(products), point.H.get(), parts_.get(), sums_.get());
         std::vector<cuda::AllSums> sums(penalties_.size());
         static_assert(sizeof(cuda::AllSums) == cuda::all_sums * sizeof(double));
@@ -297,37 +239,11 @@ class CudaBackend final : public Backend<Real> {
         return measured_;
     }
 
-    static std::vector<Movement> moved_H(const std::vector<cuda::AllSums>& sums) {
-        std::vector<Movement> moved;
-        for (const cuda::AllSums& of_scale : sums) {
-            moved.push_back({of_scale.moved, of_scale.size});
-        }
-        return moved;
-    }
-
     std::vector<Objective> terms_of(const std::vector<cuda::AllSums>& sums) {
         if (!squared_norm_X_) {
             squared_norm_X_ = problem_.X->squared_norm();
         }
-        std::vector<Objective> terms;
-        for (std::size_t t = 0; t < sums.size(); ++t) {
-            const ScalePenalty& penalty = penalties_[t];
-            const cuda::TermSums& of_scale = sums[t].terms;
-            terms.push_back(
-                {.fit = penalty.fit * *squared_norm_X_ - 2.0 * of_scale.fit_linear + of_scale.fit_quadratic,
-                 .graph = penalty.graph * (of_scale.weighted - of_scale.joined),
-                 .smoothness = penalty.before * of_scale.steps,
-                 .anchor = penalty.anchor * of_scale.size});
-        }
-        return terms;
-    }
-
-    static Objective total_of(const std::vector<Objective>& terms) {
-        Objective total;
-        for (const Objective& term : terms) {
-            total = total + term;
-        }
-        return total;
+        return cuda::terms_from(penalties_, *squared_norm_X_, sums);
     }
 
     /// All products of `current`. Where it is the moving point they may take the place of its own, which are
@@ -335,11 +251,11 @@ class CudaBackend final : public Backend<Real> {
     template <class Use>
     auto with_products_of_current(const Use& use) {
         measured_.clear();
-        std::optional<DeviceProducts<Real>> apart;
+        std::optional<cuda::DeviceProducts<Real>> apart;
         if (moving_ != &current_) {
             apart.emplace().allocate(shape_);
         }
-        DeviceProducts<Real>& products = apart ? *apart : products_;
+        cuda::DeviceProducts<Real>& products = apart ? *apart : products_;
         basis_products(current_, products);
         graph_.products(library_, shape_, current_.H.get(), products.HA.get());
         return use(products);
@@ -347,18 +263,18 @@ class CudaBackend final : public Backend<Real> {
 
     const Problem<Real>& problem_;
     std::vector<ScalePenalty> penalties_;
-    DevicePenalties<Real> on_device_;
+    cuda::DevicePenalties<Real> on_device_;
     cuda::Products library_;
     cuda::DeviceData<Real> data_;
     cuda::DeviceGraph<Real> graph_;
     cuda::EmbeddingPass<Real> pass_;
     cuda::ComponentShifts<Real> shifts_; ///< once components were shifted
     cuda::Shape shape_;
-    DevicePoint<Real> current_;
-    DevicePoint<Real> previous_;
-    DevicePoint<Real>* moving_ = nullptr;
-    DeviceProducts<Real> products_; ///< of the moving point
-    bool graph_is_new_ = false;     ///< HA belongs to H of the moving point
+    cuda::DevicePoint<Real> current_;
+    cuda::DevicePoint<Real> previous_;
+    cuda::DevicePoint<Real>* moving_ = nullptr;
+    cuda::DeviceProducts<Real> products_; ///< of the moving point
+    bool graph_is_new_ = false;           ///< HA belongs to H of the moving point
     cuda::DeviceArray<Real> degree_;
     cuda::DeviceArray<Real> XHt_;
     cuda::DeviceArray<Real> HHt_;

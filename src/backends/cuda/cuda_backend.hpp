@@ -3,6 +3,8 @@
 #include "solvers/backend.hpp"
 #include "solvers/device_facts.hpp"
 
+#include <pnmf/communicator.hpp>
+
 #include <memory>
 
 namespace pnmf {
@@ -13,8 +15,15 @@ namespace pnmf {
 template <class Real>
 std::unique_ptr<Backend<Real>> make_cuda_backend(const Problem<Real>& problem);
 
-/// The device that is there, or why there is none.
+/// The device of this rank, or why there is none. This thread works on it from now on.
 DeviceFacts cuda_facts();
+
+namespace cuda {
+
+/// This thread works on the device of its rank: the ranks of a machine take its devices in turn.
+void use_device_of(const Communicator& ranks);
+
+} // namespace cuda
 
 /// Bytes that a run needs on the device.
 double cuda_bytes(const DeviceNeed& need);

@@ -3,9 +3,25 @@
 #include "backends/cuda/cuda_backend.hpp"
 #include "backends/cuda/host_data.hpp"
 #include "backends/cuda/measures.hpp"
+#include "backends/cuda/rank_shifts.hpp"
+#include "backends/cuda/rank_sums.hpp"
+
+#include <algorithm>
 
 namespace pnmf {
 namespace {
+
+/// Work of a backend whose cells are those of one of several ranks, beside points and products.
+template <class Real>
+double bytes_of_rank(const DeviceNeed& need, const cuda::Shape& shape) {
+    const auto columns = static_cast<double>(need.halo + need.sent) * static_cast<double>(need.scales);
+    const auto all = static_cast<double>(need.gathered * shape.stride());
+    const CellBlocks blocks{need.cells, need.cells_in_block};
+    return all * sizeof(Real) + columns * (8.0 + static_cast<double>(need.rank) * sizeof(Real)) +
+           cuda::RankSums<Real>::bytes_of_work(shape, need.ranks, blocks) +
+           (need.shifts ? cuda::RankShifts<Real>::bytes_of_work(shape, static_cast<double>(need.components))
+                        : 0.0);
+}
 
 /// Of everything whose size does not depend on where it stands (shape.hpp).
 template <class Real>
@@ -14,7 +30,8 @@ double bytes_of_run(const DeviceNeed& need) {
                             static_cast<int>(need.rank)};
     const auto stacked = static_cast<double>(shape.stacked());
     const auto bases = static_cast<double>(shape.bases());
-    const double points = (need.momentum ? 2.0 : 1.0) * (stacked + bases);
+    const auto behind = static_cast<double>(need.halo * shape.stride());
+    const double points = (need.momentum ? 2.0 : 1.0) * (stacked + behind + bases);
     const double products = 2.0 * stacked + bases + 2.0 * static_cast<double>(shape.grams()) +
                             static_cast<double>(cuda::gram_parts(shape)) +
                             static_cast<double>(need.scales * (need.features + need.cells));
@@ -24,17 +41,29 @@ double bytes_of_run(const DeviceNeed& need) {
     int shared_bytes = 0;
     cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
     cudaDeviceGetAttribute(&shared_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+    const double shared = (points + products + moving) * sizeof(Real) +
+                          cuda::EmbeddingPass<Real>::bytes_of_work(shape, processors, shared_bytes) +
+                          cuda::bytes_of_libraries;
+    if (need.ranks > 1) {
+        const double data =
+            shape.cells > 0 ? cuda::DeviceData<Real>::bytes_of_work(shape, !need.dense, need.cells_in_block)
+                            : 0.0;
+        return shared + data + bytes_of_rank<Real>(need, shape);
+    }
     const double shifts =
         need.shifts ? cuda::ComponentShifts<Real>::bytes_of_work(shape, static_cast<double>(need.components))
                     : 0.0;
-    return (points + products + moving) * sizeof(Real) +
-           8.0 * static_cast<double>(cuda::measure_parts(shape)) +
-           cuda::DeviceData<Real>::bytes_of_work(shape, !need.dense) +
-           cuda::EmbeddingPass<Real>::bytes_of_work(shape, processors, shared_bytes) + shifts +
-           cuda::bytes_of_libraries;
+    return shared + 8.0 * static_cast<double>(cuda::measure_parts(shape)) +
+           cuda::DeviceData<Real>::bytes_of_work(shape, !need.dense) + shifts;
 }
 
 } // namespace
+
+void cuda::use_device_of(const Communicator& ranks) {
+    int count = 0;
+    check(cudaGetDeviceCount(&count), "counting devices");
+    check(cudaSetDevice(ranks.rank_here() % std::max(1, count)), "taking the device of a rank");
+}
 
 DeviceFacts cuda_facts() {
     DeviceFacts facts;
@@ -46,19 +75,22 @@ DeviceFacts cuda_facts() {
         facts.reason = asked == cudaSuccess ? "no CUDA device is there" : cudaGetErrorString(asked);
         return facts;
     }
+    const Communicator& ranks = communicator();
+    const int device = ranks.rank_here() % count;
     cudaDeviceProp properties{};
     std::size_t free = 0;
     std::size_t total = 0;
     int together = 0;
-    if (cudaGetDeviceProperties(&properties, 0) != cudaSuccess ||
+    if (cudaSetDevice(device) != cudaSuccess || cudaGetDeviceProperties(&properties, device) != cudaSuccess ||
         cudaMemGetInfo(&free, &total) != cudaSuccess ||
-        cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, 0) != cudaSuccess) {
+        cudaDeviceGetAttribute(&together, cudaDevAttrCooperativeLaunch, device) != cudaSuccess) {
         facts.reason = cudaGetErrorString(cudaGetLastError());
         return facts;
     }
     facts.name = properties.name;
     facts.free_bytes = static_cast<double>(free);
     facts.total_bytes = static_cast<double>(total);
+    facts.sharing = (ranks.ranks_here() - 1 - device) / count + 1;
     facts.found = together != 0;
     facts.reason = facts.found ? "" : "the device is too old: its threads cannot wait for each other";
     return facts;

@@ -4,6 +4,7 @@
 #include "backends/cuda/transpose.cuh"
 
 #include <algorithm>
+#include <bit>
 
 namespace pnmf::cuda {
 namespace {
@@ -25,9 +26,14 @@ std::int64_t cells_of_block(const Shape& shape, bool sparse) {
     return std::min(std::clamp<std::int64_t>(fitting, 256, wide), shape.cells);
 }
 
-std::int64_t blocks_at_once(const Shape& shape, bool sparse, std::int64_t bytes_of_number) {
-    const std::int64_t all = blocks_of(shape.cells, cells_of_block(shape, sparse));
+std::int64_t blocks_together(const Shape& shape, std::int64_t in_block, std::int64_t bytes_of_number) {
+    const std::int64_t all = blocks_of(shape.cells, in_block);
     return std::clamp<std::int64_t>(bytes_of_parts / (shape.bases() * bytes_of_number), 1, all);
+}
+
+/// A batch that ends where a node of the tree of blocks does.
+std::int64_t power_below(std::int64_t count) {
+    return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(count)));
 }
 
 /// part_start[b·features + i]: the first entry of row i whose cell is in block b or later.
@@ -232,29 +238,36 @@ void DeviceData<Real>::take_sparse(const HostSparse<Real>& columns, const HostSp
 }
 
 template <class Real>
-double DeviceData<Real>::bytes_of_work(const Shape& shape, bool sparse) {
+double DeviceData<Real>::bytes_of_work(const Shape& shape, bool sparse, std::int64_t cells_in_block) {
+    const std::int64_t in_block = cells_in_block > 0 ? cells_in_block : cells_of_block(shape, sparse);
     const auto bases = static_cast<double>(shape.bases());
-    const double blocks = static_cast<double>(blocks_of(shape.cells, cells_of_block(shape, sparse)));
-    const double at_once = static_cast<double>(blocks_at_once(shape, sparse, sizeof(Real)));
+    const double blocks = static_cast<double>(blocks_of(shape.cells, in_block));
+    const double at_once = static_cast<double>(blocks_together(shape, in_block, sizeof(Real)));
     const double starts = sparse ? (blocks + 1.0) * static_cast<double>(shape.features) * 8.0 : 0.0;
     return bases * (at_once * sizeof(Real) + 8.0) + starts +
            (sparse ? static_cast<double>(shape.stride() * shape.features) * sizeof(Real) : 0.0);
 }
 
 template <class Real>
-void DeviceData<Real>::prepare(const Shape& shape) {
+void DeviceData<Real>::prepare(const Shape& shape, std::int64_t cells_in_block) {
     shape_ = shape;
-    parts_.allocate(blocks_at_once(shape, sparse_, sizeof(Real)) * shape.bases());
-    sum_.allocate(shape.bases());
+    given_blocks_ = cells_in_block > 0;
+    in_block_ = given_blocks_ ? cells_in_block : cells_of_block(shape, sparse_);
+    at_once_ = blocks_together(shape, in_block_, sizeof(Real));
+    if (given_blocks_) {
+        at_once_ = power_below(at_once_);
+    } else {
+        sum_.allocate(shape.bases());
+    }
+    parts_.allocate(at_once_ * shape.bases());
     if (!sparse_) {
         return;
     }
     Wt_.allocate(shape.stride() * shape.features);
-    const std::int64_t in_block = cells_of_block(shape, true);
-    const std::int64_t blocks = blocks_of(shape.cells, in_block);
+    const std::int64_t blocks = blocks_of(shape.cells, in_block_);
     part_start_.allocate((blocks + 1) * shape.features);
     find_parts<<<static_cast<unsigned>(blocks_of(part_start_.size(), 256)), 256>>>(
-        row_start_.get(), row_cell_.get(), shape.features, blocks, in_block, part_start_.get());
+        row_start_.get(), row_cell_.get(), shape.features, blocks, in_block_, part_start_.get());
     check_launch("finding blocks of cells");
 }
 
@@ -273,41 +286,57 @@ void DeviceData<Real>::sum_blocks(std::int64_t count, bool first, bool last, Rea
     round_sums<<<blocks, 256>>>(sum_.get(), size, out);
     check_launch("rounding sums");
     if (sparse_) {
-        transpose(out, shape_.rows(), shape_.features, shape_.rows(), XHt, shape_.features, AsItIs{});
+        put_sum(out, XHt);
     }
 }
 
 template <class Real>
-void DeviceData<Real>::times_transposed(const Products& products, const Real* H, Real* XHt) {
+void DeviceData<Real>::put_sum(const Real* sum, Real* XHt) const {
+    if (sparse_) {
+        transpose(sum, shape_.rows(), shape_.features, shape_.rows(), XHt, shape_.features, AsItIs{});
+    } else {
+        check(cudaMemcpyAsync(XHt, sum, static_cast<std::size_t>(shape_.bases()) * sizeof(Real),
+                              cudaMemcpyDeviceToDevice),
+              "copying on the device");
+    }
+}
+
+template <class Real>
+Real* DeviceData<Real>::parts_of_blocks(const Products& products, const Real* H, std::int64_t first,
+                                        std::int64_t count) {
     const std::int64_t rows = shape_.rows();
-    const std::int64_t in_block = cells_of_block(shape_, sparse_);
-    const std::int64_t blocks = blocks_of(shape_.cells, in_block);
-    const std::int64_t at_once = blocks_at_once(shape_, sparse_, sizeof(Real));
-    for (std::int64_t begin = 0; begin < blocks; begin += at_once) {
-        const std::int64_t count = std::min(at_once, blocks - begin);
-        if (sparse_ && rows == 1) {
-            const dim3 grid(static_cast<unsigned>(blocks_of(shape_.features, warps)),
-                            static_cast<unsigned>(count));
-            one_row_of_parts<<<grid, dim3(lanes, warps)>>>(part_start_.get(), row_cell_.get(),
-                                                           row_value_.get(), H, shape_.stride(),
-                                                           shape_.features, begin, parts_.get());
-            check_launch("X times a vector");
-        } else if (sparse_) {
-            const dim3 threads = shape_of_block(rows);
-            const dim3 grid(static_cast<unsigned>(blocks_of(shape_.features, threads.y)),
-                            static_cast<unsigned>(count),
-                            static_cast<unsigned>(blocks_of(rows, threads.x * columns_of_thread)));
-            rows_of_parts<<<grid, threads>>>(part_start_.get(), row_cell_.get(), row_value_.get(), H,
-                                             shape_.stride(), rows, shape_.features, begin, parts_.get());
-            check_launch("X times H transposed");
-        } else {
-            for (std::int64_t b = 0; b < count; ++b) {
-                const std::int64_t cell = (begin + b) * in_block;
-                gemm(products, false, true, shape_.features, rows, std::min(in_block, shape_.cells - cell),
-                     dense_.get() + cell * shape_.features, shape_.features, H + cell * shape_.stride(),
-                     shape_.stride(), parts_.get() + b * shape_.bases(), shape_.features);
-            }
+    if (sparse_ && rows == 1) {
+        const dim3 grid(static_cast<unsigned>(blocks_of(shape_.features, warps)),
+                        static_cast<unsigned>(count));
+        one_row_of_parts<<<grid, dim3(lanes, warps)>>>(part_start_.get(), row_cell_.get(), row_value_.get(),
+                                                       H, shape_.stride(), shape_.features, first,
+                                                       parts_.get());
+        check_launch("X times a vector");
+    } else if (sparse_) {
+        const dim3 threads = shape_of_block(rows);
+        const dim3 grid(static_cast<unsigned>(blocks_of(shape_.features, threads.y)),
+                        static_cast<unsigned>(count),
+                        static_cast<unsigned>(blocks_of(rows, threads.x * columns_of_thread)));
+        rows_of_parts<<<grid, threads>>>(part_start_.get(), row_cell_.get(), row_value_.get(), H,
+                                         shape_.stride(), rows, shape_.features, first, parts_.get());
+        check_launch("X times H transposed");
+    } else {
+        for (std::int64_t b = 0; b < count; ++b) {
+            const std::int64_t cell = (first + b) * in_block_;
+            gemm(products, false, true, shape_.features, rows, std::min(in_block_, shape_.cells - cell),
+                 dense_.get() + cell * shape_.features, shape_.features, H + cell * shape_.stride(),
+                 shape_.stride(), parts_.get() + b * shape_.bases(), shape_.features);
         }
+    }
+    return parts_.get();
+}
+
+template <class Real>
+void DeviceData<Real>::times_transposed(const Products& products, const Real* H, Real* XHt) {
+    const std::int64_t blocks = blocks_of(shape_.cells, in_block_);
+    for (std::int64_t begin = 0; begin < blocks; begin += at_once_) {
+        const std::int64_t count = std::min(at_once_, blocks - begin);
+        parts_of_blocks(products, H, begin, count);
         sum_blocks(count, begin == 0, begin + count == blocks, XHt);
     }
 }
@@ -334,8 +363,12 @@ void DeviceData<Real>::transposed_times(const Products& products, const Real* W,
         check_launch("W transposed times X");
         return;
     }
-    gemm(products, true, false, rows, shape_.cells, shape_.features, W, shape_.features, dense_.get(),
-         shape_.features, WtX, shape_.stride());
+    const std::int64_t columns = given_blocks_ ? in_block_ : shape_.cells;
+    for (std::int64_t j = 0; j < shape_.cells; j += columns) { // the same products whatever a rank holds
+        gemm(products, true, false, rows, std::min(columns, shape_.cells - j), shape_.features, W,
+             shape_.features, dense_.get() + j * shape_.features, shape_.features, WtX + j * shape_.stride(),
+             shape_.stride());
+    }
     const dim3 grid(static_cast<unsigned>(std::min<std::int64_t>(shape_.cells, 1 << 16)),
                     static_cast<unsigned>(blocks_of(rows, 256)));
     weigh_rows<<<grid, 256>>>(shape_.cells, shape_.stride(), rows, shape_.rank, weight, WtX);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
 
 namespace pnmf::cuda {
 namespace {
@@ -26,6 +27,7 @@ class Stage {
     }
 
     void upload(char* to, const char* from, std::size_t bytes) {
+        const std::lock_guard lock(mutex_);
         for (std::size_t at = 0; at < bytes; at += staged_at_once) {
             Room& room = next();
             const std::size_t size = std::min(staged_at_once, bytes - at);
@@ -37,6 +39,7 @@ class Stage {
     }
 
     void download(char* to, const char* from, std::size_t bytes) {
+        const std::lock_guard lock(mutex_);
         std::size_t begun = 0;
         const auto begin = [&] {
             if (begun < bytes) {
@@ -77,6 +80,7 @@ class Stage {
 
     Room rooms_[2];
     int turn_ = 0;
+    std::mutex mutex_;
 };
 
 Stage& stage() {

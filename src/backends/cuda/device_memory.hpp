@@ -21,8 +21,8 @@ constexpr double bytes_of_libraries = 400e6;
 /// SystemError with the size that was asked for and what is free.
 [[noreturn]] void fail_memory(std::size_t bytes);
 
-/// Copies from and to memory of the host; large ones go through memory that the device reaches at full speed.
-/// From one thread at a time.
+/// Copies from and to memory of the host; large ones go through memory that the device reaches at full speed,
+/// one at a time.
 void copy_to_device(void* to, const void* from, std::size_t bytes);
 void copy_from_device(void* to, const void* from, std::size_t bytes);
 

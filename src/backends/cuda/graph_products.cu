@@ -102,29 +102,32 @@ __global__ void list_products(Lists lists, std::int64_t stride, std::int64_t row
 }
 
 template <class Real>
-__global__ void table_degrees(const double* distances, std::int64_t cells, const double* epsilon,
-                              const double* rate, int scales, Real* degree) {
+__global__ void table_degrees(const double* distances, std::int64_t all, std::int64_t first,
+                              std::int64_t cells, const double* epsilon, const double* rate, int scales,
+                              Real* degree) {
     const std::int64_t j = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
     const int t = blockIdx.y;
     if (j >= cells) {
         return;
     }
     double sum = 0.0;
-    for (std::int64_t i = 0; i < cells; ++i) { // the table is symmetric: threads read beside each other
-        sum += i == j ? 0.0 : edge_weight(distances[i * cells + j], epsilon[t], rate[t]);
+    const bool whole = cells == all;
+    for (std::int64_t i = 0; i < all; ++i) { // a whole table is symmetric: threads read beside each other
+        const double distance = distances[whole ? i * all + j : j * all + i];
+        sum += i == first + j ? 0.0 : edge_weight(distance, epsilon[t], rate[t]);
     }
     degree[j * scales + t] = static_cast<Real>(sum);
 }
 
 template <class Real>
-__global__ void weigh_table(const double* distances, std::int64_t cells, const double* epsilon,
-                            const double* rate, int t, Real* table) {
+__global__ void weigh_table(const double* distances, std::int64_t all, std::int64_t first, std::int64_t cells,
+                            const double* epsilon, const double* rate, int t, Real* table) {
     const std::int64_t i = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
-    if (i < cells) {
+    if (i < all) {
         for (std::int64_t j = blockIdx.y; j < cells; j += gridDim.y) {
-            table[j * cells + i] =
-                i == j ? Real{0}
-                       : static_cast<Real>(edge_weight(distances[j * cells + i], epsilon[t], rate[t]));
+            table[j * all + i] =
+                i == first + j ? Real{0}
+                               : static_cast<Real>(edge_weight(distances[j * all + i], epsilon[t], rate[t]));
         }
     }
 }
@@ -142,10 +145,14 @@ void DeviceGraph<Real>::take_lists(std::span<const std::int64_t> start, std::spa
 }
 
 template <class Real>
-void DeviceGraph<Real>::take_table(const double* distances, std::int64_t cells) {
+void DeviceGraph<Real>::take_table(const double* distances, std::int64_t all, std::int64_t first,
+                                   std::int64_t cells, std::int64_t columns_at_once) {
     cells_ = cells;
-    distances_.upload({distances, static_cast<std::size_t>(cells * cells)});
-    table_.allocate(cells * cells);
+    all_ = all;
+    first_ = first;
+    columns_at_once_ = columns_at_once > 0 ? columns_at_once : cells;
+    distances_.upload({distances, static_cast<std::size_t>(all * cells)});
+    table_.allocate(all * cells);
 }
 
 template <class Real>
@@ -156,6 +163,9 @@ void DeviceGraph<Real>::take_scales(std::span<const double> epsilon, std::span<c
 
 template <class Real>
 void DeviceGraph<Real>::degrees(const Shape& shape, Real* degree) const {
+    if (cells_ == 0) {
+        return;
+    }
     if (distances_.empty()) {
         const Lists lists{start_.get(),  cell_.get(),    length_.get(),
                           weight_.get(), epsilon_.get(), rate_.get()};
@@ -163,14 +173,17 @@ void DeviceGraph<Real>::degrees(const Shape& shape, Real* degree) const {
             lists, cells_, shape.scales, degree);
     } else {
         const dim3 grid(static_cast<unsigned>(blocks_of(cells_, 128)), static_cast<unsigned>(shape.scales));
-        table_degrees<<<grid, 128>>>(distances_.get(), cells_, epsilon_.get(), rate_.get(), shape.scales,
-                                     degree);
+        table_degrees<<<grid, 128>>>(distances_.get(), all_, first_, cells_, epsilon_.get(), rate_.get(),
+                                     shape.scales, degree);
     }
     check_launch("degrees");
 }
 
 template <class Real>
 void DeviceGraph<Real>::products(const Products& products, const Shape& shape, const Real* H, Real* HA) {
+    if (cells_ == 0) {
+        return;
+    }
     if (distances_.empty()) {
         const Lists lists{start_.get(),  cell_.get(),    length_.get(),
                           weight_.get(), epsilon_.get(), rate_.get()};
@@ -182,14 +195,17 @@ void DeviceGraph<Real>::products(const Products& products, const Shape& shape, c
         check_launch("products with the graph");
         return;
     }
-    const dim3 grid(static_cast<unsigned>(blocks_of(cells_, 256)),
+    const dim3 grid(static_cast<unsigned>(blocks_of(all_, 256)),
                     static_cast<unsigned>(std::min<std::int64_t>(cells_, 1 << 15)));
     for (int t = 0; t < shape.scales; ++t) {
-        weigh_table<<<grid, 256>>>(distances_.get(), cells_, epsilon_.get(), rate_.get(), t, table_.get());
+        weigh_table<<<grid, 256>>>(distances_.get(), all_, first_, cells_, epsilon_.get(), rate_.get(), t,
+                                   table_.get());
         check_launch("weights of a graph");
         const std::int64_t at = static_cast<std::int64_t>(t) * shape.rank;
-        gemm(products, false, false, shape.rank, cells_, cells_, H + at, shape.stride(), table_.get(), cells_,
-             HA + at, shape.stride());
+        for (std::int64_t j = 0; j < cells_; j += columns_at_once_) {
+            gemm(products, false, false, shape.rank, std::min(columns_at_once_, cells_ - j), all_, H + at,
+                 shape.stride(), table_.get() + j * all_, all_, HA + j * shape.stride() + at, shape.stride());
+        }
     }
 }
 

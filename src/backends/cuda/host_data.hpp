@@ -2,6 +2,7 @@
 
 #include "backends/cuda/data_products.hpp"
 #include "backends/cuda/graph_products.hpp"
+#include "linalg/cell_blocks.hpp"
 
 #include <pnmf/model/problem.hpp>
 
@@ -12,6 +13,12 @@ template <class Real>
 void take_data(const DataMatrix<Real>& X, DeviceData<Real>& data);
 template <class Real>
 void take_graph(const Problem<Real>& problem, DeviceGraph<Real>& graph);
+/// The columns of some cells of a graph that is none of neighbours, for products with H of all cells.
+template <class Real>
+void take_graph_of_cells(const Problem<Real>& problem, const BlockSlab& slab, DeviceGraph<Real>& graph);
+/// The problem's scales, which `take_graph` takes too.
+template <class Real>
+void take_scales(const Problem<Real>& problem, DeviceGraph<Real>& graph);
 /// One of the problem's scales in place of all, for a graph that was taken.
 template <class Real>
 void take_scale(const Problem<Real>& problem, Index t, DeviceGraph<Real>& graph);

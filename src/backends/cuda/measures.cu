@@ -1,12 +1,10 @@
 #include "backends/cuda/column_product.cuh"
 #include "backends/cuda/measures.hpp"
-#include "backends/cuda/reduce.cuh"
 
 namespace pnmf::cuda {
 namespace {
 
-constexpr int most_warps = 8; // of a block, a scale each: scales beside each other read the same columns
-constexpr std::int64_t cells_of_block = 256;
+constexpr std::int64_t cells_of_block = most_cells_of_part;
 
 /// What the sums need of row k of one cell at one scale.
 template <class Real>
@@ -91,18 +89,17 @@ struct AllMeasure {
 /// The sums over a block of cells at one scale, by one warp, cell after cell; a thread has row k. Numbers of
 /// the next cell are fetched while those of one are added.
 template <class Real, class Measure, bool small>
-__global__ void __launch_bounds__(most_warps* lanes_of_warp)
-    measure_blocks(Shape shape, ProductsView<Real> products, const Real* H, Measure measure, double* parts) {
+__global__ void __launch_bounds__(WarpsOfScales::most_warps* lanes_of_warp)
+    measure_blocks(Shape shape, std::int64_t cells_of_part, ProductsView<Real> products, const Real* H,
+                   Measure measure, double* parts) {
     extern __shared__ __align__(16) char memory[];
-    const int warp = threadIdx.x / lanes_of_warp;
-    const int lane = threadIdx.x % lanes_of_warp;
-    const int t = static_cast<int>(blockIdx.y * (blockDim.x / lanes_of_warp)) + warp;
+    const auto [warp, lane, t] = WarpOfScale{};
     if (t >= shape.scales) {
         return;
     }
     const Real* const gram = products.WtW + static_cast<std::int64_t>(t) * shape.rank * shape.rank;
-    const std::int64_t begin = blockIdx.x * cells_of_block;
-    const std::int64_t end = min(shape.cells, begin + cells_of_block);
+    const std::int64_t begin = blockIdx.x * cells_of_part;
+    const std::int64_t end = min(shape.cells, begin + cells_of_part);
     const Entries<Real> entries{shape, products, H, t};
     using Column = GramTimesColumn<Real, small>;
     Column column(gram, shape.rank, lane, reinterpret_cast<Real*>(memory) + warp * Column::room(shape.rank));
@@ -153,27 +150,30 @@ __global__ void __launch_bounds__(lanes_of_warp)
 }
 
 template <bool small, class Real, class Measure>
-void launch(const Shape& shape, const ProductsView<Real>& products, const Real* H, const Measure& measure,
-            double* parts) {
+void launch(const Shape& shape, std::int64_t cells_of_part, const ProductsView<Real>& products, const Real* H,
+            const Measure& measure, double* parts) {
     const auto kernel = measure_blocks<Real, Measure, small>;
-    const int warps = shape.scales < most_warps ? shape.scales : most_warps;
-    const dim3 grid(static_cast<unsigned>(blocks_of(shape.cells, cells_of_block)),
-                    static_cast<unsigned>(blocks_of(shape.scales, warps)));
-    const int room = warps * GramTimesColumn<Real, small>::room(shape.rank) * static_cast<int>(sizeof(Real));
-    allow_memory_of_block(kernel, room);
-    kernel<<<grid, warps * lanes_of_warp, static_cast<std::size_t>(room)>>>(shape, products, H, measure,
-                                                                            parts);
+    const WarpsOfScales start(shape.scales, blocks_of(shape.cells, cells_of_part));
+    const int room = room_of_columns<Real, small>(kernel, start, shape.rank);
+    kernel<<<start.grid, start.threads(), static_cast<std::size_t>(room)>>>(shape, cells_of_part, products, H,
+                                                                            measure, parts);
     check_launch("sums over cells");
+}
+
+template <class Real, class Measure>
+void measure_each(const Shape& shape, std::int64_t cells_of_part, const ProductsView<Real>& products,
+                  const Real* H, const Measure& measure, double* parts) {
+    if (shape.rank <= lanes_of_warp) {
+        launch<true>(shape, cells_of_part, products, H, measure, parts);
+    } else {
+        launch<false>(shape, cells_of_part, products, H, measure, parts);
+    }
 }
 
 template <class Real, class Measure>
 void measure_all(const Shape& shape, const ProductsView<Real>& products, const Real* H,
                  const Measure& measure, double* parts, double* sums) {
-    if (shape.rank <= lanes_of_warp) {
-        launch<true>(shape, products, H, measure, parts);
-    } else {
-        launch<false>(shape, products, H, measure, parts);
-    }
+    measure_each(shape, cells_of_block, products, H, measure, parts);
     add_blocks<<<static_cast<unsigned>(shape.scales * Measure::count), lanes_of_warp>>>(
         parts, blocks_of(shape.cells, cells_of_block), sums);
     check_launch("adding blocks of cells");
@@ -181,8 +181,8 @@ void measure_all(const Shape& shape, const ProductsView<Real>& products, const R
 
 } // namespace
 
-std::int64_t measure_parts(const Shape& shape) {
-    return blocks_of(shape.cells, cells_of_block) * shape.scales * all_sums;
+std::int64_t measure_parts(const Shape& shape, std::int64_t cells_of_part) {
+    return blocks_of(shape.cells, cells_of_part) * shape.scales * all_sums;
 }
 
 template <class Real>
@@ -197,10 +197,18 @@ void sum_all(const Shape& shape, const Penalties<Real>& penalties, const Product
     measure_all(shape, products, H, AllMeasure<Real>{penalties}, parts, sums);
 }
 
+template <class Real>
+void sum_parts(const Shape& shape, std::int64_t cells_of_part, const Penalties<Real>& penalties,
+               const ProductsView<Real>& products, const Real* H, double* parts) {
+    measure_each(shape, cells_of_part, products, H, AllMeasure<Real>{penalties}, parts);
+}
+
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template void sum_terms(const Shape&, const ProductsView<Real>&, const Real*, double*, double*);         \
     template void sum_all(const Shape&, const Penalties<Real>&, const ProductsView<Real>&, const Real*,      \
-                          double*, double*);
+                          double*, double*);                                                                 \
+    template void sum_parts(const Shape&, std::int64_t, const Penalties<Real>&, const ProductsView<Real>&,   \
+                            const Real*, double*);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

@@ -24,8 +24,10 @@ struct AllSums {
 };
 constexpr int all_sums = term_sums + 2;
 
-/// Doubles that both need as room.
-std::int64_t measure_parts(const Shape& shape);
+constexpr std::int64_t most_cells_of_part = 256;
+
+/// Doubles that these need as room.
+std::int64_t measure_parts(const Shape& shape, std::int64_t cells_of_part = most_cells_of_part);
 
 /// `TermSums` of every scale, one after another.
 template <class Real>
@@ -36,5 +38,11 @@ void sum_terms(const Shape& shape, const ProductsView<Real>& products, const Rea
 template <class Real>
 void sum_all(const Shape& shape, const Penalties<Real>& penalties, const ProductsView<Real>& products,
              const Real* H, double* parts, double* sums);
+
+/// The same of each part of so many cells alone: sum s of scale t and a part at
+/// [(t·all_sums + s)·(number of parts) + part].
+template <class Real>
+void sum_parts(const Shape& shape, std::int64_t cells_of_part, const Penalties<Real>& penalties,
+               const ProductsView<Real>& products, const Real* H, double* parts);
 
 } // namespace pnmf::cuda

@@ -37,6 +37,21 @@ __global__ void extrapolate_columns(Shape shape, const Real* beta, const Real* n
     }
 }
 
+template <class Real, bool into_stack>
+__global__ void move_columns(int rank, const std::int64_t* place, std::int64_t count, Real* row,
+                             Real* stack) {
+    const std::int64_t at = blockIdx.x * static_cast<std::int64_t>(threads) + threadIdx.x;
+    if (at >= count * rank) {
+        return;
+    }
+    Real& there = stack[place[at / rank] + at % rank];
+    if (into_stack) {
+        there = row[at];
+    } else {
+        row[at] = there;
+    }
+}
+
 } // namespace
 
 template <class Real>
@@ -61,10 +76,30 @@ void extrapolate_stack(const Shape& shape, const Real* beta, const Real* now, Re
     check_launch("extrapolating H");
 }
 
+template <class Real>
+void take_columns(int rank, const std::int64_t* place, std::int64_t count, const Real* stack, Real* row) {
+    if (count > 0) {
+        move_columns<Real, false><<<static_cast<unsigned>(blocks_of(count * rank, threads)), threads>>>(
+            rank, place, count, row, const_cast<Real*>(stack));
+        check_launch("taking columns out");
+    }
+}
+
+template <class Real>
+void put_columns(int rank, const std::int64_t* place, std::int64_t count, const Real* row, Real* stack) {
+    if (count > 0) {
+        move_columns<Real, true><<<static_cast<unsigned>(blocks_of(count * rank, threads)), threads>>>(
+            rank, place, count, const_cast<Real*>(row), stack);
+        check_launch("putting columns in");
+    }
+}
+
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template void put_scale(const Shape&, int, const Real*, Real*);                                          \
     template void get_scale(const Shape&, int, const Real*, Real*);                                          \
-    template void extrapolate_stack(const Shape&, const Real*, const Real*, Real*);
+    template void extrapolate_stack(const Shape&, const Real*, const Real*, Real*);                          \
+    template void take_columns(int, const std::int64_t*, std::int64_t, const Real*, Real*);                  \
+    template void put_columns(int, const std::int64_t*, std::int64_t, const Real*, Real*);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

@@ -15,4 +15,11 @@ void get_scale(const Shape& shape, int t, const Real* stack, Real* of_scale);
 template <class Real>
 void extrapolate_stack(const Shape& shape, const Real* beta, const Real* now, Real* H);
 
+/// Columns of a stack at one scale each, to or from a row of them: the i-th begins at place[i] of the stack
+/// and at rank·i of the row.
+template <class Real>
+void take_columns(int rank, const std::int64_t* place, std::int64_t count, const Real* stack, Real* row);
+template <class Real>
+void put_columns(int rank, const std::int64_t* place, std::int64_t count, const Real* row, Real* stack);
+
 } // namespace pnmf::cuda

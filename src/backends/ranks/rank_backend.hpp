@@ -6,6 +6,7 @@
 #include <pnmf/communicator.hpp>
 
 #include <memory>
+#include <string>
 
 namespace pnmf {
 
@@ -18,5 +19,11 @@ namespace pnmf {
 template <class Real>
 std::unique_ptr<Backend<Real>> make_rank_backend(const Problem<Real>& problem, Communicator& ranks,
                                                  const CellBlocks& blocks);
+
+/// The same on the devices of a name of the table (src/backends/table.cpp), one of `devices()`, or
+/// InputError.
+template <class Real>
+std::unique_ptr<Backend<Real>> make_rank_backend(const std::string& device, const Problem<Real>& problem,
+                                                 Communicator& ranks, const CellBlocks& blocks);
 
 } // namespace pnmf

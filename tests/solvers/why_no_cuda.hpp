@@ -1,0 +1,16 @@
+#pragma once
+
+#include "solvers/device_facts.hpp"
+
+#include <string>
+
+namespace pnmf::test {
+
+/// For the word that a test is skipped with; empty where there is a device.
+inline std::string why_no_cuda() {
+    const DeviceFacts facts = cuda_device();
+    return !facts.built ? "this build has no code for CUDA devices (PNMF_CUDA)"
+                        : (facts.found ? "" : "no CUDA device: " + facts.reason);
+}
+
+} // namespace pnmf::test
