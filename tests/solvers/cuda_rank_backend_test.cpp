@@ -109,7 +109,8 @@ TYPED_TEST(CudaOverRanks, SendAsManyBytesAsTheFormulaSays) {
 
 /// Each rank plans for itself; two of them on one device take no more than both have planned.
 TYPED_TEST(CudaOverRanks, TakeTheMemoryThatIsPlanned) {
-    const auto made = large_problem<TypeParam>(20'000, true);
+    auto made = large_problem<TypeParam>(20'000, true);
+    made.start = random_factors(made.problem, 40, 79);
     this->run(made, 2, 1); // what the libraries take stays with the process
     ThreadRanks ranks(2);
     std::vector<double> planned(2);
@@ -128,9 +129,9 @@ TYPED_TEST(CudaOverRanks, TakeTheMemoryThatIsPlanned) {
     crew.graph_products();
     crew.shift_components();
     const double taken = before - cuda_device().free_bytes;
-    const double rounding = 64e6; // the device hands memory out in pieces of 2 MB, to some thirty arrays
-    EXPECT_LE(taken, planned[0] + planned[1] + 2.0 * rounding);
-    EXPECT_GE(taken + 2.0 * rounding, 0.4 * (planned[0] + planned[1]));
+    const double rounding = 60e6; // the device hands memory out in pieces of 2 MB
+    EXPECT_LE(taken, planned[0] + planned[1] + rounding);
+    EXPECT_GE(taken + rounding, 0.5 * (planned[0] + planned[1]));
 }
 
 TEST(ChooseDevice, LeavesADeviceThatRanksWouldShareToOneProcess) {

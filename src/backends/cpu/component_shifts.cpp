@@ -18,20 +18,26 @@ class RowShift {
   public:
     RowShift(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
              const std::vector<ScaleProducts<Real>>& products, std::vector<ShiftRoom::Level>& sums,
-             Communicator& ranks, const FrozenScales& frozen)
+             Communicator& ranks, const FrozenScales& frozen, NarrowShifts* elsewhere)
         : penalties_(penalties), forest_(forest), products_(products), sums_(sums), ranks_(ranks),
           frozen_(frozen), moving_(moving_scales(frozen, forest.scales())), wide_(forest, ranks, 2),
-          has_wide_(forest.has_wide()) {}
+          has_wide_(forest.has_wide()), elsewhere_(elsewhere) {}
 
     /// Rows [first, first + count), one after the other.
     void solve(Index first, Index count) {
         add_earlier_moves(first, count);
+        if (elsewhere_ != nullptr) {
+            elsewhere_->begin(first, count);
+        }
         for (Index k = first; k < first + count; ++k) {
             first_ = first;
             eliminate(k);
             substitute(k);
             const double length = best_length();
             over_moving([&](Index t) { sums_[t].shift.col(k) *= length; });
+            if (elsewhere_ != nullptr) {
+                elsewhere_->shorten(k, length);
+            }
         }
     }
 
@@ -98,18 +104,6 @@ class RowShift {
         }
     }
 
-    /// What the elimination of a component hands on to its parent.
-    struct HandedOn {
-        double pivot = 0.0;
-        double right = 0.0;
-
-        HandedOn& operator+=(const HandedOn& other) {
-            pivot += other.pivot;
-            right += other.right;
-            return *this;
-        }
-    };
-
     HandedOn hand_on(Index t, std::int32_t child) const {
         const double coupling = penalties_[t].before * forest_[t - 1].size[child];
         if (is_frozen(frozen_, t - 1)) {
@@ -138,6 +132,9 @@ class RowShift {
                 }
             }
         });
+        if (elsewhere_ != nullptr) {
+            elsewhere_->eliminate(k);
+        }
         if (!has_wide_) {
             return;
         }
@@ -147,6 +144,9 @@ class RowShift {
                 HandedOn sum;
                 for (auto i = forest_[t].first_inside[entry]; i < forest_[t].first_inside[entry + 1]; ++i) {
                     sum += hand_on(t, forest_[t].inside[i]);
+                }
+                if (elsewhere_ != nullptr) {
+                    sum += elsewhere_->handed(t, entry);
                 }
                 row[0] = sum.pivot;
                 row[1] = sum.right;
@@ -188,13 +188,17 @@ class RowShift {
                 substitute(t, k, narrow(t, block));
             }
         });
+        if (elsewhere_ != nullptr) {
+            elsewhere_->substitute(k, sums_);
+        }
         parallel_for(scales, [&](Index t) {
             if (is_frozen(frozen_, t) && (t + 1 == scales || is_frozen(frozen_, t + 1))) {
                 return;
             }
             along_wide_[t] = along(t, k, wide(t));
             for (Index block = 0; block < blocks(); ++block) {
-                along_blocks_[t * blocks() + block] = along(t, k, narrow(t, block));
+                along_blocks_[t * blocks() + block] =
+                    elsewhere_ != nullptr ? elsewhere_->along(t, block) : along(t, k, narrow(t, block));
             }
         });
     }
@@ -212,24 +216,12 @@ class RowShift {
         }
     }
 
-    /// linear·θ + ½·curvature·θ².
-    struct Quadratic {
-        double linear = 0.0;
-        double curvature = 0.0;
-
-        Quadratic& operator+=(const Quadratic& other) {
-            linear += other.linear;
-            curvature += other.curvature;
-            return *this;
-        }
-    };
-
     /// The minimiser θ in [0, 1] of the quadratic along the shift.
     double best_length() {
         const BlockShares& shares = forest_.shares();
         const auto nodes = shares.nodes_of(forest_.rank());
         const Index scales = forest_.scales();
-        std::vector<Quadratic> mine(nodes.size() * static_cast<std::size_t>(scales)); // scales of a node
+        std::vector<ShiftQuadratic> mine(nodes.size() * static_cast<std::size_t>(scales)); // scales of a node
         for (Index t = 0; t < scales; ++t) {
             for (Index i = 0; i < std::ssize(nodes); ++i) {
                 mine[i * scales + t] = along_narrow(t, nodes[i]);
@@ -240,15 +232,15 @@ class RowShift {
             for (int r = 0; r < ranks_.size(); ++r) {
                 counts.push_back(std::ssize(shares.nodes_of(r)) * scales);
             }
-            mine = gather_to_all<Quadratic>(ranks_, mine, counts);
+            mine = gather_to_all<ShiftQuadratic>(ranks_, mine, counts);
         }
-        Quadratic total;
+        ShiftQuadratic total;
         for (Index t = 0; t < scales; ++t) {
-            BlockSum<Quadratic> sum;
+            BlockSum<ShiftQuadratic> sum;
             for (Index i = 0; i < std::ssize(shares.nodes); ++i) {
                 sum.add(shares.nodes[i].first, mine[i * scales + t]);
             }
-            Quadratic level = sum.finish();
+            ShiftQuadratic level = sum.finish();
             level += along_wide_[t];
             total += level;
         }
@@ -256,21 +248,21 @@ class RowShift {
     }
 
     /// The narrow components of a node.
-    Quadratic along_narrow(Index t, const BlockNode& node) const {
+    ShiftQuadratic along_narrow(Index t, const BlockNode& node) const {
         const Index first = forest_.slab().first;
-        BlockSum<Quadratic> sum;
+        BlockSum<ShiftQuadratic> sum;
         for (Index b = node.first; b < node.past; ++b) {
             sum.add(b, along_blocks_[t * blocks() + b - first]);
         }
         return sum.finish();
     }
 
-    Quadratic along(Index t, Index k, const Range& range) const {
+    ShiftQuadratic along(Index t, Index k, const Range& range) const {
         const auto& level = forest_[t];
         const bool has_parent = t + 1 < forest_.scales();
         const bool moves = !is_frozen(frozen_, t);
         const double own = own_curvature(t, k);
-        Quadratic result;
+        ShiftQuadratic result;
         for (Index c = range.begin; c < range.end; ++c) {
             const double a = sums_[t].shift(c, k);
             if (moves) {
@@ -294,9 +286,10 @@ class RowShift {
     std::vector<Index> moving_; ///< scales
     WideSums wide_;
     bool has_wide_;
-    Index first_ = 0;                     ///< row whose earlier moves are known already
-    std::vector<Quadratic> along_blocks_; ///< of narrow components: blocks of each scale
-    std::vector<Quadratic> along_wide_;   ///< of each scale
+    NarrowShifts* elsewhere_;                  ///< null: `forest_` has the narrow components
+    Index first_ = 0;                          ///< row whose earlier moves are known already
+    std::vector<ShiftQuadratic> along_blocks_; ///< of narrow components: blocks of each scale
+    std::vector<ShiftQuadratic> along_wide_;   ///< of each scale
 };
 
 } // namespace
@@ -304,8 +297,8 @@ class RowShift {
 template <class Real>
 void solve_shifts(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
                   const std::vector<ScaleProducts<Real>>& products, ShiftRoom& room, Communicator& ranks,
-                  const FrozenScales& frozen) {
-    RowShift<Real> row(penalties, forest, products, room.levels, ranks, frozen);
+                  const FrozenScales& frozen, NarrowShifts* elsewhere) {
+    RowShift<Real> row(penalties, forest, products, room.levels, ranks, frozen, elsewhere);
     const Index rank = products.front().WtW.rows();
     for (Index k = 0; k < rank; k += RowShift<Real>::rows_at_once) {
         row.solve(k, std::min(RowShift<Real>::rows_at_once, rank - k));
@@ -340,7 +333,7 @@ void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftFor
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template void solve_shifts(const std::vector<ScalePenalty>&, const ShiftForest&,                         \
                                const std::vector<ScaleProducts<Real>>&, ShiftRoom&, Communicator&,           \
-                               const FrozenScales&);                                                         \
+                               const FrozenScales&, NarrowShifts*);                                          \
     template void shift_components(const std::vector<ScalePenalty>&, const ShiftForest&,                     \
                                    std::vector<ScaleProducts<Real>>&, std::vector<DenseMatrix<Real>>&,       \
                                    ShiftRoom&, Communicator&, const FrozenScales&);

@@ -77,11 +77,57 @@ void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftFor
                       std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H,
                       ShiftRoom& room, Communicator& ranks, const FrozenScales& frozen = {});
 
+/// What the elimination of a component hands on to its parent.
+struct HandedOn {
+    double pivot = 0.0;
+    double right = 0.0;
+
+    HandedOn& operator+=(const HandedOn& other) {
+        pivot += other.pivot;
+        right += other.right;
+        return *this;
+    }
+};
+
+/// linear·θ + ½·curvature·θ²: what a shift of length θ changes.
+struct ShiftQuadratic {
+    double linear = 0.0;
+    double curvature = 0.0;
+
+    ShiftQuadratic& operator+=(const ShiftQuadratic& other) {
+        linear += other.linear;
+        curvature += other.curvature;
+        return *this;
+    }
+};
+
+/// The narrow components of a slab where they are held elsewhere, on a device. Asked row after row, in the
+/// order below.
+class NarrowShifts {
+  public:
+    NarrowShifts() = default;
+    NarrowShifts(const NarrowShifts&) = delete;
+    NarrowShifts& operator=(const NarrowShifts&) = delete;
+    virtual ~NarrowShifts() = default;
+
+    /// Rows [first, first + count) come next.
+    virtual void begin(Index first, Index count) = 0;
+    virtual void eliminate(Index k) = 0;
+    /// What those inside an entry of a wide component (`ShiftForest::Level::block`) hand on to it.
+    virtual HandedOn handed(Index t, Index entry) const = 0;
+    /// `wide` has the shifts of wide components in row k.
+    virtual void substitute(Index k, const std::vector<ShiftRoom::Level>& wide) = 0;
+    /// Of the narrow components of scale t in a block of the slab.
+    virtual ShiftQuadratic along(Index t, Index block) const = 0;
+    virtual void shorten(Index k, double length) = 0;
+};
+
 /// The middle of it alone: from half gradients and least entries of all components in `room`, whose wide ones
-/// are those of all ranks, to the shifts. Of `products` only WᵀW is read. `gradient` is changed.
+/// are those of all ranks, to the shifts. Of `products` only WᵀW is read. `gradient` is changed. Where narrow
+/// components are elsewhere, `forest` and `room` have wide ones alone (`wide_alone`).
 template <class Real>
 void solve_shifts(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
                   const std::vector<ScaleProducts<Real>>& products, ShiftRoom& room, Communicator& ranks,
-                  const FrozenScales& frozen = {});
+                  const FrozenScales& frozen = {}, NarrowShifts* elsewhere = nullptr);
 
 } // namespace pnmf

@@ -166,6 +166,36 @@ ShiftForest::ShiftForest(const ComponentForest& forest, const BlockShares& share
     }
 }
 
+ShiftForest wide_alone(ShiftForest all) {
+    std::vector<Index> narrow;
+    for (const Level& level : all.levels_) {
+        narrow.push_back(level.narrow);
+    }
+    const auto keep_last = [](Numbers& numbers, Index first, Index less) {
+        numbers.erase(numbers.begin(), numbers.begin() + first);
+        for (std::int32_t& number : numbers) {
+            number -= static_cast<std::int32_t>(less);
+        }
+        numbers.shrink_to_fit();
+    };
+    for (Index t = 0; t < all.scales(); ++t) {
+        Level& level = all.levels_[t];
+        const std::int32_t children = level.first_child[narrow[t]]; // of narrow components
+        keep_last(level.children, children, t > 0 ? narrow[t - 1] : 0);
+        keep_last(level.first_child, narrow[t], children);
+        keep_last(level.size, narrow[t], 0);
+        if (t + 1 < all.scales()) {
+            keep_last(level.parent, narrow[t], narrow[t + 1]);
+        }
+        level.narrow = 0;
+        level.component = {};
+        level.first_narrow.assign(level.first_narrow.size(), 0);
+        level.first_inside.assign(level.block.size() + 1, 0);
+        level.inside = {};
+    }
+    return all;
+}
+
 bool ShiftForest::has_wide() const {
     return std::any_of(levels_.begin(), levels_.end(), [](const Level& level) { return level.wide() > 0; });
 }

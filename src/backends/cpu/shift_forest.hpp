@@ -58,11 +58,17 @@ class ShiftForest {
     const std::vector<Index>& slots() const { return slots_; }
     bool has_wide() const;
 
+    /// Without the narrow components, for those who hold these elsewhere: wide ones are then numbered from 0.
+    /// Entries stay, with nothing inside.
+    friend ShiftForest wide_alone(ShiftForest all);
+
   private:
     BlockShares shares_;
     int rank_;
     std::vector<Level> levels_;
     std::vector<Index> slots_;
 };
+
+ShiftForest wide_alone(ShiftForest all);
 
 } // namespace pnmf

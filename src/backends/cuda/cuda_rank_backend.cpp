@@ -108,7 +108,8 @@ class CudaRankBackend final : public Backend<Real> {
             shifts_.prepare(shape_, ComponentForest(problem_.graph->tree(), problem_.epsilon), shares_,
                             ranks_.rank());
         }
-        shifts_.run(penalties_, on_device_.rounded(), view(products_), ranks_, moving_->H.get());
+        shifts_.run(penalties_, on_device_.rounded(), on_device_.exact(), view(products_), ranks_,
+                    moving_->H.get());
     }
 
     std::vector<Objective> terms() override { return terms_of(measured_moving()); }

@@ -11,7 +11,7 @@ namespace pnmf {
 
 /// Sweeps of several ranks, each with a CUDA device for its own cells; ranks may share a device. What they
 /// exchange is what ranks without devices exchange (backends/ranks/rank_backend.hpp), and goes through memory
-/// of the host. Shifts of components are solved for on the host (backends/cuda/rank_shifts.hpp).
+/// of the host. Shifts of components within a block are solved for on the device, of larger ones on the host.
 ///
 /// Every sum over cells is made of blocks of cells that are added along a tree, and products of matrices are
 /// made block by block. So the bits are the same from run to run, and with any number of ranks on devices of

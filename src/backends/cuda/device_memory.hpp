@@ -101,6 +101,16 @@ class DeviceArray {
             copy_from_device(to, data_ + first, static_cast<std::size_t>(count) * sizeof(Value));
         }
     }
+    /// Some columns of `size` values, `step` apart here, one after another.
+    void download_columns(Value* to, std::int64_t first, std::int64_t step, std::int64_t size,
+                          std::int64_t columns) const {
+        const auto bytes = static_cast<std::size_t>(size) * sizeof(Value);
+        if (bytes > 0 && columns > 0) {
+            check(cudaMemcpy2D(to, bytes, data_ + first, static_cast<std::size_t>(step) * sizeof(Value),
+                               bytes, static_cast<std::size_t>(columns), cudaMemcpyDeviceToHost),
+                  "copying from the device");
+        }
+    }
     std::vector<Value> download() const {
         std::vector<Value> values(static_cast<std::size_t>(size_));
         download_part(values.data(), 0, size_);
