@@ -9,6 +9,7 @@
 #include "backends/cuda/stacks.hpp"
 #include "backends/cuda/surroundings.hpp"
 #include "backends/ranks/columns_of.hpp"
+#include "backends/ranks/rank_points.hpp"
 
 #include <optional>
 
@@ -22,15 +23,13 @@ class CudaRankBackend final : public Backend<Real> {
         : problem_(problem), ranks_(ranks), shares_(share(blocks, ranks.size())),
           slab_(shares_.slab(ranks.rank())), squared_norm_X_(problem.X->squared_norm()),
           penalties_(scale_penalties(problem)), on_device_(penalties_), around_(problem, shares_, ranks),
-          sums_(shares_, ranks) {
+          sums_(shares_, ranks), divided_(problem.X->is_part()), gathered_(shares_, ranks, divided_) {
         cuda::take_data(*columns_of(*problem.X, slab_.first_cell(), slab_.cells()), data_);
     }
 
     void load(Factors<Real>& current, Factors<Real>& previous) override {
         outside_current_ = &current;
         outside_previous_ = &previous;
-        const bool parts = problem_.X->is_part() && current.H.front().cols() == problem_.X->held().count;
-        outside_are_parts_ = least_of(ranks_, parts ? 1.0 : 0.0) > 0.0;
         prepare({.features = problem_.features(),
                  .cells = slab_.cells(),
                  .scales = static_cast<int>(problem_.scales()),
@@ -159,7 +158,7 @@ class CudaRankBackend final : public Backend<Real> {
     }
 
     /// Where the cells of this rank begin in factors outside.
-    Index first_outside() const { return outside_are_parts_ ? 0 : slab_.first_cell(); }
+    Index first_outside() const { return divided_ ? 0 : slab_.first_cell(); }
 
     void take(const Factors<Real>& factors, cuda::DevicePoint<Real>& point) {
         point.W.allocate(shape_.bases());
@@ -191,18 +190,8 @@ class CudaRankBackend final : public Backend<Real> {
                 cuda::get_scale(shape_, t, point.H.get(), of_scale.get());
                 of_scale.download_part(part.data(), 0, of_scale.size());
             }
-            factors.H[static_cast<std::size_t>(t)] = outside_are_parts_ ? std::move(part) : all_columns(part);
+            factors.H[static_cast<std::size_t>(t)] = divided_ ? std::move(part) : gathered_.all_columns(part);
         }
-    }
-
-    DenseMatrix<Real> all_columns(const DenseMatrix<Real>& part) const {
-        std::vector<Index> counts;
-        for (int r = 0; r < ranks_.size(); ++r) {
-            counts.push_back(part.rows() * shares_.slab(r).cells());
-        }
-        const std::vector<Real> all = gather_to_all(
-            ranks_, std::span<const Real>(part.data(), static_cast<std::size_t>(part.size())), counts);
-        return Eigen::Map<const DenseMatrix<Real>>(all.data(), part.rows(), problem_.cells());
     }
 
     cuda::ProductsView<Real> view(cuda::DeviceProducts<Real>& products) {
@@ -282,7 +271,8 @@ class CudaRankBackend final : public Backend<Real> {
     std::vector<cuda::AllSums> measured_; ///< of the moving point, where they are known
     Factors<Real>* outside_current_ = nullptr;
     Factors<Real>* outside_previous_ = nullptr;
-    bool outside_are_parts_ = false; ///< they have the cells of this rank alone
+    bool divided_;              ///< they have the cells of this rank alone
+    RankPoints<Real> gathered_; ///< brings columns together where they have not
 };
 
 } // namespace
