@@ -102,8 +102,8 @@ std::string for_ranks(const DeviceFacts& facts) {
     if (ranks == 1) {
         return "";
     }
-    return fmt::format(" for each of {} ranks{}; neighbours and start are made on the processors", ranks,
-                       facts.sharing > 1 ? fmt::format(", {} of which share one", facts.sharing) : "");
+    return fmt::format(" for each of {} ranks{}; neighbours and first factors come from the processors",
+                       ranks, facts.sharing > 1 ? fmt::format(", {} of which share one", facts.sharing) : "");
 }
 
 } // namespace

@@ -153,7 +153,7 @@ TEST(ChooseDevice, LeavesADeviceThatRanksWouldShareToOneProcess) {
         EXPECT_EQ(demanded.device, Device::cuda);
         EXPECT_EQ(demanded.notice,
                   "device: cuda, device; 3.00 GB of its memory planned for each of 2 ranks, 2 of which share "
-                  "one; neighbours and start are made on the processors");
+                  "one; neighbours and first factors come from the processors");
         EXPECT_THROW(choose_device(Device::cuda, need, facts, [](const DeviceNeed&) { return 11e9; }),
                      InputError);
     });
