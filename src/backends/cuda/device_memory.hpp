@@ -151,13 +151,21 @@ class PinnedArray {
 /// The matrix products of the device, on its one stream: then they are the same bits from run to run.
 class Products {
   public:
-    Products() { check(cublasCreate(&handle_), "starting cuBLAS"); }
+    Products() {
+        check(cudaGetDevice(&device_), "asking for the device");
+        check(cublasCreate(&handle_), "starting cuBLAS");
+    }
     Products(const Products&) = delete;
     Products& operator=(const Products&) = delete;
     ~Products() { cublasDestroy(handle_); }
-    cublasHandle_t handle() const { return handle_; }
+    /// A thread that comes anew works on no device yet, and not every product finds that out by itself.
+    cublasHandle_t handle() const {
+        check(cudaSetDevice(device_), "taking the device of a product");
+        return handle_;
+    }
 
   private:
+    int device_ = 0;
     cublasHandle_t handle_ = nullptr;
 };
 
