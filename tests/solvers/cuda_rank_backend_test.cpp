@@ -4,6 +4,8 @@
 #include "solvers/why_no_cuda.hpp"
 #include "support/sweep_bytes.hpp"
 
+#include <pnmf/error.hpp>
+
 /// Several ranks, a thread each, on one CUDA device.
 namespace pnmf::test {
 namespace {
