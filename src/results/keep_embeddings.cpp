@@ -4,18 +4,28 @@
 #include <pnmf/error.hpp>
 #include <pnmf/results/run.hpp>
 
+#include <fmt/format.h>
+
+#include <string>
+
 namespace pnmf {
 namespace {
 
 /// Its room on the disk is taken here.
 template <class Real>
 MatrixFile<Real> file_for(const Factors<Real>& factors, Index cells, const std::filesystem::path& folder) {
-    try {
-        return MatrixFile<Real>(folder, factors.scales(), factors.rank(), cells);
-    } catch (const SystemError&) { // as for the result itself
-        return MatrixFile<Real>(std::filesystem::temp_directory_path(), factors.scales(), factors.rank(),
-                                cells);
+    std::string why;
+    // The second as for the result itself.
+    for (const std::filesystem::path& tried : {folder, std::filesystem::temp_directory_path()}) {
+        try {
+            return MatrixFile<Real>(tried, factors.scales(), factors.rank(), cells);
+        } catch (const SystemError& e) {
+            why += fmt::format("\n{}", e.what());
+        }
     }
+    throw SystemError(fmt::format("the result cannot be written: there is no room to bring the embeddings of "
+                                  "all ranks together; a checkpoint stays{}",
+                                  why));
 }
 
 } // namespace
