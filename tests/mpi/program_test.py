@@ -23,7 +23,7 @@ import scipy.sparse
 
 PNMF, MPIRUN = sys.argv[1:3]
 CELLS = 4500  # more than one block of cells
-# The launcher of MPICH, after a signal, now and then returns 0 whatever its processes do.
+# The launcher of MPICH was seen to return 0 after a signal, now and then, also with plain shells as its processes.
 MPICH = "mpich" in os.path.realpath(MPIRUN) or "hydra" in os.path.realpath(MPIRUN)
 # MPICH keeps memory that processes share in files, so that no file may be kept from growing.
 needs_limit = unittest.skipIf(MPICH, "MPICH itself does not start under ulimit -f")

@@ -116,9 +116,8 @@ TYPED_TEST(CudaOverRanks, TakeTheMemoryThatIsPlanned) {
     this->run(made, 2, 1); // what the libraries take stays with the process
     ThreadRanks ranks(2);
     std::vector<double> planned(2);
-    ranks.run([&](int r) {
-        planned[r] = cuda_device_bytes(device_need(made.problem, made.start.rank(), {})) - 400e6;
-    });
+    ranks.run(
+        [&](int r) { planned[r] = cuda_device_bytes(device_need(made.problem, made.start.rank(), {})); });
     const double before = cuda_device().free_bytes;
     SolverState<TypeParam> state;
     state.current = made.start;
@@ -131,9 +130,8 @@ TYPED_TEST(CudaOverRanks, TakeTheMemoryThatIsPlanned) {
     crew.graph_products();
     crew.shift_components();
     const double taken = before - cuda_device().free_bytes;
-    const double rounding = 60e6; // the device hands memory out in pieces of 2 MB
-    EXPECT_LE(taken, planned[0] + planned[1] + rounding);
-    EXPECT_GE(taken + rounding, 0.5 * (planned[0] + planned[1]));
+    EXPECT_LE(taken, planned[0] + planned[1]);
+    EXPECT_GE(taken, 0.5 * (planned[0] + planned[1] - 800e6)); // without what libraries may take
 }
 
 TEST(ChooseDevice, LeavesADeviceThatRanksWouldShareToOneProcess) {
