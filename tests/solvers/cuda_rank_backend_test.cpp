@@ -1,8 +1,8 @@
 #include "solvers/choose_device.hpp"
 #include "solvers/crew_backend.hpp"
 #include "solvers/large_problem.hpp"
+#include "solvers/sent_bytes.hpp"
 #include "solvers/why_no_cuda.hpp"
-#include "support/sweep_bytes.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -85,28 +85,7 @@ TYPED_TEST(CudaOverRanks, LowerTheObjectiveInOneSweepOfSmallCases) {
 }
 
 TYPED_TEST(CudaOverRanks, SendAsManyBytesAsTheFormulaSays) {
-    const auto made = large_problem<TypeParam>(5200, true);
-    constexpr int R = 3;
-    auto state = start_solver(made.problem, SolverOptions{}, made.start);
-    CrewBackend<TypeParam> crew(made.problem, R, usual_blocks(5200), "cuda");
-    crew.load(state.current, state.previous);
-    std::vector<Index> before;
-    for (int r = 0; r < R; ++r) {
-        before.push_back(crew.ranks()[r].bytes_sent());
-    }
-    crew.move_copy();
-    crew.basis_step(2);
-    crew.graph_products();
-    crew.embedding_pass();
-    crew.graph_products();
-    crew.shift_components();
-    crew.terms();
-    crew.movement_H();
-    const std::vector<Index> expected =
-        sweep_bytes(made.problem, made.start.rank(), share(usual_blocks(5200), R), 1, {}, true);
-    for (int r = 0; r < R; ++r) {
-        EXPECT_EQ(crew.ranks()[r].bytes_sent() - before[r], expected[r]) << r;
-    }
+    expect_bytes_of_the_formula<TypeParam>("cuda");
 }
 
 /// Each rank plans for itself; two of them on one device take no more than both have planned.
