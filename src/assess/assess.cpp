@@ -22,7 +22,6 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr Index scales_for_count = 8; ///< scales that take part in the choice of k
-constexpr Index many_cells = 20000;   ///< from here on k-means has fewer starts
 constexpr double enough_rank = 0.25;  ///< share of the directions beyond the first; below, H has collapsed
 
 /// The columns that take part in costly scores: all, or a random subset.
@@ -118,7 +117,8 @@ class ScaleAssessor {
     Matrix probed_part(const Matrix& H) const { return H(Eigen::all, probed_cells(H.cols(), options_)); }
 
     std::vector<Index> clusters_of(const Matrix& H) const {
-        const KMeansOptions how{.clusters = clusters_, .starts = starts_, .seed = options_.seed};
+        const KMeansOptions how{
+            .clusters = clusters_, .starts = starts_, .seed = options_.seed, .exchanges = true};
         return (options_.kmeans ? options_.kmeans(H, how) : kmeans(H, how)).labels;
     }
 
@@ -157,9 +157,7 @@ std::vector<AssessedScale> assess_each(Index scales, const Embeddings& embedding
     clusters.resize(assessed.size());
     std::vector<Matrix> group{embedding.at(0)}; // one reader, in ascending order
     const Index cells = group.front().cols();
-    const Index starts = scales > 100 || cells > many_cells         ? 3
-                         : options.graph != nullptr && scales <= 40 ? 30
-                                                                    : 10;
+    const Index starts = scales > 100 ? 1 : options.graph != nullptr && scales <= 40 ? 5 : 3;
     const ScaleAssessor assessor(k, starts, options);
     const Matrix finest = unit_cells(assessor.probed_part(group.front()));
     const Index together = scales_together(group.front(), options.room);

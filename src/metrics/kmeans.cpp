@@ -17,65 +17,6 @@ namespace {
 
 constexpr Index block_of_cells = 1024;
 
-/// ‖x_j − x_c‖² for some cells c, a column each; the first `X.cols()` rows of an even number, so that the sum
-/// of a column does not depend on where it stands.
-Matrix squared_distances_to(const Matrix& X, const std::vector<Index>& cells) {
-    constexpr Index lanes = 4;
-    const Index count = std::ssize(cells);
-    Matrix result((X.cols() + 1) / 2 * 2, count);
-    for (Index first = 0; first < count; first += lanes) {
-        const Index points = std::min(lanes, count - first);
-        Matrix side_by_side = Matrix::Zero(lanes, X.rows());
-        for (Index m = 0; m < points; ++m) {
-            side_by_side.row(m) = X.col(cells[first + m]).transpose();
-        }
-        parallel_blocks(X.cols(), block_of_cells, [&](Index begin, Index end) {
-            Matrix found(lanes, end - begin);
-            kernels().squared_distances(X.col(begin).data(), X.rows(), end - begin, side_by_side.data(),
-                                        found.data());
-            result.block(begin, first, end - begin, points) = found.topRows(points).transpose();
-        });
-    }
-    return result;
-}
-
-/// Greedy k-means++: each next centre is the best of a few cells drawn with probability ∝ squared distance to
-/// the centres so far; best is what leaves the smallest sum of them.
-Matrix seed_centres(const Matrix& X, const SeedingDraws& draws) {
-    const Index n = X.cols();
-    const Index k = draws.uniform.cols() + 1;
-    Matrix centres(X.rows(), k);
-    centres.col(0) = X.col(draws.first);
-    Vector nearest = squared_distances_to(X, {draws.first}).col(0).head(n);
-    Vector cumulative(n);
-    for (Index c = 1; c < k; ++c) {
-        std::partial_sum(nearest.begin(), nearest.end(), cumulative.begin());
-        const double total = nearest.sum();
-        std::vector<Index> candidates;
-        for (const double u : draws.uniform.col(c - 1)) {
-            const auto place = std::lower_bound(cumulative.begin(), cumulative.end(), u * total);
-            candidates.push_back(std::min<Index>(place - cumulative.begin(), n - 1));
-        }
-        Matrix updated = squared_distances_to(X, candidates);
-        double best_total = 0.0;
-        Index best = -1;
-        Index best_place = 0;
-        for (Index m = 0; m < updated.cols(); ++m) {
-            auto distance = updated.col(m).head(n);
-            distance = nearest.cwiseMin(distance);
-            const double updated_total = distance.sum();
-            if (best < 0 || updated_total < best_total) {
-                best = candidates[m];
-                best_total = updated_total;
-                best_place = m;
-            }
-        }
-        centres.col(c) = X.col(best);
-        nearest = updated.col(best_place).head(n);
-    }
-    return centres;
-}
-
 /// The nearest centre of each cell, the first among equals: argmin_c ½‖c‖² − c·x.
 void assign(const Matrix& X, const Matrix& centres, std::vector<Index>& labels) {
     constexpr Index lanes = 8;
@@ -145,13 +86,80 @@ double inertia(const Matrix& X, const Matrix& centres, const std::vector<Index>&
     return sum;
 }
 
-/// Lloyd's iteration from the given centres.
-KMeansResult lloyd(const Matrix& X, Matrix centres, double least_move, Index max_iterations) {
+KMeansResult best_start(const Matrix& X, const KMeansOptions& options, const KMeansLimits& limits) {
+    const std::vector<SeedingDraws> draws = draw_seedings(X.cols(), options);
+    const Index starts = options.clusters == 1 ? 1 : options.starts; // one cluster's centre is the mean
+    std::vector<KMeansResult> results(static_cast<std::size_t>(starts));
+    parallel_for(starts, [&](Index s) { results[s] = lloyd(X, seed_centres(X, draws[s]), limits); });
+    return std::move(
+        *std::min_element(results.begin(), results.end(), [](const KMeansResult& a, const KMeansResult& b) {
+            return a.inertia < b.inertia;
+        }));
+}
+
+} // namespace
+
+Matrix squared_distances_to(const Matrix& X, const Matrix& points) {
+    constexpr Index lanes = 4;
+    const Index count = points.cols();
+    Matrix result((X.cols() + 1) / 2 * 2, count);
+    for (Index first = 0; first < count; first += lanes) {
+        const Index width = std::min(lanes, count - first);
+        Matrix side_by_side = Matrix::Zero(lanes, X.rows());
+        for (Index m = 0; m < width; ++m) {
+            side_by_side.row(m) = points.col(first + m).transpose();
+        }
+        parallel_blocks(X.cols(), block_of_cells, [&](Index begin, Index end) {
+            Matrix found(lanes, end - begin);
+            kernels().squared_distances(X.col(begin).data(), X.rows(), end - begin, side_by_side.data(),
+                                        found.data());
+            result.block(begin, first, end - begin, width) = found.topRows(width).transpose();
+        });
+    }
+    return result;
+}
+
+Matrix seed_centres(const Matrix& X, const SeedingDraws& draws) {
+    const Index n = X.cols();
+    const Index k = draws.uniform.cols() + 1;
+    Matrix centres(X.rows(), k);
+    centres.col(0) = X.col(draws.first);
+    Vector nearest = squared_distances_to(X, X.col(draws.first)).col(0).head(n);
+    Vector cumulative(n);
+    for (Index c = 1; c < k; ++c) {
+        std::partial_sum(nearest.begin(), nearest.end(), cumulative.begin());
+        const double total = nearest.sum();
+        std::vector<Index> candidates;
+        for (const double u : draws.uniform.col(c - 1)) {
+            const auto place = std::lower_bound(cumulative.begin(), cumulative.end(), u * total);
+            candidates.push_back(std::min<Index>(place - cumulative.begin(), n - 1));
+        }
+        Matrix updated = squared_distances_to(X, X(Eigen::all, candidates));
+        double best_total = 0.0;
+        Index best = -1;
+        Index best_place = 0;
+        for (Index m = 0; m < updated.cols(); ++m) {
+            auto distance = updated.col(m).head(n);
+            distance = nearest.cwiseMin(distance);
+            const double updated_total = distance.sum();
+            if (best < 0 || updated_total < best_total) {
+                best = candidates[m];
+                best_total = updated_total;
+                best_place = m;
+            }
+        }
+        centres.col(c) = X.col(best);
+        nearest = updated.col(best_place).head(n);
+    }
+    return centres;
+}
+
+KMeansResult lloyd(const Matrix& X, Matrix centres, const KMeansLimits& limits) {
     KMeansResult result;
     result.labels.assign(static_cast<std::size_t>(X.cols()), -1);
     std::vector<Index> previous;
     bool labels_stayed = false;
-    while (!result.converged && result.iterations < max_iterations) {
+    while (!result.converged && result.iterations < limits.max_iterations) {
         previous = result.labels;
         assign(X, centres, result.labels);
         Matrix means = cluster_means(X, centres, result.labels);
@@ -159,7 +167,7 @@ KMeansResult lloyd(const Matrix& X, Matrix centres, double least_move, Index max
         centres = std::move(means);
         ++result.iterations;
         labels_stayed = result.labels == previous;
-        result.converged = labels_stayed || move <= least_move;
+        result.converged = labels_stayed || move <= limits.least_move;
     }
     if (!labels_stayed) {
         assign(X, centres, result.labels);
@@ -168,8 +176,6 @@ KMeansResult lloyd(const Matrix& X, Matrix centres, double least_move, Index max
     result.centres = std::move(centres);
     return result;
 }
-
-} // namespace
 
 std::vector<SeedingDraws> draw_seedings(Index cells, const KMeansOptions& options) {
     const Index candidates = 2 + static_cast<Index>(std::log(static_cast<double>(options.clusters)));
@@ -231,18 +237,12 @@ KMeansResult kmeans(const Matrix& X, const KMeansOptions& options) {
     const Vector mean = X.rowwise().mean();
     const Matrix centred = X.colwise() - mean;
     const double mean_variance = X.rows() == 0 ? 0.0 : centred.squaredNorm() / static_cast<double>(X.size());
-    const std::vector<SeedingDraws> draws = draw_seedings(X.cols(), options);
-    const Index starts = options.clusters == 1 ? 1 : options.starts; // one cluster's centre is the mean
-    std::vector<KMeansResult> results(static_cast<std::size_t>(starts));
-    parallel_for(starts, [&](Index s) {
-        results[s] = lloyd(centred, seed_centres(centred, draws[s]), options.tolerance * mean_variance,
-                           options.max_iterations);
-    });
-    auto best =
-        std::min_element(results.begin(), results.end(),
-                         [](const KMeansResult& a, const KMeansResult& b) { return a.inertia < b.inertia; });
-    best->centres.colwise() += mean;
-    return std::move(*best);
+    const KMeansLimits limits{options.tolerance * mean_variance, options.max_iterations};
+    KMeansResult found = options.exchanges && options.clusters > 1
+                             ? lloyd(centred, centres_by_exchanges(centred, options, limits), limits)
+                             : best_start(centred, options, limits);
+    found.centres.colwise() += mean;
+    return found;
 }
 
 } // namespace pnmf

@@ -15,6 +15,26 @@ struct SeedingDraws {
 };
 std::vector<SeedingDraws> draw_seedings(Index cells, const KMeansOptions& options);
 
+/// When Lloyd's iteration stops; `least_move` is of Σ ‖move of a centre‖².
+struct KMeansLimits {
+    double least_move = 0.0;
+    Index max_iterations = 300;
+};
+
+/// ‖x_j − point‖², a column for each point; the first `X.cols()` rows of an even number, so that the sum of a
+/// column does not depend on where it stands.
+Matrix squared_distances_to(const Matrix& X, const Matrix& points);
+
+/// Greedy k-means++: each next centre is the best of a few cells drawn with probability ∝ squared distance to
+/// the centres so far; best is what leaves the smallest sum of them.
+Matrix seed_centres(const Matrix& X, const SeedingDraws& draws);
+
+/// Lloyd's iteration from the given centres.
+KMeansResult lloyd(const Matrix& X, Matrix centres, const KMeansLimits& limits);
+
+/// Centres to begin Lloyd's iteration over all cells with (`KMeansOptions::exchanges`); X is about its mean.
+Matrix centres_by_exchanges(const Matrix& X, const KMeansOptions& options, const KMeansLimits& limits);
+
 /// InputError unless the options suit the cells, which are finite.
 void check_kmeans(const Matrix& X, const KMeansOptions& options);
 

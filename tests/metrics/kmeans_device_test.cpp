@@ -50,6 +50,17 @@ TEST_F(KMeansOnCuda, FindsTheClustersOfTheCpu) {
     }
 }
 
+TEST_F(KMeansOnCuda, FindsTheClustersOfTheCpuByExchanges) {
+    const Matrix X = clouds_around(6, 21001);
+    for (const Index k : {1, 4, 6, 11}) {
+        const KMeansOptions options{.clusters = k, .starts = 3, .seed = 5, .exchanges = true};
+        const KMeansResult found = kmeans_on("cuda")(X, options);
+        const KMeansResult expected = kmeans(X, options);
+        EXPECT_EQ(found.labels, expected.labels) << k << " clusters";
+        EXPECT_NEAR(found.inertia, expected.inertia, 1e-10 * expected.inertia);
+    }
+}
+
 TEST_F(KMeansOnCuda, LeavesSurplusClustersEmpty) {
     Matrix X(2, 30);
     for (Index j = 0; j < 30; ++j) {

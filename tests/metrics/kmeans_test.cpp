@@ -138,5 +138,99 @@ TEST(KMeans, OptionsAndValuesThatCannotBeAreRejected) {
     EXPECT_THROW(kmeans(bad, {.clusters = 2}), InputError);
 }
 
+/// Groups of cells around points of a grid, some of them far apart.
+Matrix groups_on_a_grid(Index side, Index cells, double noise, std::uint64_t seed) {
+    Matrix X = scattered_points(2, cells, seed) * noise;
+    for (Index j = 0; j < cells; ++j) {
+        X(0, j) += static_cast<double>(j % side);
+        X(1, j) += static_cast<double>(j / side % side);
+    }
+    return X;
+}
+
+TEST(KMeansByExchanges, OneStartIsAsGoodAsTenWithout) {
+    double one = 0.0;
+    double ten = 0.0;
+    double exchanged = 0.0;
+    for (const std::uint64_t seed : {0, 1, 2, 3}) {
+        const Matrix X = groups_on_a_grid(5, 1000, 0.25, seed);
+        one += kmeans(X, {.clusters = 25, .starts = 1, .seed = seed}).inertia;
+        ten += kmeans(X, {.clusters = 25, .starts = 10, .seed = seed}).inertia;
+        exchanged += kmeans(X, {.clusters = 25, .starts = 1, .seed = seed, .exchanges = true}).inertia;
+    }
+    EXPECT_LE(exchanged, 1.001 * ten);
+    EXPECT_GT(one, 1.01 * ten);
+}
+
+TEST(KMeansByExchanges, IsNeverWorseThanItsStarts) {
+    for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+        const Matrix X = scattered_points(5, 400, seed);
+        for (const Index k : {2, 7, 19}) {
+            KMeansOptions options{.clusters = k, .starts = 1, .seed = seed};
+            const double plain = kmeans(X, options).inertia;
+            options.exchanges = true;
+            EXPECT_LE(kmeans(X, options).inertia, plain * (1.0 + 1e-12)) << k << " clusters";
+        }
+    }
+}
+
+TEST(KMeansByExchanges, StaysTheSameWhenCellsMoveALittle) {
+    Index changed = 0;
+    for (const std::uint64_t seed : {0, 1, 2, 3, 4, 5, 6, 7}) {
+        const Matrix X = groups_on_a_grid(3, 900, 0.3, seed);
+        const Matrix moved = X + 0.003 * scattered_points(2, 900, seed + 100);
+        KMeansOptions options{.clusters = 9, .starts = 1, .seed = seed};
+        changed += adjusted_rand_index(kmeans(X, options).labels, kmeans(moved, options).labels) < 0.9;
+        options.exchanges = true;
+        EXPECT_GT(adjusted_rand_index(kmeans(X, options).labels, kmeans(moved, options).labels), 0.9) << seed;
+    }
+    EXPECT_GT(changed, 0); // without exchanges
+}
+
+TEST(KMeansByExchanges, OfManyCellsEndsWhereEachIsNearestItsCentre) {
+    const Matrix X = groups_on_a_grid(4, 10500, 0.2, 9); // more than starts and exchanges look at
+    const KMeansResult found =
+        kmeans(X, {.clusters = 16, .starts = 2, .tolerance = 0.0, .seed = 3, .exchanges = true});
+    ASSERT_TRUE(found.converged);
+    EXPECT_EQ(found.labels, nearest_centres(X, found.centres));
+    Matrix sums = Matrix::Zero(2, 16);
+    Vector counts = Vector::Zero(16);
+    for (Index j = 0; j < X.cols(); ++j) {
+        sums.col(found.labels[j]) += X.col(j);
+        counts[found.labels[j]] += 1.0;
+    }
+    EXPECT_TRUE(
+        (sums.array().rowwise() / counts.transpose().array()).matrix().isApprox(found.centres, 1e-12));
+}
+
+TEST(KMeansByExchanges, TakesEqualCellsAndOneCluster) {
+    Matrix X(2, 30);
+    for (Index j = 0; j < 30; ++j) {
+        X(0, j) = static_cast<double>(j % 3);
+        X(1, j) = 1.0;
+    }
+    for (const Index k : {1, 2, 3, 5, 30}) {
+        KMeansOptions options{.clusters = k, .starts = 2};
+        const KMeansResult plain = kmeans(X, options);
+        options.exchanges = true;
+        EXPECT_NEAR(kmeans(X, options).inertia, plain.inertia, 1e-12) << k;
+    }
+    const Matrix same = Matrix::Ones(3, 12);
+    EXPECT_EQ(kmeans(same, {.clusters = 4, .starts = 2, .exchanges = true}).inertia, 0.0);
+}
+
+TEST(KMeansByExchanges, DoesNotDependOnTheNumberOfThreads) {
+    const Matrix X = groups_on_a_grid(3, 2500, 0.3, 4);
+    const KMeansOptions options{.clusters = 7, .starts = 3, .seed = 2, .exchanges = true};
+    const int before = thread_count();
+    set_thread_count(1);
+    const KMeansResult one = kmeans(X, options);
+    set_thread_count(4);
+    const KMeansResult four = kmeans(X, options);
+    set_thread_count(before);
+    EXPECT_EQ(one.labels, four.labels);
+    EXPECT_EQ(one.centres, four.centres);
+}
+
 } // namespace
 } // namespace pnmf

@@ -14,6 +14,7 @@ struct KMeansOptions {
     double tolerance =
         1e-4; ///< a start also stops when Σ ‖move of a centre‖² ≤ tolerance · mean variance of a coordinate
     std::uint64_t seed = 0;
+    bool exchanges = false; ///< improve each start by exchanges of centres
 };
 
 struct KMeansResult {
@@ -32,6 +33,12 @@ struct KMeansResult {
 /// seed. A cluster that loses all its cells takes the cell farthest from its centre. When fewer than k cells
 /// are distinct, the surplus clusters stay empty: equal cells are never split. Cost of an iteration 2ndk. The
 /// result does not depend on the number of threads.
+///
+/// With `exchanges` each start is improved: a centre leaves the cluster that needs it least for the one that
+/// gains most from a second, as long as that lowers the inertia. A few starts then end with the same clusters
+/// as hundreds without, so that small differences between embeddings seldom change the clusters. Starts and
+/// exchanges look at 10,000 cells at most, drawn at random; Lloyd's iteration over all cells follows. Of
+/// starts that end within 0.05 % of the smallest inertia the first one is taken.
 KMeansResult kmeans(const Matrix& X, const KMeansOptions& options);
 
 /// The nearest centre of each cell, the first among equals. X is d × n, centres are d × k. Cost 2ndk.

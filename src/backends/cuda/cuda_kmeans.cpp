@@ -33,23 +33,23 @@ std::vector<double> numbers_of(const Matrix& centres) {
 /// device.
 class DeviceKMeans {
   public:
-    DeviceKMeans(const Matrix& centred, const KMeansOptions& options, double least_move)
-        : X_(centred), options_(options), least_move_(least_move),
-          cells_(centred.data(), centred.rows(), centred.cols()) {}
+    DeviceKMeans(const Matrix& centred, const KMeansLimits& limits)
+        : X_(centred), limits_(limits), cells_(centred.data(), centred.rows(), centred.cols()) {}
 
-    KMeansResult run(const SeedingDraws& draws) {
+    KMeansResult run(const SeedingDraws& draws) { return run(seed(draws)); }
+
+    KMeansResult run(Matrix centres) {
         KMeansResult result;
-        Matrix centres = seed(draws);
         cells_.forget_labels();
         bool labels_stayed = false;
-        while (!result.converged && result.iterations < options_.max_iterations) {
+        while (!result.converged && result.iterations < limits_.max_iterations) {
             const auto assigned = cells_.assign(numbers_of(centres), centres.cols());
             Matrix means = means_of(assigned, centres);
             const double move = (means - centres).squaredNorm();
             centres = std::move(means);
             ++result.iterations;
             labels_stayed = assigned.changed == 0;
-            result.converged = labels_stayed || move <= least_move_;
+            result.converged = labels_stayed || move <= limits_.least_move;
         }
         if (!labels_stayed) {
             cells_.assign(numbers_of(centres), centres.cols());
@@ -94,8 +94,7 @@ class DeviceKMeans {
     }
 
     const Matrix& X_;
-    const KMeansOptions& options_;
-    double least_move_;
+    KMeansLimits limits_;
     cuda::KMeansCells cells_;
 };
 
@@ -115,10 +114,15 @@ KMeansResult cuda_kmeans(const Matrix& X, const KMeansOptions& options) {
         squares[begin / cells_at_a_time] = block.squaredNorm();
     });
     const double mean_variance = X.rows() == 0 ? 0.0 : squares.sum() / static_cast<double>(X.size());
-    DeviceKMeans device(centred, options, options.tolerance * mean_variance);
-    const Index starts = options.clusters == 1 ? 1 : options.starts;
+    const KMeansLimits limits{options.tolerance * mean_variance, options.max_iterations};
+    DeviceKMeans device(centred, limits);
     std::optional<KMeansResult> best;
-    for (const SeedingDraws& draws : draw_seedings(X.cols(), options)) {
+    if (options.exchanges && options.clusters > 1) {
+        best = device.run(centres_by_exchanges(centred, options, limits));
+        best->labels = device.labels();
+    }
+    const Index starts = options.clusters == 1 ? 1 : options.starts;
+    for (const SeedingDraws& draws : best ? std::vector<SeedingDraws>{} : draw_seedings(X.cols(), options)) {
         KMeansResult found = device.run(draws);
         if (!best || found.inertia < best->inertia) {
             found.labels = device.labels();
