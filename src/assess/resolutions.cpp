@@ -22,8 +22,8 @@
 namespace pnmf {
 namespace {
 
-constexpr Index starts_while_searching = 3;
-constexpr Index starts_at_the_end = 10;
+constexpr Index starts_while_searching = 1;
+constexpr Index starts_at_the_end = 5;
 
 /// The scales to try: evenly spaced, the finest among them, without those where the embedding has collapsed
 /// (`has_collapsed`).
@@ -166,7 +166,8 @@ class Search {
 
     /// k-means of the cells it may see; the others join the nearest centre.
     std::vector<Index> cluster(const Matrix& H, Index k, Index starts) const {
-        const KMeansOptions options{.clusters = k, .starts = starts, .seed = options_.seed};
+        const KMeansOptions options{
+            .clusters = k, .starts = starts, .seed = options_.seed, .exchanges = true};
         if (std::ssize(seen_) == H.cols()) {
             return kmeans(H, options).labels;
         }
