@@ -186,12 +186,6 @@ void sort_edges(std::vector<Edge>& edges) {
     }
 }
 
-std::vector<Edge> distinct_edges(std::vector<Edge> edges) {
-    sort_edges(edges);
-    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-    return edges;
-}
-
 Edge edge_between(Index i, Index j, double length) {
     return {length, std::min(i, j), std::max(i, j)};
 }
@@ -222,6 +216,12 @@ NeighborEdges approximate_edges(const Points& points, NeighborSearch search, Ind
 }
 
 } // namespace
+
+std::vector<Edge> distinct_edges(std::vector<Edge> edges) {
+    sort_edges(edges);
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+    return edges;
+}
 
 std::vector<Edge> edges_of_neighbors(const Neighbors& neighbors) {
     std::vector<Edge> edges;

@@ -20,4 +20,7 @@ void exact_neighbors_of(const PairBounds& bounds, std::span<const Index> cells, 
 /// The edges between each cell and its nearest, ascending, each once.
 std::vector<Edge> edges_of_neighbors(const Neighbors& neighbors);
 
+/// Edges in any order: ascending, each once.
+std::vector<Edge> distinct_edges(std::vector<Edge> edges);
+
 } // namespace pnmf

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <pnmf/communicator.hpp>
+#include <pnmf/linalg/cell_range.hpp>
+#include <pnmf/linalg/views.hpp>
+#include <pnmf/types.hpp>
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace pnmf {
+
+/// A dense matrix with a column for each cell, of which each rank holds the columns of some cells: ranks in
+/// order have cells in order, and together all of them. All ranks make the same calls.
+class DividedColumns {
+  public:
+    /// The columns stay where they are, and must outlive this. A rank without cells has as many rows too.
+    DividedColumns(const Matrix& mine, const CellRange& held, Communicator& ranks);
+
+    Index rows() const { return rows_; }
+    Index count() const { return held_.all; } ///< cells of all ranks
+    const CellRange& held() const { return held_; }
+    const std::vector<CellRange>& ranges() const { return ranges_; } ///< cells of each rank
+    Communicator& ranks() const { return ranks_of_all_; }
+    DenseView<double> mine() const { return {mine_, rows_, held_.count}; }
+    int rank_of(Index cell) const;
+
+    /// The columns of any cells, in this order. Each rank asks for those it wants, or for none. Cells that
+    /// ascend need no room beside the result.
+    Matrix fetch(std::span<const Index> cells) const;
+
+    /// The columns of the cells `to[rank]`.
+    Matrix moved(const std::vector<CellRange>& to) const;
+    /// Those of all cells, on every rank, or on `only` alone.
+    Matrix gathered(std::optional<int> only = {}) const;
+
+    /// A number for each row. `reduce` gets few rows at a time, with all cells, and must give what it would
+    /// give of the whole matrix: sums of rows have an order of their own in Eigen, which a sum of sums would
+    /// not keep. A rank holds a few rows of all cells meanwhile. The result is on every rank.
+    Vector of_rows(const std::function<Vector(const Matrix&)>& reduce) const;
+
+  private:
+    const double* mine_;
+    Index rows_;
+    CellRange held_;
+    Communicator& ranks_of_all_;
+    std::vector<CellRange> ranges_;
+};
+
+} // namespace pnmf

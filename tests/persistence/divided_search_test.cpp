@@ -1,0 +1,104 @@
+#include "persistence/divided_search.hpp"
+
+#include "persistence/neighbors_of.hpp"
+#include "support/clouds.hpp"
+#include "support/thread_ranks.hpp"
+
+#include <pnmf/persistence/neighbor_edges.hpp>
+#include <pnmf/persistence/spanning_tree.hpp>
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+/// Neighbours and tree of points that are divided over ranks are those of one process.
+namespace pnmf::test {
+namespace {
+
+/// Many equal distances and equal cells, on one rank and on several.
+Matrix lattice(Index cells) {
+    return (uniform_cloud(3, cells, 9).array() * 6.0).round();
+}
+
+/// Unequal parts in whole blocks of 256 cells; with more ranks than blocks some have none.
+CellRange part_of(Index cells, int rank, int ranks) {
+    constexpr Index block = 256;
+    const Index blocks = (cells + block - 1) / block;
+    const auto first = [&](Index r) { return std::min(cells, block * (blocks * r * r / (ranks * ranks))); };
+    return {first(rank), first(rank + 1) - first(rank), cells};
+}
+
+/// `body` on each rank, with its points.
+void on_ranks(const Matrix& X, const std::vector<int>& counts,
+              const std::function<void(const DividedColumns&)>& body) {
+    for (const int count : counts) {
+        SCOPED_TRACE(count);
+        ThreadRanks ranks(count);
+        ranks.run([&](int r) {
+            const CellRange part = part_of(X.cols(), r, count);
+            const Matrix mine = X.middleCols(part.first, part.count);
+            body(DividedColumns(mine, part, communicator()));
+        });
+    }
+}
+
+TEST(DividedColumns, AreFetchedMovedAndGathered) {
+    const Matrix X = uniform_cloud(3, 1500, 2);
+    on_ranks(X, {1, 2, 3, 7}, [&](const DividedColumns& columns) {
+        const Index rank = columns.ranks().rank();
+        std::vector<Index> some;
+        for (Index a = 0; a < 40 * rank; ++a) { // the first rank wants none
+            some.push_back((a * 977 + rank) % 1500);
+        }
+        EXPECT_EQ(columns.fetch(some), X(Eigen::all, some));
+        std::sort(some.begin(), some.end());
+        EXPECT_EQ(columns.fetch(some), X(Eigen::all, some));
+        const Matrix all = columns.gathered(columns.ranks().size() - 1);
+        EXPECT_EQ(all.cols(), rank + 1 == columns.ranks().size() ? 1500 : 0);
+        EXPECT_EQ(columns.gathered(), X);
+    });
+}
+
+TEST(DividedColumns, SumsOfRowsHaveTheBitsOfOneMatrix) {
+    for (const Index rows : {1, 2, 5, 7, 30}) {
+        const Matrix X = uniform_cloud(rows, 1501, 2);
+        const Vector mean = view_of(X).rowwise().mean();
+        const Vector squares = X.rowwise().squaredNorm();
+        on_ranks(X, {1, 3, 4}, [&](const DividedColumns& columns) {
+            EXPECT_EQ(columns.of_rows([](const Matrix& some) { return Vector(some.rowwise().mean()); }),
+                      mean);
+            EXPECT_EQ(
+                columns.of_rows([](const Matrix& some) { return Vector(some.rowwise().squaredNorm()); }),
+                squares);
+        });
+    }
+}
+
+void expect_exact(const Matrix& X, Index k, const std::vector<int>& counts) {
+    const Points points(X);
+    const SpanningTree tree = minimum_spanning_tree(points);
+    const std::vector<Edge> edges = neighbor_edges(points, {.neighbors = k}).edges;
+    on_ranks(X, counts, [&](const DividedColumns& columns) {
+        const SpanningTree found = divided_spanning_tree(columns);
+        EXPECT_EQ(found.edges, tree.edges);
+        EXPECT_EQ(found.largest_distance, tree.largest_distance);
+        const auto mine = divided_exact_edges(columns, k);
+        EXPECT_EQ(distinct_edges(gather_any(columns.ranks(), mine)), edges);
+    });
+}
+
+TEST(DividedSearch, FindsTheExactTreeAndNeighboursOfOneProcess) {
+    expect_exact(uniform_cloud(30, 1900, 4), 15, {1, 2, 3, 4, 7});
+}
+
+TEST(DividedSearch, TiesAndEqualCellsAreDecidedAsInOneProcess) {
+    expect_exact(lattice(1900), 5, {1, 2, 3, 4, 7});
+}
+
+TEST(DividedSearch, MoreNeighboursThanARankHasCells) {
+    expect_exact(uniform_cloud(4, 300, 4), 280, {2, 7});
+    expect_exact(Matrix::Ones(2, 600), 4, {3});
+}
+
+} // namespace
+} // namespace pnmf::test
