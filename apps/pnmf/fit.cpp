@@ -234,6 +234,8 @@ void fit_with(const FitRequest& options, Work& work, RunFolder& folder) {
     keep_embeddings(run, folder.path());
     if (!options.no_report && work.data.part && run.prepared.X->nonzeros() <= entries_on_page) {
         hold_all_cells(work.data, HeldBy::first_rank); // from here on nobody reads the values of the run
+    } else {
+        gather_space(work.data); // for the result file
     }
     if (is_host()) {
         const CommunicatorScope alone(single_rank()); // the others do not take part

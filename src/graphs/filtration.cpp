@@ -1,3 +1,6 @@
+#include "graphs/divided_filtration.hpp"
+#include "persistence/divided_search.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
 #include <pnmf/graphs/filtration.hpp>
@@ -6,6 +9,7 @@
 #include <pnmf/persistence/neighbor_tree.hpp>
 
 #include <cmath>
+#include <functional>
 #include <utility>
 
 namespace pnmf {
@@ -54,6 +58,17 @@ Filtration balanced_tree_and_scales(const Points& points, const FiltrationOption
     return filtration;
 }
 
+/// Tree, neighbours and graph are there; `source` is what scales may look at beside the tree.
+Filtration with_scales(TreeAndNeighbors found, const ScaleOptions& scales,
+                       const std::function<ScaleSource(const SpanningTree&)>& source) {
+    Filtration filtration;
+    filtration.tree_is_exact = found.tree_is_exact();
+    filtration.tree = std::move(found.tree);
+    filtration.neighbors = std::move(found.neighbors);
+    filtration.scales = choose_scales(source(filtration.tree), scales);
+    return filtration;
+}
+
 } // namespace
 
 void check_options(const FiltrationOptions& options) {
@@ -67,12 +82,9 @@ Filtration tree_and_scales(const Points& points, const FiltrationOptions& option
     if (!options.batch.empty()) {
         return balanced_tree_and_scales(points, options, seed);
     }
-    TreeAndNeighbors found = tree_and_neighbors(points, options.neighbors, options.search, seed, searcher);
-    Filtration filtration;
-    filtration.tree_is_exact = found.tree_is_exact();
-    filtration.tree = std::move(found.tree);
-    filtration.neighbors = std::move(found.neighbors);
-    filtration.scales = choose_scales(points, filtration.tree, options.scales, seed);
+    Filtration filtration = with_scales(
+        tree_and_neighbors(points, options.neighbors, options.search, seed, searcher), options.scales,
+        [&](const SpanningTree& tree) { return ScaleSource{.tree = tree, .points = &points, .seed = seed}; });
     if (filtration.neighbors) {
         add_search_notices(filtration, *options.neighbors);
     }
@@ -103,6 +115,26 @@ Filtration make_filtration(const SortedEdges& edges, const FiltrationOptions& op
         choose_scales({.tree = filtration.tree, .edges = &edges, .seed = seed}, options.scales);
     filtration.graph = std::make_unique<SparseMultiscaleGraph>(filtration.tree, edges.edges, options.alpha);
     filtration.notices.push_back(fmt::format("graph: the {} edges given", edges.edges.size()));
+    return filtration;
+}
+
+Filtration divided_filtration(const DividedColumns& points, const FiltrationOptions& options,
+                              std::uint64_t seed) {
+    check_options(options);
+    const bool scales_of_tree = options.scales.strategy == ScaleStrategy::canonical ||
+                                options.scales.strategy == ScaleStrategy::sufficient;
+    if (!options.neighbors || !options.batch.empty() || !scales_of_tree ||
+        options.metric != Metric::euclidean || !can_search_divided(points, options.search)) {
+        const Matrix all = points.gathered();
+        return make_filtration(Points(DataView(view_of(all)), options.metric), options, seed);
+    }
+    const SortedEdges none(points.count(), {});
+    Filtration filtration = with_scales(
+        divided_tree_and_neighbors(points, *options.neighbors, options.search, seed), options.scales,
+        [&](const SpanningTree& tree) { return ScaleSource{.tree = tree, .edges = &none, .seed = seed}; });
+    add_search_notices(filtration, *options.neighbors);
+    filtration.graph =
+        std::make_unique<SparseMultiscaleGraph>(filtration.tree, filtration.neighbors->edges, options.alpha);
     return filtration;
 }
 

@@ -84,6 +84,7 @@ Dataset read_dataset(const fs::path& path, const ReadOptions& options) {
     if (options.divided && communicator().size() > 1 && data.is_sparse() && !data.part) {
         io::keep_share(data);
     }
+    io::keep_share_of_space(data);
     io::check_same_file(path, data);
     io::tell_features_apart(data);
     io::check_not_empty(path.string(), data);

@@ -128,8 +128,11 @@ void move_to_shares(Dataset& data) {
     }
     Communicator& ranks = communicator();
     const CellRange share = share_of_rank(data.cells(), ranks);
+    const std::vector<CellRange> from = gather_one(ranks, *data.part);
+    const std::vector<CellRange> to = gather_one(ranks, share);
     auto& X = std::get<SparseMatrix<double>>(data.X);
-    X = move_columns(std::move(X), gather_one(ranks, *data.part), gather_one(ranks, share));
+    X = move_columns(std::move(X), from, to);
+    move_space(data, to);
     data.part = share;
 }
 
@@ -207,8 +210,10 @@ void hold_all_cells(Dataset& data, HeldBy by) {
     for (int r = 0; r < ranks.size(); ++r) {
         to.push_back(by == HeldBy::all_ranks || r == 0 ? CellRange{0, n, n} : CellRange{n, 0, n});
     }
+    const std::vector<CellRange> from = gather_one(ranks, *data.part);
     auto& X = std::get<SparseMatrix<double>>(data.X);
-    X = io::move_columns(std::move(X), gather_one(ranks, *data.part), to);
+    X = io::move_columns(std::move(X), from, to);
+    io::move_space(data, to);
     if (by == HeldBy::all_ranks || ranks.rank() == 0) {
         data.part.reset();
     } else {

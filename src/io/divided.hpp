@@ -45,6 +45,12 @@ SparseMatrix<double> move_columns(SparseMatrix<double> here, const std::vector<C
 /// Gives each rank the cells that sweeps will ask of it, after cells were left out.
 void move_to_shares(Dataset& data);
 
+/// Gives each rank the coordinates of the cells `to[rank]`, where there is a space. Values and `part` stay.
+void move_space(Dataset& data, const std::vector<CellRange>& to);
+
+/// Of a space with all cells: those of this rank alone stay.
+void keep_share_of_space(Dataset& data);
+
 /// Of a whole data set with sparse values: the cells of this rank alone stay.
 void keep_share(Dataset& data);
 

@@ -101,21 +101,21 @@ void keep_features(Dataset& data, const std::vector<bool>& keep) {
 }
 
 void keep_cells(Dataset& data, const std::vector<bool>& keep) {
+    const CellRange held = held_cells(data);
+    const std::vector<bool> keep_here(keep.begin() + held.first, keep.begin() + held.past());
+    if (data.space) {
+        data.space->coordinates = Matrix(data.space->coordinates(Eigen::all, positions(keep_here)));
+    }
     if (auto* dense = std::get_if<Matrix>(&data.X)) {
         *dense = Matrix((*dense)(Eigen::all, positions(keep)));
     } else {
-        const CellRange held = held_cells(data);
-        keep_columns(std::get<SparseMatrix<double>>(data.X),
-                     std::vector<bool>(keep.begin() + held.first, keep.begin() + held.past()));
+        keep_columns(std::get<SparseMatrix<double>>(data.X), keep_here);
         if (data.part) {
             const auto kept = [&](Index first, Index past) {
                 return std::count(keep.begin() + first, keep.begin() + past, true);
             };
             data.part = CellRange{kept(0, held.first), kept(held.first, held.past()), kept(0, held.all)};
         }
-    }
-    if (data.space) {
-        data.space->coordinates = Matrix(data.space->coordinates(Eigen::all, positions(keep)));
     }
     keep_items(data.cell_names, keep);
     keep_table_rows(data.cell_table, keep);

@@ -1,5 +1,6 @@
 #include "linalg/cells_of_all.hpp"
 #include "linalg/decompositions.hpp"
+#include "linalg/divided_columns.hpp"
 #include "linalg/lanczos.hpp"
 
 #include <pnmf/error.hpp>
@@ -25,13 +26,23 @@ Matrix scatter_times(const DataMatrix<double>& X, const Vector& mean, const Matr
     return normal - cells * mean * (mean.transpose() * Y);
 }
 
-/// Vᵀ(X − μ1ᵀ).
+/// Vᵀ(X − μ1ᵀ), of the cells that X holds.
 Matrix coordinates_of(const DataMatrix<double>& X, const PrincipalComponents& components,
                       DataProducts* products) {
     Matrix result = products != nullptr ? products->transposed_times(components.directions)
-                                        : transposed_times_of_all(X, components.directions);
+                                        : X.transposed_times(components.directions);
     result.colwise() -= components.directions.transpose() * components.mean;
     return result;
+}
+
+/// ‖·‖² of each row, over all cells.
+Vector squared_norms_of_rows(const DataMatrix<double>& X, const Matrix& coordinates) {
+    if (!X.is_part()) {
+        return coordinates.rowwise().squaredNorm();
+    }
+    return DividedColumns(coordinates, X.held(), X.ranks()).of_rows([](const Matrix& rows) {
+        return Vector(rows.rowwise().squaredNorm());
+    });
 }
 
 /// Eigenvectors of the scatter matrix, p × count, largest first.
@@ -82,7 +93,7 @@ ComponentSpace component_space(const DataMatrix<double>& X, Index count, DataPro
     result.directions = leading_directions(X, result.mean, count, products);
     fix_signs(result.directions);
     space.coordinates = coordinates_of(X, result, products);
-    result.variance = space.coordinates.rowwise().squaredNorm() / static_cast<double>(X.cells() - 1);
+    result.variance = squared_norms_of_rows(X, space.coordinates) / static_cast<double>(X.cells() - 1);
     const double largest = result.variance(0);
     const double total = X.squared_norm() / static_cast<double>(X.cells());
     require(largest > smallest_share * total,

@@ -3,9 +3,12 @@
 #include "linalg/divided_columns.hpp"
 
 #include <pnmf/persistence/distances.hpp>
+#include <pnmf/persistence/neighbor_edges.hpp>
+#include <pnmf/persistence/neighbor_tree.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 #include <pnmf/types.hpp>
 
+#include <cstdint>
 #include <vector>
 
 /// Neighbours and tree of points of which each rank has its own. The results are those of one process that
@@ -41,5 +44,26 @@ std::vector<Edge> divided_exact_edges(const DividedColumns& points, Index k);
 
 /// The minimum spanning tree of the complete graph, with the largest distance.
 SpanningTree divided_spanning_tree(const DividedColumns& points);
+
+/// Cells whose points a rank holds at once beside its own, where it asks others for some of theirs; more
+/// where ranks have more cells each.
+inline constexpr Index fewest_fetched = Index{1} << 16U;
+
+/// The edges of a clustered search for k neighbours. The parts begin at multiples of 256 cells. `fetched`:
+/// cells whose points are asked for at once, about.
+NeighborEdges divided_clustered_edges(const DividedColumns& points, Index k, std::uint64_t seed,
+                                      Index fetched = fewest_fetched);
+
+/// `neighbor_tree`, of edges that every rank has.
+SpanningTree divided_neighbor_tree(const DividedColumns& points, const std::vector<Edge>& edges);
+
+/// Whether such a search can be made of parts: an exact one, or a clustered one in at most as many dimensions
+/// as its search space has, in whole blocks of cells; and of ordinary points, which `Points` takes in any
+/// selection. All ranks ask.
+bool can_search_divided(const DividedColumns& points, NeighborSearch search);
+
+/// `tree_and_neighbors` of points that can be searched so.
+TreeAndNeighbors divided_tree_and_neighbors(const DividedColumns& points, Index neighbors,
+                                            NeighborSearch search, std::uint64_t seed);
 
 } // namespace pnmf

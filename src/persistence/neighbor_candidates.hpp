@@ -2,11 +2,46 @@
 
 #include "persistence/search_space.hpp"
 
+#include <pnmf/persistence/neighbor_edges.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace pnmf {
+
+/// Sizes of an approximate search; docs/decisions/0080-approximate-neighbours.md says what they give in
+/// recall and time.
+struct SearchSettings {
+    Index dimension = 0;      ///< of the search space
+    Index candidates = 0;     ///< ranked by true distances
+    Index for_a_neighbor = 0; ///< and no fewer than so many for each neighbour asked for,
+    Index among =
+        0; ///< and one for so many cells (0: none), as the nearest of more cells are nearer together
+
+    /// Candidates of one cell, for k neighbours among n cells.
+    Index candidates_of(Index n, Index k) const;
+};
+inline constexpr SearchSettings screened_search{
+    .dimension = 200, .candidates = 240, .for_a_neighbor = 8, .among = 100};
+inline constexpr SearchSettings clustered_search{
+    .dimension = 200, .candidates = 600, .for_a_neighbor = 20, .among = 0};
+
+/// What is done where the choice is left open.
+NeighborSearch chosen_search(NeighborSearch asked, Index cells, bool have_coordinates);
+
+/// InputError unless 1 ≤ k < cells.
+void check_neighbors(Index k, Index cells);
+
+using CellAtDistance = std::pair<double, Index>;
+
+/// The k nearest among candidate cells by canonical distance, equal ones by the smaller cell.
+void keep_nearest(std::vector<CellAtDistance>& candidates, Index k);
+
+/// The cells that the recall of a search is measured on.
+std::vector<Index> sample_for_recall(Index cells, std::uint64_t seed);
 
 /// Called once for each cell, from many threads, with cells that may be its nearest; itself is not among
 /// them.

@@ -16,29 +16,9 @@
 namespace pnmf {
 namespace {
 
-// docs/decisions/0080-approximate-neighbours.md says what these give in recall and time.
-struct SearchSettings {
-    Index dimension = 0;      // of the search space
-    Index candidates = 0;     // ranked by true distances
-    Index for_a_neighbor = 0; // and no fewer than so many for each neighbour asked for,
-    Index among = 0; // and one for so many cells (0: none), as the nearest of more cells are nearer together
-};
-constexpr SearchSettings screened_search{
-    .dimension = 200, .candidates = 240, .for_a_neighbor = 8, .among = 100};
-constexpr SearchSettings clustered_search{
-    .dimension = 200, .candidates = 600, .for_a_neighbor = 20, .among = 0};
 constexpr Index basis_sample = 4096; // cells that the basis of the search space is computed from
-constexpr Index recall_sample = 200;
 
-using Candidate = std::pair<double, Index>; // distance, cell
-
-/// The k nearest among candidate cells by canonical distance, equal ones by the smaller cell.
-void keep_nearest(std::vector<Candidate>& candidates, Index k) {
-    const auto kept = std::min(candidates.size(), static_cast<std::size_t>(k));
-    std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(kept),
-                      candidates.end());
-    candidates.resize(kept);
-}
+using Candidate = CellAtDistance;
 
 /// Ranks candidates by their distances to one cell.
 ///
@@ -135,9 +115,7 @@ std::vector<std::vector<Candidate>> approximate_neighbors(const Points& points, 
     const bool screened = search == NeighborSearch::screened;
     const SearchSettings settings = screened ? screened_search : clustered_search;
     const SearchSpace space = search_space(points, settings.dimension, basis_sample, seed);
-    const Index by_size = settings.among > 0 ? n / settings.among : 0;
-    const Index candidates =
-        std::min(n - 1, std::max({settings.candidates, settings.for_a_neighbor * k, by_size}));
+    const Index candidates = settings.candidates_of(n, k);
     const Ranking ranking(points);
     std::vector<std::vector<Candidate>> nearest(static_cast<std::size_t>(n));
     const auto rank = [&](Index cell, std::span<const std::int32_t> found) {
@@ -209,13 +187,44 @@ NeighborEdges approximate_edges(const Points& points, NeighborSearch search, Ind
     NeighborEdges result;
     result.search = search;
     result.edges = distinct_edges(std::move(edges));
-    const std::vector<Index> sample = sample_of_cells(n, std::min(n, recall_sample), seed);
+    const std::vector<Index> sample = sample_for_recall(n, seed);
     result.sampled = static_cast<Index>(sample.size());
     result.recall = measured_recall(points, nearest, k, sample);
     return result;
 }
 
 } // namespace
+
+Index SearchSettings::candidates_of(Index n, Index k) const {
+    const Index by_size = among > 0 ? n / among : 0;
+    return std::min(n - 1, std::max({candidates, for_a_neighbor * k, by_size}));
+}
+
+NeighborSearch chosen_search(NeighborSearch asked, Index cells, bool have_coordinates) {
+    if (asked != NeighborSearch::automatic) {
+        return asked;
+    }
+    return !have_coordinates || cells <= largest_exact_search ? NeighborSearch::exact
+           : cells <= largest_screened_search                 ? NeighborSearch::screened
+                                                              : NeighborSearch::clustered;
+}
+
+void check_neighbors(Index k, Index cells) {
+    require(k >= 1 && k < cells,
+            "the number of neighbours must be at least 1 and less than the {} cells, got {}", cells, k);
+}
+
+void keep_nearest(std::vector<CellAtDistance>& candidates, Index k) {
+    const auto kept = std::min(candidates.size(), static_cast<std::size_t>(k));
+    std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(kept),
+                      candidates.end());
+    candidates.resize(kept);
+}
+
+std::vector<Index> sample_for_recall(Index cells, std::uint64_t seed) {
+    constexpr Index sampled = 200;
+    return sample_of_cells(cells, std::min(cells, sampled), seed);
+}
 
 std::vector<Edge> distinct_edges(std::vector<Edge> edges) {
     sort_edges(edges);
@@ -237,15 +246,9 @@ std::vector<Edge> edges_of_neighbors(const Neighbors& neighbors) {
 NeighborEdges neighbor_edges(const Points& points, const NeighborOptions& options) {
     const Index n = points.count();
     const Index k = options.neighbors;
-    require(k >= 1 && k < n, "the number of neighbours must be at least 1 and less than the {} cells, got {}",
-            n, k);
+    check_neighbors(k, n);
     const bool have_coordinates = points.dimensions() > 0;
-    NeighborSearch search = options.search;
-    if (search == NeighborSearch::automatic) {
-        search = !have_coordinates || n <= largest_exact_search ? NeighborSearch::exact
-                 : n <= largest_screened_search                 ? NeighborSearch::screened
-                                                                : NeighborSearch::clustered;
-    }
+    const NeighborSearch search = chosen_search(options.search, n, have_coordinates);
     if (search == NeighborSearch::exact) {
         return exact_edges(points, k);
     }

@@ -1,4 +1,5 @@
 #include "over_ranks.hpp"
+#include "persistence/join_components.hpp"
 #include "persistence/kruskal.hpp"
 #include "persistence/search_space.hpp"
 #include "persistence/searched_pairs.hpp"
@@ -12,15 +13,57 @@
 namespace pnmf {
 namespace {
 
-constexpr Index tried_cells = 1000; // of a component, when the edge to another is made shorter
-constexpr int most_rounds = 8;
-constexpr Index distance_starts = 8;
-
-Edge edge_between(const Points& points, Index a, Index b) {
-    return {points.distance(a, b), std::min(a, b), std::max(a, b)};
+/// The edges between components: a spanning tree of their first cells, each edge then made shorter.
+std::vector<Edge> joining_edges(const Points& points, const std::vector<std::vector<Index>>& components) {
+    std::vector<Index> first;
+    first.reserve(components.size());
+    for (const std::vector<Index>& component : components) {
+        first.push_back(component.front());
+    }
+    const SpanningTree tree = tree_of_firsts(points.subset(first));
+    std::vector<Edge> edges(tree.edges.size());
+    Communicator& ranks = communicator();
+    over_items_of_rank(ranks, std::ssize(edges), [&](Index e) {
+        const auto [length, i, j] = tree.edges[e];
+        edges[e] = shortened_edge(points, tried_of(components[i]), tried_of(components[j]));
+    });
+    gather_blocks(ranks, 1, std::span(edges));
+    return edges;
 }
 
-/// The cells of each component of a forest, components by their first cell.
+/// The largest distance from a few cells and from the cells farthest from them.
+double largest_seen(const Points& points) {
+    const Index n = points.count();
+    const std::vector<Index> starts = starts_of_distances(n);
+    std::vector<double> largest(starts.size(), 0.0);
+    Communicator& ranks = communicator();
+    over_items_of_rank(ranks, std::ssize(starts), [&](Index s) {
+        Vector distances(n);
+        Index farthest = starts[s];
+        for (int step = 0; step < steps_from_start; ++step) {
+            points.distances_from(farthest, distances);
+            largest[s] = std::max(largest[s], distances.maxCoeff(&farthest));
+        }
+    });
+    gather_blocks(ranks, 1, std::span(largest));
+    return *std::max_element(largest.begin(), largest.end());
+}
+
+/// The nearest to a cell among some others.
+Index nearest_of(const Points& points, Index cell, const std::vector<Index>& others) {
+    Index nearest = others.front();
+    double distance = std::numeric_limits<double>::infinity();
+    for (const Index other : others) {
+        if (const double d = points.distance(cell, other); d < distance) {
+            distance = d;
+            nearest = other;
+        }
+    }
+    return nearest;
+}
+
+} // namespace
+
 std::vector<std::vector<Index>> cells_of_components(Index cells, const std::vector<Edge>& forest) {
     UnionFind sets(cells);
     for (const Edge& edge : forest) {
@@ -39,30 +82,28 @@ std::vector<std::vector<Index>> cells_of_components(Index cells, const std::vect
     return components;
 }
 
-/// The nearest to a cell among some of a component's.
-Index nearest_of(const Points& points, Index cell, const std::vector<Index>& component) {
-    const auto size = static_cast<Index>(component.size());
-    const Index tried = std::min(size, tried_cells);
-    Index nearest = component.front();
-    double distance = std::numeric_limits<double>::infinity();
+std::vector<Index> tried_of(const std::vector<Index>& component) {
+    constexpr Index most = 1000;
+    const Index size = std::ssize(component);
+    const Index tried = std::min(size, most);
+    std::vector<Index> cells;
+    cells.reserve(static_cast<std::size_t>(tried));
     for (Index s = 0; s < tried; ++s) {
-        const Index other = component[s * size / tried];
-        if (const double d = points.distance(cell, other); d < distance) {
-            distance = d;
-            nearest = other;
-        }
+        cells.push_back(component[s * size / tried]);
     }
-    return nearest;
+    return cells;
 }
 
-/// From a cell of A and one of B to a nearer pair, by turns.
-Edge shortened(const Points& points, Index a, const std::vector<Index>& A, Index b,
-               const std::vector<Index>& B) {
-    Edge best = edge_between(points, a, b);
+Edge shortened_edge(const Points& points, const std::vector<Index>& A, const std::vector<Index>& B) {
+    constexpr int most_rounds = 8;
+    Index a = A.front();
+    Index b = B.front();
+    const auto edge_between = [&] { return Edge{points.distance(a, b), std::min(a, b), std::max(a, b)}; };
+    Edge best = edge_between();
     for (int round = 0; round < most_rounds; ++round) {
         b = nearest_of(points, a, B);
         a = nearest_of(points, b, A);
-        const Edge edge = edge_between(points, a, b);
+        const Edge edge = edge_between();
         if (edge >= best) {
             break;
         }
@@ -71,51 +112,16 @@ Edge shortened(const Points& points, Index a, const std::vector<Index>& A, Index
     return best;
 }
 
-/// The edges between components: a spanning tree of their first cells, each edge then made shorter.
-std::vector<Edge> joining_edges(const Points& points, const std::vector<std::vector<Index>>& components) {
-    std::vector<Index> first;
-    first.reserve(components.size());
-    for (const std::vector<Index>& component : components) {
-        first.push_back(component.front());
-    }
-    const Points some = points.subset(first);
-    const SpanningTree tree =
-        some.count() <= largest_exact_search
-            ? minimum_spanning_tree(some)
-            : neighbor_tree(some, neighbor_edges(some, {.search = NeighborSearch::clustered}).edges);
-    std::vector<Edge> edges(tree.edges.size());
-    Communicator& ranks = communicator();
-    over_items_of_rank(ranks, std::ssize(edges), [&](Index e) {
-        const auto [length, i, j] = tree.edges[e];
-        edges[e] = shortened(points, first[i], components[i], first[j], components[j]);
-    });
-    gather_blocks(ranks, 1, std::span(edges));
-    return edges;
+SpanningTree tree_of_firsts(const Points& first) {
+    return first.count() <= largest_exact_search
+               ? minimum_spanning_tree(first)
+               : neighbor_tree(first, neighbor_edges(first, {.search = NeighborSearch::clustered}).edges);
 }
 
-double longest(const std::vector<Edge>& ascending) {
-    return ascending.empty() ? 0.0 : ascending.back().length;
+std::vector<Index> starts_of_distances(Index cells) {
+    constexpr Index starts = 8;
+    return sample_of_cells(cells, std::min(cells, starts), 0);
 }
-
-/// The largest distance from a few cells and from the cells farthest from them.
-double largest_seen(const Points& points) {
-    const Index n = points.count();
-    const std::vector<Index> starts = sample_of_cells(n, std::min(n, distance_starts), 0);
-    std::vector<double> largest(starts.size(), 0.0);
-    Communicator& ranks = communicator();
-    over_items_of_rank(ranks, std::ssize(starts), [&](Index s) {
-        Vector distances(n);
-        Index farthest = starts[s];
-        for (int step = 0; step < 3; ++step) {
-            points.distances_from(farthest, distances);
-            largest[s] = std::max(largest[s], distances.maxCoeff(&farthest));
-        }
-    });
-    gather_blocks(ranks, 1, std::span(largest));
-    return *std::max_element(largest.begin(), largest.end());
-}
-
-} // namespace
 
 SpanningTree neighbor_tree(const Points& points, const std::vector<Edge>& edges) {
     SpanningTree tree;

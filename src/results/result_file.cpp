@@ -33,7 +33,26 @@ std::uint64_t checksum_of(std::uint64_t sum, const SparseView<double>& sparse) {
     return checksum(sum, sparse.value.data(), sparse.value.size());
 }
 
-/// The same of all cells, where each rank has some: checksums of what follows each other can be put together.
+/// What a rank has of something that all ranks have one after the other.
+struct ChecksumPiece {
+    std::uint64_t sum;
+    std::uint64_t bytes;
+};
+
+template <class Value>
+ChecksumPiece checksum_piece(const Value* values, std::size_t count) {
+    return {checksum(0, values, count), count * sizeof(Value)};
+}
+
+/// Checksums of what follows each other can be put together.
+std::uint64_t joined_over_ranks(std::uint64_t sum, const ChecksumPiece& mine) {
+    for (const ChecksumPiece& one : gather_one(communicator(), mine)) {
+        sum = io::joined_checksum(sum, one.sum, one.bytes);
+    }
+    return sum;
+}
+
+/// `checksum_of` all cells, where each rank has some.
 std::uint64_t checksum_of_parts(std::uint64_t sum, const SparseView<double>& sparse) {
     Communicator& ranks = communicator();
     std::int64_t before = 0; // entries of ranks before this one
@@ -45,20 +64,9 @@ std::uint64_t checksum_of_parts(std::uint64_t sum, const SparseView<double>& spa
     for (std::int64_t& place : start) {
         place += before;
     }
-    struct Piece {
-        std::uint64_t sum;
-        std::uint64_t bytes;
-    };
-    const auto piece = [](const auto* values, std::size_t count) {
-        return Piece{checksum(0, values, count), count * sizeof(*values)};
-    };
-    for (const Piece& mine : {piece(start.data(), start.size()), piece(sparse.row.data(), sparse.row.size()),
-                              piece(sparse.value.data(), sparse.value.size())}) {
-        for (const Piece& one : gather_one(ranks, mine)) {
-            sum = io::joined_checksum(sum, one.sum, one.bytes);
-        }
-    }
-    return sum;
+    sum = joined_over_ranks(sum, checksum_piece(start.data(), start.size()));
+    sum = joined_over_ranks(sum, checksum_piece(sparse.row.data(), sparse.row.size()));
+    return joined_over_ranks(sum, checksum_piece(sparse.value.data(), sparse.value.size()));
 }
 
 std::vector<std::int64_t> integers(const std::vector<Index>& values) {
@@ -204,9 +212,11 @@ std::string run_fingerprint(const FitOptions& options, const DataView& X, const 
     shaping.solver.device = Device::automatic; // a run may go on elsewhere
     std::uint64_t sum = 0;
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
-        const std::array<Index, 2> shape{dense->rows(), dense->cols()};
-        sum = checksum(checksum(sum, shape.data(), shape.size()), dense->data(),
-                       static_cast<std::size_t>(dense->size()));
+        const std::array<Index, 2> shape{dense->rows(), part ? part->all : dense->cols()};
+        const auto size = static_cast<std::size_t>(dense->size());
+        sum = checksum(sum, shape.data(), shape.size());
+        sum = part ? joined_over_ranks(sum, checksum_piece(dense->data(), size))
+                   : checksum(sum, dense->data(), size);
     } else {
         const auto& sparse = std::get<SparseView<double>>(X);
         const std::array<Index, 2> shape{sparse.rows, part ? part->all : sparse.cols};
@@ -215,8 +225,10 @@ std::string run_fingerprint(const FitOptions& options, const DataView& X, const 
     }
     std::string lines = fmt::format("data {:08x}\n", sum);
     if (space != nullptr) {
-        lines += fmt::format("space {:08x}\n",
-                             checksum(0, space->data(), static_cast<std::size_t>(space->size())));
+        const auto size = static_cast<std::size_t>(space->size());
+        lines +=
+            fmt::format("space {:08x}\n", part ? joined_over_ranks(0, checksum_piece(space->data(), size))
+                                               : checksum(0, space->data(), size));
     }
     if (const std::vector<Index>& batch = options.filtration.batch; !batch.empty()) {
         lines += fmt::format("batches {:08x}\n", checksum(0, batch.data(), batch.size()));

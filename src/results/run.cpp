@@ -2,6 +2,7 @@
 #include "results/process_memory.hpp"
 #include "results/start_from.hpp"
 #include "results/sweep_bytes.hpp"
+#include "solvers/prepare_divided.hpp"
 
 #include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
@@ -42,8 +43,8 @@ void check_run_options(const RunOptions& options, Index cells) {
             options.clusters.value_or(0));
     require(std::isfinite(options.checkpoint_every) && options.checkpoint_every >= 0.0,
             "seconds between checkpoints must be at least 0, got {}", options.checkpoint_every);
-    require(!options.part || options.space != nullptr,
-            "where each rank has a part of X, distances must come from a space of all cells");
+    require(!options.part || (options.space != nullptr && options.space->cols() == options.part->count),
+            "where each rank has a part of X, distances must come from a space of the same cells");
     require(options.memory.value_or(1.0) > 0.0, "memory must be more than 0 bytes, got {}",
             options.memory.value_or(0.0));
 }
@@ -189,6 +190,20 @@ class Saver {
 
 bool resumes(const RunOptions& options) {
     return options.folder != nullptr && options.folder->use() == FolderUse::resume;
+}
+
+/// Distances come from X, or from points of all cells, or of those that this rank has of both.
+template <RealNumber Real>
+PreparedFit<Real> prepared_fit(const DataView& X, const RunOptions& options) {
+    if (options.space == nullptr) {
+        return prepare_fit<Real>(X, options.fit);
+    }
+    if (options.part) {
+        const DividedColumns space(*options.space, *options.part, communicator());
+        return prepare_divided_fit<Real>(X, space, options.fit);
+    }
+    return prepare_fit<Real>(X, Points(DataView(view_of(*options.space)), options.fit.filtration.metric),
+                             options.fit);
 }
 
 template <RealNumber Real>
@@ -357,11 +372,7 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     if (!stages.begin(Stage::preparing, "preparing")) {
         throw Interrupted();
     }
-    run.prepared =
-        options.space != nullptr
-            ? prepare_fit<Real>(X, Points(DataView(view_of(*options.space)), options.fit.filtration.metric),
-                                options.fit, options.part)
-            : prepare_fit<Real>(X, options.fit);
+    run.prepared = prepared_fit<Real>(X, options);
     PreparedFit<Real>& prepared = run.prepared;
     announce(prepared, stages);
     if (!options.start_from.empty() && !prepared.adapts()) {

@@ -1,7 +1,9 @@
+#include "graphs/divided_filtration.hpp"
 #include "linalg/cells_of_all.hpp"
 #include "over_ranks.hpp"
 #include "solvers/choose_device.hpp"
 #include "solvers/fit_data.hpp"
+#include "solvers/prepare_divided.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/filtration.hpp>
@@ -285,6 +287,16 @@ PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitO
 }
 
 template <RealNumber Real>
+PreparedFit<Real> prepare_divided_fit(const DataView& X, const DividedColumns& space,
+                                      const FitOptions& options) {
+    require(space.held().count == cells_of(X), "there must be as many points as X has cells, {}, got {}",
+            cells_of(X), space.held().count);
+    return prepare<Real>(
+        X, options, false, [&] { return divided_filtration(space, filtration_of(options), options.seed); },
+        space.held());
+}
+
+template <RealNumber Real>
 PreparedFit<Real> prepare_fit(const DataView& X, const SortedEdges& neighbors, const FitOptions& options) {
     require(neighbors.cells == cells_of(X), "the neighbour graph must have the cells of X, {}, got {}",
             cells_of(X), neighbors.cells);
@@ -405,6 +417,8 @@ FitResult<Real> fit(const DataView& X, const SortedEdges& neighbors, const FitOp
     template PreparedFit<Real> prepare_fit(const DataView&, const Points&, const FitOptions&,                \
                                            const std::optional<CellRange>&);                                 \
     template PreparedFit<Real> prepare_fit(const DataView&, const SortedEdges&, const FitOptions&);          \
+    template PreparedFit<Real> prepare_divided_fit(const DataView&, const DividedColumns&,                   \
+                                                   const FitOptions&);                                       \
     template Factors<Real> make_start(const PreparedFit<Real>&, const Observer&, StartLog<Real>);            \
     template Factors<Real> adapted_start(PreparedFit<Real>&, const Observer&, StartLog<Real>);               \
     template void keep_scales(PreparedFit<Real>&, const std::vector<Index>&);                                \

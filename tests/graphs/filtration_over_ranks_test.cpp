@@ -1,3 +1,4 @@
+#include "graphs/divided_filtration.hpp"
 #include "support/clouds.hpp"
 #include "support/thread_ranks.hpp"
 
@@ -33,30 +34,60 @@ void expect_equal(const Filtration& found, const Filtration& expected) {
     }
 }
 
-void expect_that_of_one_process(const Points& points, const FiltrationOptions& options) {
+/// Whole blocks of 256 cells; some ranks may have none.
+CellRange part_of(Index cells, int rank, int ranks) {
+    const auto first = [&](int r) { return r == ranks ? cells : cells * r / ranks / 256 * 256; };
+    return {first(rank), first(rank + 1) - first(rank), cells};
+}
+
+/// With all points on every rank, and with its own on each.
+void expect_that_of_one_process(const Matrix& X, const FiltrationOptions& options) {
+    const Points points(X, options.metric);
     const Filtration expected = make_filtration(points, options, 3);
-    for (const int count : {1, 2, 3, 4}) {
+    for (const int count : {1, 2, 3, 4, 7}) {
         SCOPED_TRACE(count);
         ThreadRanks ranks(count);
-        ranks.run([&](int) { expect_equal(make_filtration(points, options, 3), expected); });
+        ranks.run([&](int r) {
+            expect_equal(make_filtration(points, options, 3), expected);
+            const CellRange part = part_of(X.cols(), r, count);
+            const Matrix mine = X.middleCols(part.first, part.count);
+            expect_equal(divided_filtration(DividedColumns(mine, part, communicator()), options, 3),
+                         expected);
+        });
     }
 }
 
 /// Groups far from each other: the tree of neighbours found must join them.
-Points far_groups(Index features, Index cells) {
+Matrix far_groups(Index features, Index cells) {
     Matrix X = uniform_cloud(features, cells, 11);
     for (Index j = 0; j < cells; ++j) {
         X(j % 5, j) += 20.0;
     }
-    return Points(std::move(X));
+    return X;
 }
 
 TEST(FiltrationOverRanks, OfAllPairsIsThatOfOneProcess) {
-    expect_that_of_one_process(Points(lattice_cloud(5, 700, 4, 2)), {});
+    expect_that_of_one_process(lattice_cloud(5, 700, 4, 2), {});
 }
 
 TEST(FiltrationOverRanks, OfExactNeighboursIsThatOfOneProcess) {
-    expect_that_of_one_process(Points(lattice_cloud(6, 1300, 4, 2)), {.neighbors = 6});
+    expect_that_of_one_process(lattice_cloud(6, 1300, 4, 2), {.neighbors = 6});
+}
+
+TEST(FiltrationOverRanks, OfScalesThatAreDrawnIsThatOfOneProcess) {
+    for (const auto strategy : {ScaleStrategy::sufficient, ScaleStrategy::random}) {
+        expect_that_of_one_process(far_groups(6, 600), {.scales = {.strategy = strategy}, .neighbors = 6});
+    }
+}
+
+TEST(FiltrationOverRanks, OfTheCosineMetricIsThatOfOneProcess) {
+    expect_that_of_one_process(far_groups(6, 600), {.metric = Metric::cosine, .neighbors = 6});
+}
+
+TEST(FiltrationOverRanks, OfTinyCoordinatesIsThatOfOneProcess) {
+    Matrix X = far_groups(6, 600);
+    X.col(300).setConstant(1e-170); // alone they would be refused
+    expect_that_of_one_process(X, {.neighbors = 6});
 }
 
 TEST(FiltrationOverRanks, OfScreenedNeighboursIsThatOfOneProcess) {

@@ -115,15 +115,40 @@ TEST_F(Divided, PreparationHasTheBitsOfOneProcess) {
             prepare(found, options);
             EXPECT_EQ(found.cells(), expected.cells());
             EXPECT_EQ(*found.part, share_of_rank(expected.cells(), communicator()));
-            EXPECT_EQ(found.space->coordinates, expected.space->coordinates);
+            EXPECT_EQ(found.space->coordinates,
+                      expected.space->coordinates.middleCols(found.part->first, found.part->count));
+            EXPECT_EQ(found.space->components->variance, expected.space->components->variance);
+            Dataset stored = found;
+            gather_space(stored);
             hold_all_cells(found, HeldBy::first_rank);
             if (r == 0) {
                 expect_same_values(found, expected);
+                EXPECT_EQ(found.space->coordinates, expected.space->coordinates);
+                EXPECT_EQ(stored.space->coordinates, expected.space->coordinates);
             } else {
                 EXPECT_EQ(stored_values(found).cols, 0);
             }
         });
     }
+}
+
+TEST_F(Divided, CoordinatesFollowTheirCells) {
+    const Matrix coordinates = uniform_cloud(3, cells, 5);
+    const PrepareOptions options{.genes_min = 4, .drop_empty_cells = true};
+    Dataset expected = read_dataset(path);
+    expected.space = Space{.name = "obsm:X_other", .coordinates = coordinates};
+    prepare(expected, options);
+    ThreadRanks ranks(3);
+    ranks.run([&](int) {
+        Dataset found = read_dataset(path, {.divided = true});
+        found.space = Space{.name = "obsm:X_other",
+                            .coordinates = coordinates.middleCols(found.part->first, found.part->count)};
+        prepare(found, options);
+        EXPECT_EQ(found.space->coordinates,
+                  expected.space->coordinates.middleCols(found.part->first, found.part->count));
+        hold_all_cells(found, HeldBy::all_ranks);
+        EXPECT_EQ(found.space->coordinates, expected.space->coordinates);
+    });
 }
 
 TEST_F(Divided, NoticesAreThoseOfOneProcess) {

@@ -1,10 +1,12 @@
 #include "persistence/divided_search.hpp"
 
+#include "persistence/join_components.hpp"
 #include "persistence/neighbors_of.hpp"
 #include "support/clouds.hpp"
 #include "support/thread_ranks.hpp"
 
 #include <pnmf/persistence/neighbor_edges.hpp>
+#include <pnmf/persistence/neighbor_tree.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 
 #include <gtest/gtest.h>
@@ -98,6 +100,52 @@ TEST(DividedSearch, TiesAndEqualCellsAreDecidedAsInOneProcess) {
 TEST(DividedSearch, MoreNeighboursThanARankHasCells) {
     expect_exact(uniform_cloud(4, 300, 4), 280, {2, 7});
     expect_exact(Matrix::Ones(2, 600), 4, {3});
+}
+
+/// Groups far apart, each larger than a number of neighbours: neighbours alone do not join them.
+Matrix far_groups(Index cells) {
+    Matrix X = uniform_cloud(5, cells, 3);
+    for (Index j = 0; j < cells; ++j) {
+        X(j % 3, j) += 50.0 * static_cast<double>(j % 40);
+    }
+    return X;
+}
+
+void expect_clustered(const Matrix& X, const std::vector<int>& counts, Index fetched) {
+    const NeighborOptions options{.neighbors = 5, .search = NeighborSearch::clustered, .seed = 3};
+    const Points points(X);
+    const NeighborEdges expected = neighbor_edges(points, options);
+    const SpanningTree tree = neighbor_tree(points, expected.edges);
+    on_ranks(X, counts, [&](const DividedColumns& columns) {
+        const NeighborEdges found = divided_clustered_edges(columns, 5, 3, fetched);
+        EXPECT_EQ(found.edges, expected.edges);
+        EXPECT_EQ(found.recall, expected.recall);
+        EXPECT_EQ(found.sampled, expected.sampled);
+        EXPECT_EQ(found.search, NeighborSearch::clustered);
+        const SpanningTree found_tree = divided_neighbor_tree(columns, found.edges);
+        EXPECT_EQ(found_tree.edges, tree.edges);
+        EXPECT_EQ(found_tree.largest_distance, tree.largest_distance);
+    });
+}
+
+TEST(DividedSearch, ClusteredFindsTheEdgesAndTreeOfOneProcess) {
+    expect_clustered(uniform_cloud(30, 3000, 4), {1, 2, 3, 4, 7}, fewest_fetched);
+}
+
+TEST(DividedSearch, ClusteredJoinsTheComponentsOfOneProcess) {
+    const Matrix X = far_groups(3000);
+    expect_clustered(X, {2, 7}, fewest_fetched);
+    const auto edges = neighbor_edges(Points(X), {.neighbors = 5, .search = NeighborSearch::clustered}).edges;
+    EXPECT_GT(cells_of_components(3000, edges).size(), 10); // there was something to join
+}
+
+TEST(DividedSearch, ClusteredKeepsTheSameOfEqualKeys) {
+    expect_clustered(lattice(12000), {3}, fewest_fetched);
+}
+
+/// More cells than are central or looked at: some lists are not compared, and points are fetched in turns.
+TEST(DividedSearch, ClusteredAsksForFewPointsAtATime) {
+    expect_clustered(uniform_cloud(3, 40000, 4), {3}, 1000);
 }
 
 } // namespace

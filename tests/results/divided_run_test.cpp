@@ -50,6 +50,8 @@ void expect_the_run_of_one_process(const std::vector<int>& counts) {
             RunOptions mine = options;
             mine.part = share_of_rank(cells, communicator());
             const SparseMatrix<double> part = columns_of(X, *mine.part);
+            const Matrix my_space = space.middleCols(mine.part->first, mine.part->count);
+            mine.space = &my_space;
             auto found = run_fit<Real>(DataView(view_of(part)), mine);
             expect_part(found.result.factors, expected.result.factors, *mine.part);
             EXPECT_EQ(found.result.effective_rank, expected.result.effective_rank);
@@ -67,7 +69,7 @@ void expect_the_run_of_one_process(const std::vector<int>& counts) {
             EXPECT_EQ(std::vector<Index>(found.bytes_of_sweep.begin(), found.bytes_of_sweep.end()),
                       sweep_bytes(found.prepared.problem(), 3, share(usual_blocks(cells), count),
                                   options.fit.solver.embedding_passes));
-            EXPECT_EQ(run_fingerprint(found.prepared.options, DataView(view_of(part)), &space, mine.part),
+            EXPECT_EQ(run_fingerprint(found.prepared.options, DataView(view_of(part)), &my_space, mine.part),
                       fingerprint);
         });
     }
@@ -101,10 +103,13 @@ class StoppedRun {
         RunOptions mine = options;
         mine.folder = &folder;
         SparseMatrix<double> part = X;
+        Matrix my_space = space;
         if (communicator().size() > 1) {
             mine.part = share_of_rank(cells, communicator());
             part = columns_of(X, *mine.part);
+            my_space = space.middleCols(mine.part->first, mine.part->count);
         }
+        mine.space = &my_space;
         Index seen = 0;
         const RunObserver observer{.progress = [&](const RunProgress& report) {
             seen += report.stage == Stage::starting || report.sweep != nullptr ? 1 : 0;
@@ -167,10 +172,11 @@ std::pair<std::string, bool> gathered(double share_filled, bool has_space, Preci
         data.part = share_of_rank(cells, communicator());
         data.X = columns_of(X, *data.part);
         if (has_space) {
-            data.space = Space{.name = "pca:1", .coordinates = Matrix::Zero(1, cells)};
+            data.space = Space{.name = "pca:1", .coordinates = Matrix::Zero(1, data.part->count)};
         }
         const std::string why = gather_for_run(data, precision);
         EXPECT_EQ(std::get<SparseMatrix<double>>(data.X).cols, data.part ? data.part->count : cells);
+        EXPECT_TRUE(!data.space || data.space->coordinates.cols() == (data.part ? data.part->count : cells));
         found[static_cast<std::size_t>(r)] = {why, data.part.has_value()};
     });
     EXPECT_EQ(found[1], found[0]);
@@ -191,11 +197,12 @@ TEST(DividedRun, CellsAreBroughtTogetherWhereARunNeedsAllOfThem) {
 TEST(DividedRun, RefusesPartsThatWouldBecomeDense) {
     constexpr Index cells = 5200;
     const SparseMatrix<double> X = sparse_cloud(10, cells, 0.6, 6);
-    const Matrix space = uniform_cloud(2, cells, 1);
     ThreadRanks ranks(2);
     ranks.run([&](int) {
-        RunOptions options{.fit = {.rank = 2, .filtration = {.neighbors = 4}}, .space = &space};
+        RunOptions options{.fit = {.rank = 2, .filtration = {.neighbors = 4}}};
         options.part = share_of_rank(cells, communicator());
+        const Matrix space = uniform_cloud(2, options.part->count, 1);
+        options.space = &space;
         const SparseMatrix<double> part = columns_of(X, *options.part);
         EXPECT_THROW(run_fit<float>(DataView(view_of(part)), options), InputError);
     });

@@ -46,8 +46,8 @@ struct Dataset {
     InputRecord input;                      ///< how it was read, and what was done to the values since
     std::optional<Space> space{};           ///< where distances come from, when not from X
     FileFacts facts{};                      ///< what else the file says about its values
-    /// The cells whose values X holds, where each rank has some of them; everything else is of all cells.
-    /// None: X has all.
+    /// The cells whose values X and coordinates the space holds, where each rank has some of them;
+    /// everything else is of all cells. None: all.
     std::optional<CellRange> part{};
 
     Index features() const;

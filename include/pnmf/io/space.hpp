@@ -8,11 +8,13 @@
 
 namespace pnmf {
 
+struct Dataset;
+
 /// Where distances between cells come from when not from X itself: tree, scales, neighbours and graphs are
 /// made there, while X is factorised.
 struct Space {
     std::string name;   ///< "pca:30", or "obsm:KEY"
-    Matrix coordinates; ///< a column for each cell, as X has them
+    Matrix coordinates; ///< a column for each cell, as X has them: on a rank that holds some, of these
     /// Of `pca`: how other cells get their coordinates. None for coordinates that a file brought along.
     std::optional<PrincipalComponents> components{};
 };
@@ -24,5 +26,9 @@ struct SpaceChoice {
     std::string key{};    ///< KEY of "obsm:KEY"
 };
 SpaceChoice space_choice(const std::string& text);
+
+/// Where each rank has the coordinates of its own cells: those of all cells on the first rank, for those who
+/// store them. The values stay where they are. All ranks call it.
+void gather_space(Dataset& data);
 
 } // namespace pnmf

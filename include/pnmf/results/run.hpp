@@ -23,8 +23,8 @@ struct RunOptions {
     FitOptions fit{};
     const Matrix* space = nullptr; ///< points that tree, scales and graphs come from, coordinates × cells;
                                    ///< null: the columns of X
-    /// The cells that X holds, where each rank has those that sweeps give it (`share_of_rank`); the space is
-    /// of all cells and must be there. None: X has all.
+    /// The cells that X holds, where each rank has those that sweeps give it (`share_of_rank`); the space
+    /// must be there, and has the same cells. None: X has all.
     std::optional<CellRange> part{};
     std::optional<Index> clusters{};    ///< k at each scale, 1 ≤ k ≤ n; default: chosen by stability
     RunFolder* folder = nullptr;        ///< where the run is saved on the way; null: nowhere

@@ -1,0 +1,307 @@
+#include "over_ranks.hpp"
+#include "persistence/cluster_lists.hpp"
+#include "persistence/divided_search.hpp"
+#include "persistence/neighbors_of.hpp"
+
+#include <pnmf/parallel.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+// The clustered search of clustered_candidates.cpp where each rank has its own points. Every rank knows the
+// centres, which list each cell is in, and the central cells. Lists are shared out; for some of its lists at
+// a time a rank asks the others for the points of all cells that these are compared with. Blocks of cells,
+// and the order in which a cell sees others, are those of one process: products round in the same way, and of
+// equal keys the same ones are kept.
+
+namespace pnmf {
+namespace {
+
+/// For the cells of each list the lists that they are compared with, some lists at a time.
+struct Batch {
+    Index first = 0; ///< of own lists
+    Index past = 0;
+    std::vector<Index> lists{}; ///< to compare with, ascending
+};
+
+class DividedClusters {
+  public:
+    DividedClusters(const DividedColumns& points, Index k, std::uint64_t seed, Index fetched)
+        : points_(points), ranks_(points.ranks()), k_(k),
+          candidates_(clustered_search.candidates_of(points.count(), k)),
+          fetched_(std::max(fetched, points.count() / points.ranks().size())) {
+        mean_ = points.of_rows([](const Matrix& some) { return Vector(view_of(some).rowwise().mean()); });
+        find_lists(seed);
+        column_.resize(static_cast<std::size_t>(points.count()));
+        recalled_ = sample_for_recall(points.count(), seed);
+        std::sort(recalled_.begin(), recalled_.end());
+    }
+
+    NeighborEdges run() {
+        const auto count = std::ssize(order_.lists);
+        const Index first = first_of_rank(count, ranks_.rank(), ranks_.size());
+        const Index past = first_of_rank(count, ranks_.rank() + 1, ranks_.size());
+        const std::vector<Batch> batches = batches_of(first, past);
+        const auto turns = static_cast<Index>(most_of(ranks_, static_cast<double>(batches.size())));
+        std::vector<Edge> edges;
+        for (Index round = 0; round < turns; ++round) { // who is done only answers
+            search(round < std::ssize(batches) ? batches[round] : Batch{}, edges);
+        }
+        NeighborEdges result;
+        result.search = NeighborSearch::clustered;
+        edges = distinct_edges(std::move(edges));
+        result.edges = distinct_edges(gather_any(ranks_, edges));
+        result.sampled = std::ssize(recalled_);
+        result.recall = measured_recall();
+        return result;
+    }
+
+  private:
+    /// Coordinates as the search space has them.
+    Floats in_space(const Eigen::Ref<const Matrix>& coordinates) const {
+        return (coordinates.colwise() - mean_).cast<float>();
+    }
+
+    void find_lists(std::uint64_t seed) {
+        const Index n = points_.count();
+        const ClusterSettings settings;
+        const Index number = number_of_centres(n, settings);
+        centres_ = find_centres(in_space(points_.fetch(sample_for_centres(n, number, seed))), number);
+        centre_own_ = centres_.colwise().squaredNorm().transpose();
+
+        Floats space(points_.rows() + 1, points_.held().count); // as `SearchSpace` has it
+        space.topRows(points_.rows()) = in_space(points_.mine());
+        space.bottomRows<1>().setZero();
+        const auto V = space.topRows(points_.rows());
+        const FloatVector own = (V.colwise().squaredNorm() + space.bottomRows<1>()).transpose();
+        std::vector<Index> counts;
+        for (const CellRange& range : points_.ranges()) {
+            counts.push_back(range.count);
+        }
+        const std::vector<float> all_own = gather_to_all(
+            ranks_, std::span<const float>(own.data(), static_cast<std::size_t>(own.size())), counts);
+        own_ = Eigen::Map<const FloatVector>(all_own.data(), n);
+        const std::vector<std::int32_t> centre = nearest_centres(V, centres_, single_rank());
+        central_ = central_cells(own_, std::min(n, settings.central));
+        order_ = order_lists(gather_to_all(ranks_, std::span<const std::int32_t>(centre), counts), number,
+                             central_);
+    }
+
+    std::vector<Index> looked_at(Index list) const {
+        return lists_to_look_at(order_.lists, list, centres_, centre_own_, ClusterSettings{}.looked_at);
+    }
+
+    /// Lists of this rank, as many at a time as need no more points of others than may be held.
+    std::vector<Batch> batches_of(Index first, Index past) const {
+        std::vector<Batch> batches;
+        std::vector<bool> taken;
+        Index cells = 0;
+        for (Index l = first; l < past; ++l) {
+            if (batches.empty() || cells >= fetched_) {
+                batches.push_back({.first = l, .past = l});
+                taken.assign(order_.lists.size(), false);
+                cells = 0;
+            }
+            Batch& batch = batches.back();
+            batch.past = l + 1;
+            for (const Index other : looked_at(l)) {
+                if (!taken[other]) {
+                    taken[other] = true;
+                    batch.lists.push_back(other);
+                    cells += order_.lists[other].central - order_.lists[other].begin;
+                }
+            }
+        }
+        return batches;
+    }
+
+    /// All points that a batch needs, with the float vectors of its lists side by side.
+    struct Fetched {
+        std::vector<Index> cells; ///< ascending
+        Matrix coordinates;
+        std::vector<Index> begin; ///< of each list, in `vectors`
+        Floats vectors;
+        FloatVector own;
+        Floats central_vectors;
+        FloatVector central_own;
+    };
+
+    Fetched fetch(const Batch& batch) {
+        Fetched here;
+        const bool idle = batch.first == batch.past;
+        if (!idle) {
+            here.cells.assign(central_.begin(), central_.end());
+        }
+        Index members = 0;
+        for (const Index l : batch.lists) {
+            const List& list = order_.lists[l];
+            here.cells.insert(here.cells.end(), order_.order.begin() + list.begin,
+                              order_.order.begin() + list.central);
+            members += list.central - list.begin;
+        }
+        std::sort(here.cells.begin(), here.cells.end());
+        here.coordinates = points_.fetch(here.cells);
+        for (Index c = 0; c < std::ssize(here.cells); ++c) {
+            column_[here.cells[c]] = static_cast<std::int32_t>(c);
+        }
+        if (idle) {
+            return here;
+        }
+        here.begin.assign(order_.lists.size(), 0);
+        here.vectors.resize(points_.rows(), members);
+        here.own.resize(members);
+        Index next = 0;
+        for (const Index l : batch.lists) {
+            here.begin[l] = next;
+            for (Index place = order_.lists[l].begin; place < order_.lists[l].central; ++place, ++next) {
+                put(here, order_.order[place], here.vectors, here.own, next);
+            }
+        }
+        here.central_vectors.resize(points_.rows(), std::ssize(central_));
+        here.central_own.resize(std::ssize(central_));
+        for (Index c = 0; c < std::ssize(central_); ++c) {
+            put(here, central_[c], here.central_vectors, here.central_own, c);
+        }
+        return here;
+    }
+
+    void put(const Fetched& here, Index cell, Floats& vectors, FloatVector& own, Index place) const {
+        vectors.col(place) = in_space(here.coordinates.col(column_[cell]));
+        own[place] = own_[cell];
+    }
+
+    void search(const Batch& batch, std::vector<Edge>& edges) {
+        const Fetched here = fetch(batch);
+        const Index lists = batch.past - batch.first;
+        if (lists == 0) {
+            return;
+        }
+        const Points points(DataView(view_of(here.coordinates)));
+        std::vector<std::vector<Edge>> found(static_cast<std::size_t>(lists));
+        std::vector<std::vector<std::pair<Index, CellAtDistance>>> recalled(found.size());
+        parallel_for(lists, [&](Index l) {
+            search_list(batch.first + l, here, points, [&](Index cell, const CellAtDistance& other) {
+                const auto& [length, name] = other;
+                found[l].push_back({length, std::min(cell, name), std::max(cell, name)});
+                if (std::binary_search(recalled_.begin(), recalled_.end(), cell)) {
+                    recalled[l].emplace_back(cell, other);
+                }
+            });
+        });
+        for (std::size_t l = 0; l < found.size(); ++l) {
+            edges.insert(edges.end(), found[l].begin(), found[l].end());
+            for (const auto& [cell, other] : recalled[l]) {
+                const auto at = std::lower_bound(recalled_.begin(), recalled_.end(), cell);
+                distances_found_.emplace_back(at - recalled_.begin(), other.first);
+            }
+        }
+    }
+
+    template <class Visit>
+    void search_list(Index l, const Fetched& here, const Points& points, const Visit& visit) const {
+        const Index n = points_.count();
+        const List& mine = order_.lists[l];
+        const std::vector<Index> nearest = looked_at(l);
+        std::vector<std::int32_t> numbers;
+        std::vector<CellAtDistance> candidates;
+        for (Index begin = mine.begin; begin < mine.end; begin += queries_at_once) {
+            const Index end = std::min(mine.end, begin + queries_at_once);
+            Floats queries(points_.rows(), end - begin);
+            for (Index place = begin; place < end; ++place) {
+                queries.col(place - begin) = in_space(here.coordinates.col(column_[order_.order[place]]));
+            }
+            Comparison comparison(queries, candidates_ + 1);
+            comparison.with(n, here.central_vectors, here.central_own, 0, here.central_vectors.cols());
+            for (const Index other : nearest) {
+                const List& list = order_.lists[other];
+                const Index first = here.begin[other];
+                comparison.with(list.begin, here.vectors, here.own, first, first + list.central - list.begin);
+            }
+            for (Index place = begin; place < end; ++place) {
+                const Index cell = order_.order[place];
+                const Index column = column_[cell];
+                comparison.found(place - begin).copy_to(numbers, -1);
+                candidates.clear();
+                for (const std::int32_t number : numbers) {
+                    const Index other = number < n ? order_.order[number] : central_[number - n];
+                    if (other != cell) {
+                        candidates.emplace_back(points.distance(column, column_[other]), other);
+                    }
+                }
+                keep_nearest(candidates, k_);
+                for (const CellAtDistance& candidate : candidates) {
+                    visit(cell, candidate);
+                }
+            }
+        }
+    }
+
+    /// Share of the true k nearest neighbours that were found, as in a search of one process: each rank
+    /// brings the nearest of its own cells.
+    double measured_recall() const {
+        const Matrix sampled = points_.fetch(recalled_);
+        const Index samples = std::ssize(recalled_);
+        const CellRange& held = points_.held();
+        Matrix both(points_.rows(), samples + held.count);
+        both.leftCols(samples) = sampled;
+        both.rightCols(held.count) = points_.mine();
+        const Points points(DataView(view_of(both)));
+        const double none = std::numeric_limits<double>::infinity();
+        Matrix nearest = Matrix::Constant(k_, samples, none);
+        parallel_for(samples, [&](Index s) {
+            std::vector<CellAtDistance> list;
+            for (Index cell = 0; cell < held.count; ++cell) {
+                if (held.first + cell != recalled_[s]) {
+                    list.emplace_back(points.distance(s, samples + cell), held.first + cell);
+                }
+            }
+            keep_nearest(list, k_);
+            for (Index r = 0; r < std::ssize(list); ++r) {
+                nearest(r, s) = list[r].first;
+            }
+        });
+        const auto size = static_cast<std::size_t>(ranks_.size());
+        const std::vector<double> all = gather_to_all(
+            ranks_, std::span<const double>(nearest.data(), static_cast<std::size_t>(nearest.size())),
+            std::vector<Index>(size, nearest.size()));
+        std::vector<double> radius(static_cast<std::size_t>(samples));
+        for (Index s = 0; s < samples; ++s) {
+            std::vector<double> of_all;
+            for (std::size_t r = 0; r < size; ++r) {
+                const auto begin = all.begin() + static_cast<Index>(r) * nearest.size() + s * k_;
+                of_all.insert(of_all.end(), begin, begin + k_);
+            }
+            std::nth_element(of_all.begin(), of_all.begin() + k_ - 1, of_all.end());
+            radius[s] = of_all[k_ - 1];
+        }
+        const auto found = std::count_if(distances_found_.begin(), distances_found_.end(),
+                                         [&](const auto& one) { return one.second <= radius[one.first]; });
+        const double total = sum_of(ranks_, static_cast<double>(found));
+        return total / static_cast<double>(k_ * samples);
+    }
+
+    const DividedColumns& points_;
+    Communicator& ranks_;
+    Index k_;
+    Index candidates_;
+    Index fetched_;
+    Vector mean_;
+    Floats centres_;
+    FloatVector centre_own_;
+    FloatVector own_; ///< of all cells
+    std::vector<std::int32_t> central_;
+    ListOrder order_;
+    std::vector<std::int32_t> column_;                      ///< of cells that were fetched, among these
+    std::vector<Index> recalled_;                           ///< ascending
+    std::vector<std::pair<Index, double>> distances_found_; ///< from some of these to neighbours found here
+};
+
+} // namespace
+
+NeighborEdges divided_clustered_edges(const DividedColumns& points, Index k, std::uint64_t seed,
+                                      Index fetched) {
+    return DividedClusters(points, k, seed, fetched).run();
+}
+
+} // namespace pnmf
