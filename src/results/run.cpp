@@ -192,20 +192,6 @@ bool resumes(const RunOptions& options) {
     return options.folder != nullptr && options.folder->use() == FolderUse::resume;
 }
 
-/// Distances come from X, or from points of all cells, or of those that this rank has of both.
-template <RealNumber Real>
-PreparedFit<Real> prepared_fit(const DataView& X, const RunOptions& options) {
-    if (options.space == nullptr) {
-        return prepare_fit<Real>(X, options.fit);
-    }
-    if (options.part) {
-        const DividedColumns space(*options.space, *options.part, communicator());
-        return prepare_divided_fit<Real>(X, space, options.fit);
-    }
-    return prepare_fit<Real>(X, Points(DataView(view_of(*options.space)), options.fit.filtration.metric),
-                             options.fit);
-}
-
 template <RealNumber Real>
 void announce(const PreparedFit<Real>& prepared, const Stages& stages) {
     for (const std::string& notice : prepared.notices) {
@@ -372,7 +358,12 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     if (!stages.begin(Stage::preparing, "preparing")) {
         throw Interrupted();
     }
-    run.prepared = prepared_fit<Real>(X, options);
+    run.prepared =
+        options.space == nullptr ? prepare_fit<Real>(X, options.fit)
+        : options.part
+            ? prepare_divided_fit<Real>(X, *options.space, *options.part, options.fit)
+            : prepare_fit<Real>(X, Points(DataView(view_of(*options.space)), options.fit.filtration.metric),
+                                options.fit);
     PreparedFit<Real>& prepared = run.prepared;
     announce(prepared, stages);
     if (!options.start_from.empty() && !prepared.adapts()) {

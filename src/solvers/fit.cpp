@@ -287,13 +287,14 @@ PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitO
 }
 
 template <RealNumber Real>
-PreparedFit<Real> prepare_divided_fit(const DataView& X, const DividedColumns& space,
+PreparedFit<Real> prepare_divided_fit(const DataView& X, const Matrix& space, const CellRange& part,
                                       const FitOptions& options) {
-    require(space.held().count == cells_of(X), "there must be as many points as X has cells, {}, got {}",
-            cells_of(X), space.held().count);
+    require(space.cols() == cells_of(X), "there must be as many points as X has cells, {}, got {}",
+            cells_of(X), space.cols());
+    const DividedColumns points(space, part, communicator());
     return prepare<Real>(
-        X, options, false, [&] { return divided_filtration(space, filtration_of(options), options.seed); },
-        space.held());
+        X, options, false, [&] { return divided_filtration(points, filtration_of(options), options.seed); },
+        part);
 }
 
 template <RealNumber Real>
@@ -417,7 +418,7 @@ FitResult<Real> fit(const DataView& X, const SortedEdges& neighbors, const FitOp
     template PreparedFit<Real> prepare_fit(const DataView&, const Points&, const FitOptions&,                \
                                            const std::optional<CellRange>&);                                 \
     template PreparedFit<Real> prepare_fit(const DataView&, const SortedEdges&, const FitOptions&);          \
-    template PreparedFit<Real> prepare_divided_fit(const DataView&, const DividedColumns&,                   \
+    template PreparedFit<Real> prepare_divided_fit(const DataView&, const Matrix&, const CellRange&,         \
                                                    const FitOptions&);                                       \
     template Factors<Real> make_start(const PreparedFit<Real>&, const Observer&, StartLog<Real>);            \
     template Factors<Real> adapted_start(PreparedFit<Real>&, const Observer&, StartLog<Real>);               \

@@ -1,15 +1,15 @@
 #pragma once
 
-#include "linalg/divided_columns.hpp"
-
+#include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/solvers/fit.hpp>
+#include <pnmf/types.hpp>
 
 namespace pnmf {
 
 /// `prepare_fit` where each rank has X and the points of its own cells alone, those that sweeps give it.
-/// The metric of the points is that of the options.
+/// `space` is coordinates × cells; their metric is that of the options.
 template <RealNumber Real>
-PreparedFit<Real> prepare_divided_fit(const DataView& X, const DividedColumns& space,
+PreparedFit<Real> prepare_divided_fit(const DataView& X, const Matrix& space, const CellRange& part,
                                       const FitOptions& options);
 
 } // namespace pnmf
