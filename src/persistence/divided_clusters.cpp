@@ -27,8 +27,9 @@ struct Batch {
 
 class DividedClusters {
   public:
-    DividedClusters(const DividedColumns& points, Index k, std::uint64_t seed, Index fetched)
-        : points_(points), ranks_(points.ranks()), k_(k),
+    DividedClusters(const DividedColumns& points, Index k, std::uint64_t seed, Index fetched,
+                    const ClusterSettings& settings)
+        : points_(points), ranks_(points.ranks()), settings_(settings), k_(k),
           candidates_(clustered_search.candidates_of(points.count(), k)),
           fetched_(std::max(fetched, points.count() / points.ranks().size())) {
         mean_ = points.of_rows([](const Matrix& some) { return Vector(view_of(some).rowwise().mean()); });
@@ -65,8 +66,7 @@ class DividedClusters {
 
     void find_lists(std::uint64_t seed) {
         const Index n = points_.count();
-        const ClusterSettings settings;
-        const Index number = number_of_centres(n, settings);
+        const Index number = number_of_centres(n, settings_);
         centres_ = find_centres(in_space(points_.fetch(sample_for_centres(n, number, seed))), number);
         centre_own_ = centres_.colwise().squaredNorm().transpose();
 
@@ -83,13 +83,13 @@ class DividedClusters {
             ranks_, std::span<const float>(own.data(), static_cast<std::size_t>(own.size())), counts);
         own_ = Eigen::Map<const FloatVector>(all_own.data(), n);
         const std::vector<std::int32_t> centre = nearest_centres(V, centres_, single_rank());
-        central_ = central_cells(own_, std::min(n, settings.central));
+        central_ = central_cells(own_, std::min(n, settings_.central));
         order_ = order_lists(gather_to_all(ranks_, std::span<const std::int32_t>(centre), counts), number,
                              central_);
     }
 
     std::vector<Index> looked_at(Index list) const {
-        return lists_to_look_at(order_.lists, list, centres_, centre_own_, ClusterSettings{}.looked_at);
+        return lists_to_look_at(order_.lists, list, centres_, centre_own_, settings_.looked_at);
     }
 
     /// Lists of this rank, as many at a time as need no more points of others than may be held.
@@ -283,6 +283,7 @@ class DividedClusters {
 
     const DividedColumns& points_;
     Communicator& ranks_;
+    ClusterSettings settings_;
     Index k_;
     Index candidates_;
     Index fetched_;
@@ -300,8 +301,8 @@ class DividedClusters {
 } // namespace
 
 NeighborEdges divided_clustered_edges(const DividedColumns& points, Index k, std::uint64_t seed,
-                                      Index fetched) {
-    return DividedClusters(points, k, seed, fetched).run();
+                                      Index fetched, const ClusterSettings& settings) {
+    return DividedClusters(points, k, seed, fetched, settings).run();
 }
 
 } // namespace pnmf

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "linalg/divided_columns.hpp"
+#include "persistence/neighbor_candidates.hpp"
 
 #include <pnmf/persistence/distances.hpp>
 #include <pnmf/persistence/neighbor_edges.hpp>
@@ -52,7 +53,7 @@ inline constexpr Index fewest_fetched = Index{1} << 16U;
 /// The edges of a clustered search for k neighbours. The parts begin at multiples of 256 cells. `fetched`:
 /// cells whose points are asked for at once, about.
 NeighborEdges divided_clustered_edges(const DividedColumns& points, Index k, std::uint64_t seed,
-                                      Index fetched = fewest_fetched);
+                                      Index fetched = fewest_fetched, const ClusterSettings& settings = {});
 
 /// `neighbor_tree`, of edges that every rank has.
 SpanningTree divided_neighbor_tree(const DividedColumns& points, const std::vector<Edge>& edges);

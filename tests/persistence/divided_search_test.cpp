@@ -12,6 +12,8 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <mutex>
+#include <span>
 
 /// Neighbours and tree of points that are divided over ranks are those of one process.
 namespace pnmf::test {
@@ -139,13 +141,38 @@ TEST(DividedSearch, ClusteredJoinsTheComponentsOfOneProcess) {
     EXPECT_GT(cells_of_components(3000, edges).size(), 10); // there was something to join
 }
 
-TEST(DividedSearch, ClusteredKeepsTheSameOfEqualKeys) {
-    expect_clustered(lattice(12000), {3}, fewest_fetched);
+/// Few cells in a list, few lists looked at and few central cells: most points are asked for, some at a time.
+void expect_the_lists_of_one_process(const Matrix& X) {
+    constexpr Index k = 5;
+    const ClusterSettings settings{.in_a_list = 60, .looked_at = 700, .central = 150};
+    const Points points(X);
+    const Index candidates = clustered_search.candidates_of(X.cols(), k);
+    std::mutex mutex;
+    std::vector<Edge> expected;
+    visit_clustered_candidates(search_space(points, 200, 4096, 3), candidates, settings, 3,
+                               [&](Index cell, std::span<const std::int32_t> others) {
+                                   std::vector<CellAtDistance> nearest;
+                                   for (const Index other : others) {
+                                       nearest.emplace_back(points.distance(cell, other), other);
+                                   }
+                                   keep_nearest(nearest, k);
+                                   const std::lock_guard lock(mutex);
+                                   for (const auto& [d, other] : nearest) {
+                                       expected.push_back({d, std::min(cell, other), std::max(cell, other)});
+                                   }
+                               });
+    expected = distinct_edges(std::move(expected));
+    on_ranks(X, {1, 2, 3, 4, 7}, [&](const DividedColumns& columns) {
+        EXPECT_EQ(divided_clustered_edges(columns, k, 3, 100, settings).edges, expected);
+    });
 }
 
-/// More cells than are central or looked at: some lists are not compared, and points are fetched in turns.
-TEST(DividedSearch, ClusteredAsksForFewPointsAtATime) {
-    expect_clustered(uniform_cloud(3, 40000, 4), {3}, 1000);
+TEST(DividedSearch, ClusteredComparesTheListsOfOneProcess) {
+    expect_the_lists_of_one_process(uniform_cloud(7, 2900, 4));
+}
+
+TEST(DividedSearch, ClusteredKeepsTheSameOfEqualKeys) {
+    expect_the_lists_of_one_process(lattice(2900));
 }
 
 } // namespace
