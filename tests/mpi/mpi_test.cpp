@@ -1,4 +1,5 @@
 #include "backends/ranks/rank_backend.hpp"
+#include "graphs/divided_filtration.hpp"
 #include "mpi/mpi_ranks.hpp"
 #include "solvers/method.hpp"
 #include "support/clouds.hpp"
@@ -69,16 +70,27 @@ TEST(MpiRanks, HaveTheBitsOfOneProcess) {
 }
 
 TEST(MpiRanks, FindTheTreeScalesAndGraphOfOneProcess) {
-    const Points points(lattice_cloud(6, 1300, 4, 2)); // many equal distances
+    const Matrix X = lattice_cloud(6, 1300, 4, 2); // many equal distances
+    const Points points(X);
     for (const auto search : {NeighborSearch::exact, NeighborSearch::clustered}) {
         const FiltrationOptions options{.neighbors = 5, .search = search};
         const Filtration expected = make_filtration(points, options);
-        const CommunicatorScope scope(mpi->communicator());
-        const Filtration found = make_filtration(points, options);
-        EXPECT_EQ(found.tree.edges, expected.tree.edges);
-        EXPECT_EQ(found.scales.epsilon, expected.scales.epsilon);
-        EXPECT_EQ(found.neighbors->edges, expected.neighbors->edges);
-        EXPECT_EQ(found.neighbors->recall, expected.neighbors->recall);
+        const auto expect_equal = [&](const Filtration& found) {
+            EXPECT_EQ(found.tree.edges, expected.tree.edges);
+            EXPECT_EQ(found.scales.epsilon, expected.scales.epsilon);
+            EXPECT_EQ(found.neighbors->edges, expected.neighbors->edges);
+            EXPECT_EQ(found.neighbors->recall, expected.neighbors->recall);
+        };
+        Communicator& ranks = mpi->communicator();
+        const CommunicatorScope scope(ranks);
+        expect_equal(make_filtration(points, options));
+        // The same with its own points on each rank, in whole blocks of 256.
+        const auto first = [&](int r) {
+            return r == ranks.size() ? 1300 : 1300 * r / ranks.size() / 256 * 256;
+        };
+        const CellRange part{first(ranks.rank()), first(ranks.rank() + 1) - first(ranks.rank()), 1300};
+        const Matrix mine = X.middleCols(part.first, part.count);
+        expect_equal(divided_filtration(DividedColumns(mine, part, ranks), options, 0));
     }
 }
 

@@ -142,9 +142,9 @@ TEST(DividedSearch, ClusteredJoinsTheComponentsOfOneProcess) {
 }
 
 /// Few cells in a list, few lists looked at and few central cells: most points are asked for, some at a time.
-void expect_the_lists_of_one_process(const Matrix& X) {
+void expect_the_lists_of_one_process(const Matrix& X, Index looked_at = 700) {
     constexpr Index k = 5;
-    const ClusterSettings settings{.in_a_list = 60, .looked_at = 700, .central = 150};
+    const ClusterSettings settings{.in_a_list = 60, .looked_at = looked_at, .central = 150};
     const Points points(X);
     const Index candidates = clustered_search.candidates_of(X.cols(), k);
     std::mutex mutex;
@@ -173,6 +173,9 @@ TEST(DividedSearch, ClusteredComparesTheListsOfOneProcess) {
 
 TEST(DividedSearch, ClusteredKeepsTheSameOfEqualKeys) {
     expect_the_lists_of_one_process(lattice(2900));
+    // Two points with so many cells each that not all of them can be candidates: which are is decided by the
+    // order in which they were seen.
+    expect_the_lists_of_one_process(uniform_cloud(1, 2900, 9).array().round(), 2000);
 }
 
 } // namespace
