@@ -1,5 +1,7 @@
 #pragma once
 
+#include "linalg/cell_sums.hpp"
+#include "linalg/dense_product.hpp"
 #include "linalg/sparse_product.hpp"
 
 #include <pnmf/communicator.hpp>
@@ -67,6 +69,12 @@ template <class Real>
 DenseMatrix<Real> times_transposed_of_parts(const DataMatrix<Real>& X, const DenseMatrix<Real>& H) {
     if (!X.is_part()) {
         return X.times_transposed(H);
+    }
+    if (!X.is_sparse()) {
+        return sum_over_cells<Real>(X.ranks(), X.cells(), X.features(), H.rows(),
+                                    [&](const BlockSlab& slab, const BlockNode& node) {
+                                        return dense_times_transposed(X.dense(), H, slab, node);
+                                    });
     }
     const SparseProduct<Real> product(H, X.rows());
     DenseMatrix<Real> sums = DenseMatrix<Real>::Zero(H.rows(), X.features());

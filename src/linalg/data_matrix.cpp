@@ -1,4 +1,5 @@
 #include "linalg/cells_of_all.hpp"
+#include "linalg/dense_product.hpp"
 #include "linalg/sparse_product.hpp"
 
 #include <pnmf/error.hpp>
@@ -14,9 +15,9 @@
 namespace pnmf {
 namespace {
 
-// Rows or columns of a product that one thread computes at a time. Fixed, so that results do not depend on
-// the number of threads; large enough that the packing inside the BLAS library pays.
-constexpr Index feature_block = 2048;
+// Columns of a product that one thread computes at a time. Fixed, so that results do not depend on the number
+// of threads; large enough that the packing inside the BLAS library pays. Blocks of cells are multiples of
+// it.
 constexpr Index cell_block = 256;
 
 /// M·S for M d × rows(S).
@@ -76,6 +77,16 @@ double squared_sum_of_all(Communicator& ranks, const Real* values, Index count, 
     return sums[0] + sums[1];
 }
 
+template <class Real>
+double squared_sum_of(const DenseView<Real>& block) {
+    return squared_sum(block.data(), block.size());
+}
+
+template <class Real>
+double sum_of_values(const DenseView<Real>& block) {
+    return block.template cast<double>().sum();
+}
+
 } // namespace
 
 template <RealNumber Real>
@@ -96,6 +107,16 @@ template <RealNumber Real>
 DataMatrix<Real>::DataMatrix(SparseView<Real> sparse) : data_(Sparse{sparse, transpose(sparse)}) {}
 
 template <RealNumber Real>
+DataMatrix<Real>::DataMatrix(DenseMatrix<Real> dense, const CellRange& range) : DataMatrix(std::move(dense)) {
+    become_part(range);
+}
+
+template <RealNumber Real>
+DataMatrix<Real>::DataMatrix(DenseView<Real> dense, const CellRange& range) : DataMatrix(dense) {
+    become_part(range);
+}
+
+template <RealNumber Real>
 DataMatrix<Real>::DataMatrix(SparseMatrix<Real> sparse, const CellRange& range)
     : DataMatrix(std::move(sparse)) {
     become_part(range);
@@ -108,18 +129,42 @@ DataMatrix<Real>::DataMatrix(SparseView<Real> sparse, const CellRange& range) : 
 
 template <RealNumber Real>
 void DataMatrix<Real>::become_part(const CellRange& range) {
-    require(columns().cols == range.count, "a part of {} cells must hold as many, got {}", range.count,
-            columns().cols);
+    const Index here = is_sparse() ? columns().cols : dense().cols();
+    require(here == range.count, "a part of {} cells must hold as many, got {}", range.count, here);
     Communicator& ranks = communicator();
+    if (!is_sparse()) {
+        const CellRange share = share_of_rank(range.all, ranks);
+        require(range == share,
+                "a rank must hold the cells of its share where values are dense, {} from cell {} on, got {} "
+                "from {}",
+                share.count, share.first + 1, range.count, range.first + 1);
+        part_ = Part{.range = range, .ranks = &ranks, .all_entries = dense().rows() * range.all};
+        part_->squared_norm = sum_over_blocks(squared_sum_of<Real>);
+        return;
+    }
     Part part{.range = range, .ranks = &ranks};
     const std::vector<std::int64_t> entries = gather_one(ranks, columns().nonzeros());
+    std::int64_t before = 0; // those of ranks before this one
     for (int r = 0; r < ranks.size(); ++r) {
-        part.entries_before += r < ranks.rank() ? entries[r] : 0;
+        before += r < ranks.rank() ? entries[r] : 0;
         part.all_entries += entries[r];
     }
-    part.squared_norm =
-        squared_sum_of_all(ranks, columns().value.data(), columns().nonzeros(), part.entries_before);
+    part.squared_norm = squared_sum_of_all(ranks, columns().value.data(), columns().nonzeros(), before);
     part_ = part;
+}
+
+template <RealNumber Real>
+double DataMatrix<Real>::sum_over_blocks(double (*of)(const DenseView<Real>&)) const {
+    const DenseView<Real> X = dense();
+    const Matrix sum =
+        sum_over_cells<double>(ranks(), cells(), 1, 1, [&](const BlockSlab& slab, const BlockNode& node) {
+            const double of_node = sum_of_node<double>(node, node.past - node.first, [&](Index b) {
+                const Index first = slab.begin(b);
+                return of(DenseView<Real>(X.data() + first * X.rows(), X.rows(), slab.end(b) - first));
+            });
+            return Matrix::Constant(1, 1, of_node).eval();
+        });
+    return sum(0, 0);
 }
 
 template <RealNumber Real>
@@ -195,12 +240,14 @@ DenseMatrix<Real> DataMatrix<Real>::times_transposed(const DenseMatrix<Real>& H)
     if (is_sparse()) {
         return times_sparse<Real>(H, view_of(std::get<Sparse>(data_).rows)).transpose();
     }
-    DenseMatrix<Real> result(features(), H.rows());
-    parallel_blocks(features(), feature_block, [&](Index begin, Index end) {
-        multiply_by_transposed(dense().middleRows(begin, end - begin), H,
-                               result.middleRows(begin, end - begin));
-    });
-    return result;
+    const Communicator& all = is_part() ? *part_->ranks : single_rank();
+    const BlockShares shares = share(usual_blocks(cells()), all.size());
+    const BlockSlab slab = shares.slab(all.rank());
+    BlockSum<DenseMatrix<Real>> sum;
+    for (const BlockNode& node : shares.nodes_of(all.rank())) {
+        sum.add(node.first, dense_times_transposed(dense(), H, slab, node));
+    }
+    return sum.empty() ? DenseMatrix<Real>::Zero(features(), H.rows()).eval() : sum.finish();
 }
 
 template <RealNumber Real>
@@ -209,8 +256,8 @@ DenseMatrix<Real> DataMatrix<Real>::transposed_times(const DenseMatrix<Real>& W)
     if (is_sparse()) {
         return times_sparse<Real>(W.transpose(), columns());
     }
-    DenseMatrix<Real> result(W.cols(), cells());
-    parallel_blocks(cells(), cell_block, [&](Index begin, Index end) {
+    DenseMatrix<Real> result(W.cols(), held().count);
+    parallel_blocks(held().count, cell_block, [&](Index begin, Index end) {
         multiply_transposed(W, dense().middleCols(begin, end - begin), result.middleCols(begin, end - begin));
     });
     return result;
@@ -225,7 +272,7 @@ DataMatrix<Real>::times_transposed(std::span<const DenseMatrix<Real>> H) const {
                        [&](const auto& one) { return times_transposed(one); });
         return result;
     }
-    DenseMatrix<Real> stacked(rows_of_all(H), cells());
+    DenseMatrix<Real> stacked(rows_of_all(H), held().count);
     Index first = 0;
     for (const DenseMatrix<Real>& one : H) {
         stacked.middleRows(first, one.rows()) = one;
@@ -272,7 +319,7 @@ double DataMatrix<Real>::squared_norm() const {
     if (is_sparse()) {
         return squared_sum(columns().value.data(), static_cast<Index>(columns().value.size()));
     }
-    return squared_sum(dense().data(), dense().size());
+    return sum_over_blocks(squared_sum_of<Real>);
 }
 
 template <RealNumber Real>
@@ -297,7 +344,7 @@ template <RealNumber Real>
 double DataMatrix<Real>::mean() const {
     const double entries = static_cast<double>(features()) * static_cast<double>(cells());
     if (!is_sparse()) {
-        return dense().template cast<double>().sum() / entries;
+        return sum_over_blocks(sum_of_values<Real>) / entries;
     }
     std::vector<double> sum{0.0};
     sum_along_ranks<double>(ranks(), sum, 1, [&](Index, Index) {

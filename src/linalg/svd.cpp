@@ -25,7 +25,7 @@ Matrix dense_values(const DataMatrix<Real>& X) {
     if (X.is_sparse()) {
         return gather_cells(X, to_dense(X.columns())).template cast<double>();
     }
-    return X.dense().template cast<double>();
+    return gather_cells(X, Matrix(X.dense().template cast<double>()));
 }
 
 TruncatedSvd decompose_whole(const Matrix& X, Index rank) {

@@ -3,6 +3,7 @@
 #include <pnmf/communicator.hpp>
 #include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/linalg/sparse.hpp>
+#include <pnmf/types.hpp>
 
 #include <algorithm>
 #include <condition_variable>
@@ -104,6 +105,10 @@ inline SparseMatrix<double> columns_of(const SparseMatrix<double>& all, const Ce
     part.row.assign(all.row.begin() + begin, all.row.begin() + all.start[range.past()]);
     part.value.assign(all.value.begin() + begin, all.value.begin() + all.start[range.past()]);
     return part;
+}
+
+inline Matrix columns_of(const Matrix& all, const CellRange& range) {
+    return all.middleCols(range.first, range.count);
 }
 
 } // namespace pnmf::test

@@ -20,9 +20,12 @@ namespace pnmf {
 /// parallel without a second copy of the result; they are never densified.
 /// Each result is the same, bit for bit, whatever the number of threads.
 ///
-/// Sparse data may be a *part* of X: each rank holds some of the cells. Then products and values are those of
-/// the cells held here; what is over all cells is said to be so, and every rank must ask for it
+/// Data may be a *part* of X: each rank holds some of the cells. Then products and values are those of the
+/// cells held here; what is over all cells is said to be so, and every rank must ask for it
 /// (linalg/cells_of_all.hpp has products over all of them).
+///
+/// Sums over cells of dense data are taken over blocks of cells and along a tree of these
+/// (docs/decisions/0150-mpi.md), so that their bits are the same for any number of ranks too.
 template <RealNumber Real>
 class DataMatrix {
   public:
@@ -32,7 +35,10 @@ class DataMatrix {
     /// rows are made here.
     explicit DataMatrix(DenseView<Real> dense);
     explicit DataMatrix(SparseView<Real> sparse);
-    /// The cells of a range alone; the ranks of `communicator()` have the others, and make theirs too.
+    /// The cells of a range alone; the ranks of `communicator()` have the others, and make theirs too. Of
+    /// dense data the range must be the share of the rank (`share_of_rank`), or InputError.
+    DataMatrix(DenseMatrix<Real> dense, const CellRange& range);
+    DataMatrix(DenseView<Real> dense, const CellRange& range);
     DataMatrix(SparseMatrix<Real> sparse, const CellRange& range);
     DataMatrix(SparseView<Real> sparse, const CellRange& range);
 
@@ -83,12 +89,13 @@ class DataMatrix {
     struct Part {
         CellRange range;
         Communicator* ranks = nullptr;
-        std::int64_t entries_before = 0; ///< those of ranks before this one
         std::int64_t all_entries = 0;
         double squared_norm = 0.0; ///< of all
     };
 
     void become_part(const CellRange& range);
+    /// Σ of(values, count) over blocks of cells of dense data, along the tree, of all ranks.
+    double sum_over_blocks(double (*of)(const DenseView<Real>&)) const;
 
     std::variant<DenseMatrix<Real>, BorrowedDense, Sparse> data_;
     std::optional<Part> part_;

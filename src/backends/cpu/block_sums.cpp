@@ -1,6 +1,8 @@
 #include "backends/cpu/block_sums.hpp"
 
 #include "linalg/aligned_room.hpp"
+#include "linalg/cell_sums.hpp"
+#include "linalg/dense_product.hpp"
 #include "linalg/gather_columns.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
@@ -12,28 +14,7 @@
 namespace pnmf {
 namespace {
 
-// As in linalg/data_matrix.cpp: features that one thread computes at a time.
-constexpr Index dense_features = 2048;
-constexpr Index sparse_features = 256;
-
-template <class Real>
-DenseMatrix<Real> dense_times_transposed(const DenseView<Real>& X, const DenseMatrix<Real>& H,
-                                         const BlockSlab& slab, const BlockNode& node) {
-    DenseMatrix<Real> result(X.rows(), H.rows());
-    parallel_blocks(X.rows(), dense_features, [&](Index begin, Index end) {
-        BlockSum<DenseMatrix<Real>> sum;
-        for (Index b = node.first; b < node.past; ++b) {
-            const Index first = slab.begin(b);
-            const Index count = slab.end(b) - first;
-            DenseMatrix<Real> part(end - begin, H.rows());
-            multiply_by_transposed(X.block(begin, first, end - begin, count), H.middleCols(first, count),
-                                   part);
-            sum.add(b, std::move(part));
-        }
-        result.middleRows(begin, end - begin) = sum.finish();
-    });
-    return result;
-}
+constexpr Index sparse_features = 256; ///< that one thread computes at a time
 
 /// `rows` are the columns of Xᵀ.
 template <class Real>
@@ -159,13 +140,7 @@ Movement movement_of_block(const ScalePenalty& penalty, const ScaleProducts<Real
 /// The sum of `value(block)` over the blocks of a node, along the tree; threads without work take some.
 template <class Value, class ValueOf>
 Value sum_over(const BlockNode& node, const ValueOf& value) {
-    std::vector<Value> values(static_cast<std::size_t>(node.past - node.first));
-    parallel_for(std::ssize(values), [&](Index i) { values[i] = value(node.first + i); });
-    BlockSum<Value> sum;
-    for (Index i = 0; i < std::ssize(values); ++i) {
-        sum.add(node.first + i, std::move(values[i]));
-    }
-    return sum.finish();
+    return sum_of_node<Value>(node, node.past - node.first, value);
 }
 
 } // namespace
@@ -174,10 +149,10 @@ template <class Real>
 std::vector<DenseMatrix<Real>> times_transposed(const DataMatrix<Real>& X,
                                                 std::span<const DenseMatrix<Real>> H, const BlockSlab& slab,
                                                 const BlockNode& node) {
-    if (slab.blocks.count() == 1) {
+    std::vector<DenseMatrix<Real>> result;
+    if (X.is_sparse() && slab.blocks.count() == 1) {
         return X.times_transposed(H);
     }
-    std::vector<DenseMatrix<Real>> result;
     if (X.is_sparse()) {
         for (const DenseMatrix<Real>& one : H) {
             result.push_back(sparse_times_transposed(X.rows(), one, slab, node));

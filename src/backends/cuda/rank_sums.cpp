@@ -1,7 +1,7 @@
 #include "backends/cuda/rank_sums.hpp"
 
 #include "backends/cuda/basis_step.hpp"
-#include "backends/ranks/node_sums.hpp"
+#include "linalg/node_sums.hpp"
 
 #include <pnmf/error.hpp>
 

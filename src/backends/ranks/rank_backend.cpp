@@ -7,8 +7,8 @@
 #include "backends/cpu/extrapolate.hpp"
 #include "backends/ranks/columns_of.hpp"
 #include "backends/ranks/halo.hpp"
-#include "backends/ranks/node_sums.hpp"
 #include "backends/ranks/rank_points.hpp"
+#include "linalg/node_sums.hpp"
 
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/solver.hpp>

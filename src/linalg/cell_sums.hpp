@@ -1,0 +1,86 @@
+#pragma once
+
+#include "linalg/cell_blocks.hpp"
+#include "linalg/node_sums.hpp"
+
+#include <pnmf/communicator.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/types.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+/// Sums over cells along the tree of blocks (linalg/cell_blocks.hpp): on threads, and over ranks.
+namespace pnmf {
+
+/// The sum of part(block) over the blocks of a node, along the tree. `pieces` subtrees of about equal size
+/// are summed by threads of their own; no result depends on how many. Each holds a few parts at a time.
+template <class Value, class Part>
+Value sum_of_node(const BlockNode& node, Index pieces, const Part& part) {
+    const auto ceil = [](Index count) {
+        return static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>(std::max<Index>(count, 1))));
+    };
+    const Index length = std::max<Index>(1, ceil(node.past - node.first) / ceil(pieces));
+    std::vector<Value> sums(static_cast<std::size_t>((node.past - node.first + length - 1) / length));
+    parallel_for(std::ssize(sums), [&](Index i) {
+        const Index first = node.first + i * length;
+        BlockSum<Value> sum;
+        for (Index b = first; b < std::min(node.past, first + length); ++b) {
+            sum.add(b, part(b));
+        }
+        sums[i] = sum.finish();
+    });
+    BlockSum<Value> sum;
+    for (Index i = 0; i < std::ssize(sums); ++i) {
+        sum.add(node.first + i * length, std::move(sums[i]));
+    }
+    return sum.finish();
+}
+
+/// Subtrees for `sum_of_node` where there are `tasks` such sums at once: enough to keep all threads busy.
+inline Index pieces_for_threads(Index tasks) {
+    const Index threads = thread_count();
+    return threads == 1 ? 1 : std::max<Index>(1, 4 * threads / std::max<Index>(1, tasks));
+}
+
+/// A matrix of sums over the cells of all ranks, each of which has its share (`share_of_rank`):
+/// of_node(slab, node) is that of one of the nodes of this rank. All ranks must ask, and get the sums.
+///
+/// Each rank adds up a part of the numbers. It sends (m + 1)·(N − 1)/N times the matrix, with N ranks and m
+/// nodes of its own.
+template <class Number, class OfNode>
+DenseMatrix<Number> sum_over_cells(Communicator& ranks, Index cells, Index rows, Index cols,
+                                   const OfNode& of_node) {
+    const BlockShares shares = share(usual_blocks(cells), ranks.size());
+    const BlockSlab slab = shares.slab(ranks.rank());
+    const std::span<const BlockNode> nodes = shares.nodes_of(ranks.rank());
+    if (ranks.size() == 1) {
+        return nodes.empty() ? DenseMatrix<Number>::Zero(rows, cols).eval() : of_node(slab, nodes.front());
+    }
+    const Index size = rows * cols;
+    const Index width = (size + ranks.size() - 1) / ranks.size();
+    const auto begin = [&](Index r) { return std::min(size, r * width); };
+    NodeSums<Number> sums(shares, ranks, 0, ranks.size(), width,
+                          [](Index part) { return static_cast<int>(part); });
+    for (Index i = 0; i < std::ssize(nodes); ++i) {
+        const DenseMatrix<Number> values = of_node(slab, nodes[i]);
+        for (Index r = 0; r < ranks.size(); ++r) {
+            std::copy(values.data() + begin(r), values.data() + begin(r + 1), sums.mine(r, i));
+        }
+    }
+    sums.exchange();
+    std::vector<Index> counts;
+    for (Index r = 0; r < ranks.size(); ++r) {
+        counts.push_back(begin(r + 1) - begin(r));
+    }
+    const std::span<const Number> mine(sums.total(ranks.rank()),
+                                       static_cast<std::size_t>(counts[ranks.rank()]));
+    const std::vector<Number> all = gather_to_all(ranks, mine, counts);
+    return Eigen::Map<const DenseMatrix<Number>>(all.data(), rows, cols);
+}
+
+} // namespace pnmf

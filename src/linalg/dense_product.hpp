@@ -1,0 +1,35 @@
+#pragma once
+
+#include "linalg/cell_sums.hpp"
+
+#include <pnmf/linalg/gemm.hpp>
+#include <pnmf/linalg/views.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/types.hpp>
+
+namespace pnmf {
+
+/// X·Hᵀ over the blocks of a node, p × d, for a dense X: a product of matrices for each block of cells, and
+/// these added along the tree of blocks. X and H have the cells of the slab. Cost 2pd for each cell.
+template <class Real>
+DenseMatrix<Real> dense_times_transposed(const DenseView<Real>& X, const DenseMatrix<Real>& H,
+                                         const BlockSlab& slab, const BlockNode& node) {
+    // Features that one thread computes at a time. Fixed, so that results do not depend on the number of
+    // threads; large enough that the packing inside the BLAS library pays.
+    constexpr Index features = 2048;
+    const Index pieces = pieces_for_threads((X.rows() + features - 1) / features);
+    DenseMatrix<Real> result(X.rows(), H.rows());
+    parallel_blocks(X.rows(), features, [&](Index begin, Index end) {
+        result.middleRows(begin, end - begin) = sum_of_node<DenseMatrix<Real>>(node, pieces, [&](Index b) {
+            const Index first = slab.begin(b);
+            const Index count = slab.end(b) - first;
+            DenseMatrix<Real> part(end - begin, H.rows());
+            multiply_by_transposed(X.block(begin, first, end - begin, count), H.middleCols(first, count),
+                                   part);
+            return part;
+        });
+    });
+    return result;
+}
+
+} // namespace pnmf
