@@ -106,7 +106,7 @@ Work read_work(const AnalysisFlags& options) {
     }
     work.analysis = plan_analysis(work.data, options.analysis);
     prepare(work.data, work.analysis, options.analysis);
-    const std::string whole = gather_for_run(work.data, work.analysis.precision);
+    const std::string whole = gather_for_run(work.data);
     print_notices(work.data.notices);
     if (!whole.empty()) {
         say("every rank holds all values: {}\n", whole);

@@ -1,3 +1,4 @@
+#include "linalg/cell_sums.hpp"
 #include "linalg/cells_of_all.hpp"
 #include "linalg/decompositions.hpp"
 
@@ -52,21 +53,41 @@ GeneSums sparse_sums_of(const DataMatrix<Real>& X, const Matrix& usages) {
     return {all.topRows(d).transpose(), all.row(d).transpose(), all.row(d + 1).transpose()};
 }
 
-template <class Real>
-GeneSums sums_of(const DenseView<Real>& X, const Matrix& usages) {
-    GeneSums sums{Matrix::Zero(X.rows(), usages.rows()), Vector::Zero(X.rows()), Vector::Zero(X.rows())};
-    parallel_blocks(X.rows(), genes_at_once, [&](Index begin, Index end) {
-        const Index genes = end - begin;
-        for (Index j = 0; j < X.cols(); j += cells_at_once) {
-            const Index cells = std::min(cells_at_once, X.cols() - j);
-            const Matrix part = X.block(begin, j, genes, cells).template cast<double>();
-            sums.with_usages.middleRows(begin, genes).noalias() +=
-                part * usages.middleCols(j, cells).transpose();
-            sums.sum.segment(begin, genes) += part.rowwise().sum();
-            sums.squares.segment(begin, genes) += part.rowwise().squaredNorm();
-        }
-    });
+/// Columns with usages, sum and squares of genes [begin, end), over the cells [from, to) of X. Usages begin
+/// at the first cell of X.
+template <class Real, class Usages>
+Matrix sums_of_block(const DenseView<Real>& X, const Usages& usages, Index begin, Index end, Index from,
+                     Index to) {
+    const Index d = usages.rows();
+    Matrix sums = Matrix::Zero(end - begin, d + 2);
+    for (Index j = from; j < to; j += cells_at_once) {
+        const Index cells = std::min(cells_at_once, to - j);
+        const Matrix part = X.block(begin, j, end - begin, cells).template cast<double>();
+        sums.leftCols(d).noalias() += part * usages.middleCols(j, cells).transpose();
+        sums.col(d) += part.rowwise().sum();
+        sums.col(d + 1) += part.rowwise().squaredNorm();
+    }
     return sums;
+}
+
+/// Of dense data: over blocks of cells and along the tree of these. Usages are of all cells.
+template <class Real>
+GeneSums dense_sums_of(const DataMatrix<Real>& X, const Matrix& usages) {
+    const DenseView<Real> values = X.dense();
+    const auto held = usages.middleCols(X.held().first, X.held().count);
+    const Index d = usages.rows();
+    const Index pieces = pieces_for_threads((X.features() + genes_at_once - 1) / genes_at_once);
+    const auto of_node = [&](const BlockSlab& slab, const BlockNode& node) {
+        Matrix sums(X.features(), d + 2);
+        parallel_blocks(X.features(), genes_at_once, [&](Index begin, Index end) {
+            sums.middleRows(begin, end - begin) = sum_of_node<Matrix>(node, pieces, [&](Index b) {
+                return sums_of_block(values, held, begin, end, slab.begin(b), slab.end(b));
+            });
+        });
+        return sums;
+    };
+    const Matrix all = sum_over_cells<double>(X.ranks(), X.cells(), X.features(), d + 2, of_node);
+    return {all.leftCols(d), all.col(d), all.col(d + 1)};
 }
 
 /// The pseudo-inverse of U Uᵀ.
@@ -155,7 +176,7 @@ Matrix program_usages(const Matrix& W, const Matrix& H) {
 template <class Real>
 Matrix program_scores(const DataMatrix<Real>& X, const Matrix& usages) {
     require(usages.cols() == X.cells(), "usages have {} cells and the data {}", usages.cols(), X.cells());
-    const GeneSums sums = X.is_sparse() ? sparse_sums_of(X, usages) : sums_of(X.dense(), usages);
+    const GeneSums sums = X.is_sparse() ? sparse_sums_of(X, usages) : dense_sums_of(X, usages);
     const auto n = static_cast<double>(X.cells());
     const Vector mean = sums.sum / n;
     const Matrix centred = sums.with_usages - mean * usages.rowwise().sum().transpose();

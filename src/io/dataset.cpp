@@ -81,7 +81,7 @@ Dataset read_dataset(const fs::path& path, const ReadOptions& options) {
         complete.divided = false;
         data = read_as(format, path, complete);
     }
-    if (options.divided && communicator().size() > 1 && data.is_sparse() && !data.part) {
+    if (options.divided && communicator().size() > 1 && !data.part) {
         io::keep_share(data);
     }
     io::keep_share_of_space(data);

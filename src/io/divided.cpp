@@ -2,6 +2,7 @@
 
 #include "io/checksum.hpp"
 #include "io/h5ad_parts.hpp"
+#include "linalg/divided_columns.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -81,6 +82,11 @@ void add_counts(const Dataset& data, std::vector<Index>& of_gene) {
     }
 }
 
+Matrix move_columns(const Matrix& here, const std::vector<CellRange>& from,
+                    const std::vector<CellRange>& to) {
+    return DividedColumns(here, from[communicator().rank()], communicator()).moved(to);
+}
+
 SparseMatrix<double> move_columns(SparseMatrix<double> here, const std::vector<CellRange>& from,
                                   const std::vector<CellRange>& to) {
     if (from == to) {
@@ -130,14 +136,20 @@ void move_to_shares(Dataset& data) {
     const CellRange share = share_of_rank(data.cells(), ranks);
     const std::vector<CellRange> from = gather_one(ranks, *data.part);
     const std::vector<CellRange> to = gather_one(ranks, share);
-    auto& X = std::get<SparseMatrix<double>>(data.X);
-    X = move_columns(std::move(X), from, to);
+    if (from != to) {
+        std::visit([&](auto& X) { X = move_columns(std::move(X), from, to); }, data.X);
+    }
     move_space(data, to);
     data.part = share;
 }
 
 void keep_share(Dataset& data) {
     const CellRange share = share_of_rank(data.cells(), communicator());
+    data.part = share;
+    if (auto* dense = std::get_if<Matrix>(&data.X)) {
+        *dense = Matrix(dense->middleCols(share.first, share.count));
+        return;
+    }
     auto& X = std::get<SparseMatrix<double>>(data.X);
     const std::int64_t begin = X.start[static_cast<std::size_t>(share.first)];
     const std::int64_t end = X.start[static_cast<std::size_t>(share.past())];
@@ -151,7 +163,6 @@ void keep_share(Dataset& data) {
     part.row.assign(X.row.begin() + begin, X.row.begin() + end);
     part.value.assign(X.value.begin() + begin, X.value.begin() + end);
     X = std::move(part);
-    data.part = share;
 }
 
 bool entries_repeat(const Dataset& data) {
@@ -211,8 +222,7 @@ void hold_all_cells(Dataset& data, HeldBy by) {
         to.push_back(by == HeldBy::all_ranks || r == 0 ? CellRange{0, n, n} : CellRange{n, 0, n});
     }
     const std::vector<CellRange> from = gather_one(ranks, *data.part);
-    auto& X = std::get<SparseMatrix<double>>(data.X);
-    X = io::move_columns(std::move(X), from, to);
+    std::visit([&](auto& X) { X = io::move_columns(std::move(X), from, to); }, data.X);
     io::move_space(data, to);
     if (by == HeldBy::all_ranks || ranks.rank() == 0) {
         data.part.reset();

@@ -37,8 +37,10 @@ void share_cells(const Dataset& data, std::vector<Value>& of_cell) {
 /// Counts for each gene, added up over the ranks.
 void add_counts(const Dataset& data, std::vector<Index>& of_gene);
 
-/// The columns of a sparse matrix that ranks hold: each has the cells `from[rank]` and gets those of
-/// `to[rank]`, which may overlap.
+/// The columns of a matrix that ranks hold: each has the cells `from[rank]` and gets those of `to[rank]`,
+/// which may overlap.
+Matrix move_columns(const Matrix& here, const std::vector<CellRange>& from,
+                    const std::vector<CellRange>& to);
 SparseMatrix<double> move_columns(SparseMatrix<double> here, const std::vector<CellRange>& from,
                                   const std::vector<CellRange>& to);
 
@@ -51,7 +53,7 @@ void move_space(Dataset& data, const std::vector<CellRange>& to);
 /// Of a space with all cells: those of this rank alone stay.
 void keep_share_of_space(Dataset& data);
 
-/// Of a whole data set with sparse values: the cells of this rank alone stay.
+/// Of a whole data set: the cells of this rank alone stay.
 void keep_share(Dataset& data);
 
 /// Whether any rank has found entries at the place of another. Each knows only how many of its own cells.

@@ -201,6 +201,14 @@ MatrixValues read_matrix_transposed(const Object& element, std::vector<std::stri
         element.reject(fmt::format("must be a matrix, got an array of {} axes", shape.size()));
     }
     element.check_fits_file();
+    if (part != nullptr) {
+        *part = share_of_rank(shape[0], communicator());
+        Matrix transposed(shape[1], (*part)->count);
+        if ((*part)->count > 0) {
+            element.read_rows((*part)->first, (*part)->count, transposed.data());
+        }
+        return transposed;
+    }
     Matrix transposed(shape[1], shape[0]);
     element.read_into(transposed.data());
     return transposed;

@@ -153,6 +153,33 @@ std::size_t InputFile::read(char* to, std::size_t bytes) {
     return gzip_ == nullptr ? read_raw(to, bytes) : inflate_some(to, bytes);
 }
 
+/// As far as the file has a place to seek to: none beyond its end, and none in a pipe.
+std::uint64_t InputFile::seek_over(std::uint64_t bytes) {
+    const ::off_t place = gzip_ == nullptr && peeked_.empty() ? ::lseek(descriptor_, 0, SEEK_CUR) : -1;
+    if (place < 0 || static_cast<std::uint64_t>(place) >= size_ ||
+        size_ == std::numeric_limits<std::uint64_t>::max()) {
+        return 0;
+    }
+    const std::uint64_t passed = std::min(bytes, size_ - static_cast<std::uint64_t>(place));
+    const ::off_t found = ::lseek(descriptor_, static_cast<::off_t>(passed), SEEK_CUR);
+    require(found >= 0, "{}: cannot be read: {}", name(), reason(errno));
+    return passed;
+}
+
+std::uint64_t InputFile::skip(std::uint64_t bytes) {
+    std::uint64_t passed = seek_over(bytes);
+    std::string unread(static_cast<std::size_t>(std::min<std::uint64_t>(bytes - passed, input_size)), '\0');
+    while (passed < bytes) {
+        const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(bytes - passed, unread.size()));
+        const std::size_t got = read(unread.data(), wanted);
+        passed += got;
+        if (got < wanted) {
+            break;
+        }
+    }
+    return passed;
+}
+
 std::string read_all(const std::filesystem::path& path) {
     InputFile file(path);
     std::string text;

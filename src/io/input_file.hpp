@@ -24,6 +24,10 @@ class InputFile {
     /// The next bytes; fewer than asked for only at the end of the file.
     std::size_t read(char* to, std::size_t bytes);
 
+    /// Passes over the next bytes, without reading them where the file is not gzip. Returns how many there
+    /// were; fewer than asked for only at the end of the file.
+    std::uint64_t skip(std::uint64_t bytes);
+
     /// The most bytes that the file can hold when inflated: no header may announce more.
     std::uint64_t size_bound() const;
     std::string name() const { return path_.string(); }
@@ -32,6 +36,7 @@ class InputFile {
     struct Gzip;
     std::size_t read_raw(char* to, std::size_t bytes);
     std::size_t inflate_some(char* to, std::size_t bytes);
+    std::uint64_t seek_over(std::uint64_t bytes);
     bool next_member();
 
     std::filesystem::path path_;

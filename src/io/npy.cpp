@@ -1,6 +1,7 @@
 #include "io/formats.hpp"
 #include "io/input_file.hpp"
 
+#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 
 #include <array>
@@ -87,24 +88,45 @@ NpyHeader read_header(InputFile& file) {
     return header;
 }
 
+/// How values lie in the file: `majors` lines of `minors` numbers each.
+struct Layout {
+    std::int64_t majors = 0;
+    std::int64_t minors = 0;
+    bool majors_are_cells = false;
+};
+
+/// Reads the values of some cells into X. What is between them in the file is passed over: where cells are
+/// not the lines of the file, a piece of each line is read.
 template <class Value>
-void read_values(InputFile& file, std::int64_t majors, std::int64_t minors, bool majors_are_cells,
-                 Matrix& X) {
-    std::vector<Value> line(static_cast<std::size_t>(minors));
+void read_values(InputFile& file, const Layout& layout, const CellRange& cells, Matrix& X) {
+    const CellRange all_majors{0, layout.majors, layout.majors};
+    const CellRange all_minors{0, layout.minors, layout.minors};
+    const CellRange& majors = layout.majors_are_cells ? cells : all_majors;
+    const CellRange& minors = layout.majors_are_cells ? all_minors : cells;
+    const auto pass = [&](std::int64_t values) {
+        const std::uint64_t bytes = static_cast<std::uint64_t>(values) * sizeof(Value);
+        require(bytes == 0 || file.skip(bytes) == bytes, "{}: cut off inside the values", file.name());
+    };
+    std::vector<Value> line(static_cast<std::size_t>(minors.count));
     const std::size_t bytes = line.size() * sizeof(Value);
-    for (std::int64_t m = 0; m < majors; ++m) {
+    pass(majors.first * layout.minors);
+    for (std::int64_t m = 0; m < majors.count; ++m) {
+        pass(minors.first);
         require(file.read(reinterpret_cast<char*>(line.data()), bytes) == bytes,
                 "{}: cut off inside the values", file.name());
-        for (std::int64_t k = 0; k < minors; ++k) {
-            (majors_are_cells ? X(k, m) : X(m, k)) = static_cast<double>(line[static_cast<std::size_t>(k)]);
+        for (std::int64_t k = 0; k < minors.count; ++k) {
+            (layout.majors_are_cells ? X(k, m) : X(m, k)) =
+                static_cast<double>(line[static_cast<std::size_t>(k)]);
         }
+        pass(layout.minors - minors.past());
     }
+    pass((layout.majors - majors.past()) * layout.minors);
 }
 
 struct Type {
     const char* name;
     std::size_t size;
-    void (*read)(InputFile&, std::int64_t, std::int64_t, bool, Matrix&);
+    void (*read)(InputFile&, const Layout&, const CellRange&, Matrix&);
 };
 
 constexpr std::array<Type, 11> types = {{{"<f8", 8, read_values<double>},
@@ -144,15 +166,18 @@ Dataset read_npy(const std::filesystem::path& path, const ReadOptions& options) 
             "{}: cut off: {} x {} values of the type '{}' do not fit into it", file.name(), rows, columns,
             header.type);
     const bool cells_are_rows = options.cells.value_or(CellAxis::rows) == CellAxis::rows;
-    Matrix X(cells_are_rows ? columns : rows, cells_are_rows ? rows : columns);
-    if (header.fortran) {
-        type->read(file, columns, rows, !cells_are_rows, X);
-    } else {
-        type->read(file, rows, columns, cells_are_rows, X);
+    const Layout layout =
+        header.fortran ? Layout{columns, rows, !cells_are_rows} : Layout{rows, columns, cells_are_rows};
+    const Index cells = cells_are_rows ? rows : columns;
+    Dataset data;
+    if (options.divided && communicator().size() > 1) {
+        data.part = share_of_rank(cells, communicator());
     }
+    const CellRange held = data.part.value_or(CellRange{0, cells, cells});
+    Matrix X(cells_are_rows ? columns : rows, held.count);
+    type->read(file, layout, held, X);
     char extra = 0;
     require(file.read(&extra, 1) == 0, "{}: bytes follow the {} x {} values", file.name(), rows, columns);
-    Dataset data;
     data.X = std::move(X);
     name_missing(path.string(), data);
     return data;

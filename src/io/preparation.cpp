@@ -198,10 +198,12 @@ void learn_chosen_genes(Dataset& data, PreparationStep& step, const LearnOptions
 }
 
 DataMatrix<double> values_of(const Dataset& data) {
-    if (data.part) {
-        return {view_of(std::get<SparseMatrix<double>>(data.X)), *data.part};
-    }
-    return std::visit([](const auto& values) { return DataMatrix<double>(view_of(values)); }, data.X);
+    return std::visit(
+        [&](const auto& values) {
+            return data.part ? DataMatrix<double>(view_of(values), *data.part)
+                             : DataMatrix<double>(view_of(values));
+        },
+        data.X);
 }
 
 /// The coordinates are those of the values as they are at this step.

@@ -107,15 +107,18 @@ void keep_cells(Dataset& data, const std::vector<bool>& keep) {
         data.space->coordinates = Matrix(data.space->coordinates(Eigen::all, positions(keep_here)));
     }
     if (auto* dense = std::get_if<Matrix>(&data.X)) {
-        *dense = Matrix((*dense)(Eigen::all, positions(keep)));
+        *dense = Matrix((*dense)(Eigen::all, positions(keep_here)));
     } else {
         keep_columns(std::get<SparseMatrix<double>>(data.X), keep_here);
-        if (data.part) {
-            const auto kept = [&](Index first, Index past) {
-                return std::count(keep.begin() + first, keep.begin() + past, true);
-            };
-            data.part = CellRange{kept(0, held.first), kept(held.first, held.past()), kept(0, held.all)};
-        }
+    }
+    if (data.part) {
+        const auto kept = [&](Index first, Index past) {
+            return std::count(keep.begin() + first, keep.begin() + past, true);
+        };
+        data.part = CellRange{kept(0, held.first), kept(held.first, held.past()), kept(0, held.all)};
+    }
+    if (data.part && !data.is_sparse()) {
+        move_to_shares(data); // sums over cells of dense values need whole blocks of them
     }
     keep_items(data.cell_names, keep);
     keep_table_rows(data.cell_table, keep);

@@ -1,4 +1,5 @@
 #include "io/divided.hpp"
+#include "linalg/cell_sums.hpp"
 #include "linalg/cells_of_all.hpp"
 
 #include <pnmf/error.hpp>
@@ -47,6 +48,20 @@ void to_unit_length(std::span<double> cell) {
     for (double& x : cell) {
         x /= length;
     }
+}
+
+/// Σ_j x_ij and Σ_j x_ij² of each feature, p × 2, over blocks of cells and along the tree of these.
+Matrix dense_sums(const Dataset& data, const Matrix& X) {
+    return sum_over_cells<double>(
+        io::ranks_of(data), data.cells(), X.rows(), 2, [&](const BlockSlab& slab, const BlockNode& node) {
+            return sum_of_node<Matrix>(node, pieces_for_threads(1), [&](Index b) {
+                const auto block = X.middleCols(slab.begin(b), slab.end(b) - slab.begin(b));
+                Matrix sums(X.rows(), 2);
+                sums.col(0) = block.rowwise().sum();
+                sums.col(1) = block.rowwise().squaredNorm();
+                return sums;
+            });
+        });
 }
 
 } // namespace
@@ -112,8 +127,9 @@ Vector feature_variances(const Dataset& data) {
     Vector sum = Vector::Zero(p);
     Vector squares = Vector::Zero(p);
     if (const auto* dense = std::get_if<Matrix>(&data.X)) {
-        sum = dense->rowwise().sum();
-        squares = dense->rowwise().squaredNorm();
+        const Matrix sums = dense_sums(data, *dense);
+        sum = sums.col(0);
+        squares = sums.col(1);
     } else {
         const auto& sparse = std::get<SparseMatrix<double>>(data.X);
         std::vector<double> sums(static_cast<std::size_t>(2 * p), 0.0); // of values, then of squares

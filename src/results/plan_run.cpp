@@ -22,20 +22,17 @@ namespace {
 /// What libraries not used yet will bring in, and what memory that is freed and taken again leaves unused.
 constexpr double libraries = 8e6;
 
-/// Whether a table is made of sparse data; never of one rank's part of them.
-bool is_table(const DataView& X, const RunOptions& options, Index bytes_of_number) {
-    return !options.part && becomes_dense(X, bytes_of_number);
-}
-
 FitSize guessed_size(const DataView& X, const RunOptions& options, Index bytes_of_number) {
     FitSize size;
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
-        size = {.features = dense->rows(), .cells = dense->cols(), .dense = true};
+        size = {.features = dense->rows(),
+                .cells = options.part ? options.part->all : dense->cols(),
+                .dense = true};
     } else {
         const auto& sparse = std::get<SparseView<double>>(X);
         size = {.features = sparse.rows,
                 .cells = options.part ? options.part->all : sparse.cols,
-                .dense = is_table(X, options, bytes_of_number)};
+                .dense = becomes_dense(X, bytes_of_number, options.part)};
     }
     const FitOptions& fit = options.fit;
     const auto root = static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(size.cells))));
@@ -124,10 +121,10 @@ void check_room(const DataView& X, const RunOptions& options, const Room& room, 
             : static_cast<double>(size.cells) * static_cast<double>(size.cells) * sizeof(double);
     const bool bases_rest = size.ranks == 1; // ranks hold W in memory
     const double solver = solver_memory(size, least, bytes_of_number, thread_count(), bases_rest).total();
+    const bool is_table = size.dense && std::holds_alternative<SparseView<double>>(X); // to be made
+    const Index held = options.part ? options.part->count : size.cells;
     const double table =
-        is_table(X, options, bytes_of_number)
-            ? static_cast<double>(size.features) * static_cast<double>(size.cells * bytes_of_number)
-            : 0.0;
+        is_table ? static_cast<double>(size.features) * static_cast<double>(held * bytes_of_number) : 0.0;
     const double needed = resident_bytes() + table + pairs + solver;
     require(
         needed <= room.limit, Remedy::need_less_memory,

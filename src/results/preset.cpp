@@ -221,7 +221,7 @@ PresetFinding find_preset(const Dataset& data) {
     }
     double zeros = 0.0;
     if (const auto* dense = std::get_if<Matrix>(&data.X)) {
-        zeros = static_cast<double>((dense->array() == 0.0).count());
+        zeros = sum_of(io::ranks_of(data), static_cast<double>((dense->array() == 0.0).count()));
     } else {
         const auto& sparse = std::get<SparseMatrix<double>>(data.X);
         zeros = static_cast<double>(data.features()) * static_cast<double>(data.cells()) -

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
+#include <utility>
 
 namespace pnmf {
 
@@ -43,25 +44,25 @@ bool becomes_dense(const DataView& X, Index bytes_of_number, const std::optional
 template <class Real>
 std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep,
                                                 const std::optional<CellRange>& part) {
+    const auto made_of = [&](auto values) {
+        return part ? std::make_unique<DataMatrix<Real>>(std::move(values), *part)
+                    : std::make_unique<DataMatrix<Real>>(std::move(values));
+    };
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
-        require(!part, "each rank must have all cells where values are dense");
         if constexpr (std::is_same_v<Real, double>) {
             if (!keep) {
-                return std::make_unique<DataMatrix<double>>(*dense);
+                return made_of(*dense);
             }
         }
-        return std::make_unique<DataMatrix<Real>>(DenseMatrix<Real>(dense->cast<Real>()));
+        return made_of(DenseMatrix<Real>(dense->cast<Real>()));
     }
     const auto& sparse = std::get<SparseView<double>>(X);
     if (becomes_dense(X, sizeof(Real), part)) {
-        require(!part, "each rank must have all cells where sparse values are filled so far that a fit takes "
-                       "them as dense");
-        return std::make_unique<DataMatrix<Real>>(table_of<Real>(sparse));
+        return made_of(table_of<Real>(sparse));
     }
     if constexpr (std::is_same_v<Real, double>) {
         if (!keep) {
-            return part ? std::make_unique<DataMatrix<double>>(sparse, *part)
-                        : std::make_unique<DataMatrix<double>>(sparse);
+            return made_of(sparse);
         }
     }
     SparseMatrix<Real> copy;
@@ -70,8 +71,7 @@ std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep,
     copy.start.assign(sparse.start.begin(), sparse.start.end());
     copy.row.assign(sparse.row.begin(), sparse.row.end());
     copy.value.assign(sparse.value.begin(), sparse.value.end());
-    return part ? std::make_unique<DataMatrix<Real>>(std::move(copy), *part)
-                : std::make_unique<DataMatrix<Real>>(std::move(copy));
+    return made_of(std::move(copy));
 }
 
 void check_values(const DataView& X, const std::optional<CellRange>& part) {
@@ -82,8 +82,9 @@ void check_values(const DataView& X, const std::optional<CellRange>& part) {
                 first + j + 1);
     };
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
-        require(dense->rows() >= 1 && dense->cols() >= 1,
-                "X must have at least one feature and one cell, got {} x {}", dense->rows(), dense->cols());
+        const Index cells = part ? part->all : dense->cols();
+        require(dense->rows() >= 1 && cells >= 1,
+                "X must have at least one feature and one cell, got {} x {}", dense->rows(), cells);
         for (Index j = 0; j < dense->cols(); ++j) {
             for (Index i = 0; i < dense->rows(); ++i) {
                 check((*dense)(i, j), i, j);

@@ -23,7 +23,7 @@ bool becomes_dense(const DataView& X, Index bytes_of_number, const std::optional
 
 /// The data in the precision of the computation: viewed where that is double and `keep` is false, else
 /// copied. Sparse data that are filled (`becomes_dense`) are copied into a table. With a part, X has its
-/// cells alone; it must be sparse and stay so.
+/// cells alone, and all ranks must ask.
 template <class Real>
 std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep,
                                                 const std::optional<CellRange>& part = {});

@@ -28,11 +28,11 @@ void expect_part(const Factors<Real>& found, const Factors<Real>& all, const Cel
     }
 }
 
-template <class Real>
-void expect_the_run_of_one_process(const std::vector<int>& counts) {
-    constexpr Index cells = 5200; // six blocks
-    const SparseMatrix<double> X = sparse_cloud(40, cells, 0.3, 6);
+/// `X`: 5,200 cells, which are six blocks; sparse or dense.
+template <class Real, class Values>
+void expect_the_run_of_one_process(const Values& X, const std::vector<int>& counts) {
     const DataMatrix<double> data(X);
+    const Index cells = data.cells();
     const Matrix space = principal_components(data, 4).coordinates(data);
     RunOptions options{.fit = {.rank = 3, .filtration = {.neighbors = 4}, .scale_error = 0.3},
                        .space = &space,
@@ -49,7 +49,7 @@ void expect_the_run_of_one_process(const std::vector<int>& counts) {
         ranks.run([&](int) {
             RunOptions mine = options;
             mine.part = share_of_rank(cells, communicator());
-            const SparseMatrix<double> part = columns_of(X, *mine.part);
+            const Values part = columns_of(X, *mine.part);
             const Matrix my_space = space.middleCols(mine.part->first, mine.part->count);
             mine.space = &my_space;
             auto found = run_fit<Real>(DataView(view_of(part)), mine);
@@ -76,11 +76,23 @@ void expect_the_run_of_one_process(const std::vector<int>& counts) {
 }
 
 TEST(DividedRun, HasTheBitsOfOneProcess) {
-    expect_the_run_of_one_process<float>({2, 3, 7});
+    expect_the_run_of_one_process<float>(sparse_cloud(40, 5200, 0.3, 6), {2, 3, 7});
 }
 
 TEST(DividedRun, HasTheBitsOfOneProcessInDoublePrecision) {
-    expect_the_run_of_one_process<double>({3});
+    expect_the_run_of_one_process<double>(sparse_cloud(40, 5200, 0.3, 6), {3});
+}
+
+TEST(DividedRun, OfDenseDataHasTheBitsOfOneProcess) {
+    expect_the_run_of_one_process<float>(uniform_cloud(20, 5200, 6), {2, 3, 4, 7});
+}
+
+TEST(DividedRun, OfDenseDataHasTheBitsOfOneProcessInDoublePrecision) {
+    expect_the_run_of_one_process<double>(uniform_cloud(20, 5200, 6), {3});
+}
+
+TEST(DividedRun, OfSparseDataThatBecomeDenseHasTheBitsOfOneProcess) {
+    expect_the_run_of_one_process<float>(sparse_cloud(20, 5200, 0.6, 6), {3});
 }
 
 /// A run in a folder that is asked to stop after some reports; none is not asked.
@@ -162,9 +174,9 @@ TEST(DividedRun, IsSavedAsThatOfOneProcessAndGoesOnWithAnyNumberOfRanks) {
 
 /// What `gather_for_run` says of data of which each rank has its share, and whether they are divided after
 /// it.
-std::pair<std::string, bool> gathered(double share_filled, bool has_space, Precision precision) {
+template <class Values>
+std::pair<std::string, bool> gathered(const Values& X, bool has_space) {
     constexpr Index cells = 5200;
-    const SparseMatrix<double> X = sparse_cloud(10, cells, share_filled, 6);
     ThreadRanks ranks(3);
     std::vector<std::pair<std::string, bool>> found(3);
     ranks.run([&](int r) {
@@ -174,8 +186,8 @@ std::pair<std::string, bool> gathered(double share_filled, bool has_space, Preci
         if (has_space) {
             data.space = Space{.name = "pca:1", .coordinates = Matrix::Zero(1, data.part->count)};
         }
-        const std::string why = gather_for_run(data, precision);
-        EXPECT_EQ(std::get<SparseMatrix<double>>(data.X).cols, data.part ? data.part->count : cells);
+        const std::string why = gather_for_run(data);
+        EXPECT_EQ(DataMatrix<double>(std::get<Values>(data.X)).cells(), data.part ? data.part->count : cells);
         EXPECT_TRUE(!data.space || data.space->coordinates.cols() == (data.part ? data.part->count : cells));
         found[static_cast<std::size_t>(r)] = {why, data.part.has_value()};
     });
@@ -184,28 +196,16 @@ std::pair<std::string, bool> gathered(double share_filled, bool has_space, Preci
     return found[0];
 }
 
-TEST(DividedRun, CellsAreBroughtTogetherWhereARunNeedsAllOfThem) {
+TEST(DividedRun, CellsAreBroughtTogetherWhereDistancesNeedAllOfThem) {
+    const SparseMatrix<double> sparse = sparse_cloud(10, 5200, 0.6, 6);
+    const Matrix dense = uniform_cloud(10, 5200, 6);
     const auto parts = std::pair<std::string, bool>("", true);
-    EXPECT_EQ(gathered(0.2, true, Precision::full), parts);
-    EXPECT_EQ(gathered(0.45, true, Precision::single), parts);
-    EXPECT_EQ(gathered(0.2, false, Precision::full),
-              (std::pair<std::string, bool>("distances are measured in the values themselves", false)));
-    EXPECT_EQ(gathered(0.45, true, Precision::full).first.substr(0, 12), "so many of t");
-    EXPECT_FALSE(gathered(0.45, true, Precision::full).second);
-}
-
-TEST(DividedRun, RefusesPartsThatWouldBecomeDense) {
-    constexpr Index cells = 5200;
-    const SparseMatrix<double> X = sparse_cloud(10, cells, 0.6, 6);
-    ThreadRanks ranks(2);
-    ranks.run([&](int) {
-        RunOptions options{.fit = {.rank = 2, .filtration = {.neighbors = 4}}};
-        options.part = share_of_rank(cells, communicator());
-        const Matrix space = uniform_cloud(2, options.part->count, 1);
-        options.space = &space;
-        const SparseMatrix<double> part = columns_of(X, *options.part);
-        EXPECT_THROW(run_fit<float>(DataView(view_of(part)), options), InputError);
-    });
+    const auto together =
+        std::pair<std::string, bool>("distances are measured in the values themselves", false);
+    EXPECT_EQ(gathered(sparse, true), parts);
+    EXPECT_EQ(gathered(dense, true), parts);
+    EXPECT_EQ(gathered(sparse, false), together);
+    EXPECT_EQ(gathered(dense, false), together);
 }
 
 } // namespace

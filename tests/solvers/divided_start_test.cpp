@@ -21,9 +21,12 @@ void expect_part(const Factors<double>& found, const Factors<double>& all, const
     }
 }
 
-void expect_the_chain_of_one_process(const FiltrationOptions& options, Index cells) {
-    const SparseMatrix<double> values = sparse_cloud(23, cells, 0.3, 5);
-    const Filtration filtration = make_filtration(Points(to_dense(values)), options);
+/// Of values that are sparse or dense; `points` are the same as a table.
+template <class Values>
+void expect_the_chain_of_one_process(const FiltrationOptions& options, const Values& values,
+                                     const Matrix& points) {
+    const Index cells = points.cols();
+    const Filtration filtration = make_filtration(Points(points), options);
     const DataMatrix<double> whole(values);
     const Problem<double> problem{
         &whole, filtration.graph.get(), filtration.scales.epsilon, {0.8, 0.6, 0.05}};
@@ -73,12 +76,20 @@ void expect_the_chain_of_one_process(const FiltrationOptions& options, Index cel
 }
 
 TEST(DividedStart, AlongAGraphOfNeighboursHasTheBitsOfOneProcess) {
-    expect_the_chain_of_one_process({.scales = {.max_scales = 3}, .neighbors = 4}, 5200);
+    const SparseMatrix<double> values = sparse_cloud(23, 5200, 0.3, 5);
+    expect_the_chain_of_one_process({.scales = {.max_scales = 3}, .neighbors = 4}, values, to_dense(values));
+}
+
+TEST(DividedStart, OfDenseDataHasTheBitsOfOneProcess) {
+    const Matrix values = uniform_cloud(12, 5200, 5);
+    expect_the_chain_of_one_process({.scales = {.max_scales = 2}, .neighbors = 4}, values, values);
 }
 
 TEST(DividedStart, OfOneBlockOfCellsHasTheBitsOfOneProcess) {
     // All cells are on one rank, and graphs of all pairs are tables at coarse scales.
-    expect_the_chain_of_one_process({.scales = {.max_scales = 3}}, 300);
+    const SparseMatrix<double> values = sparse_cloud(23, 300, 0.3, 5);
+    expect_the_chain_of_one_process({.scales = {.max_scales = 3}}, values, to_dense(values));
+    expect_the_chain_of_one_process({.scales = {.max_scales = 3}}, to_dense(values), to_dense(values));
 }
 
 } // namespace

@@ -84,8 +84,8 @@ struct ReadOptions {
     std::optional<std::string> layer{};    ///< .h5ad: a layer instead of X; "raw" is raw.X with its genes
     std::optional<std::string> space{};    ///< .h5ad: an entry of obsm that becomes `Dataset::space`
     std::optional<std::string> variable{}; ///< .mat: which variable
-    /// Each rank (`communicator()`) keeps the values of its share of the cells alone, where they are sparse
-    /// (`Dataset::part`). From .h5ad with compressed rows and from 10x .h5 no more is read.
+    /// Each rank (`communicator()`) keeps the values of its share of the cells alone (`Dataset::part`). From
+    /// .npy, 10x .h5 and .h5ad, but for one with compressed columns, no more is read.
     bool divided = false;
 };
 

@@ -113,10 +113,9 @@ Run<Real> run_fit(const DataValues& X, const RunOptions& options = {}, const Run
 template <RealNumber Real>
 void keep_embeddings(Run<Real>& run, const std::filesystem::path& folder);
 
-/// A run can be given a part of X on each rank where X is sparse, less than two fifths of it is filled (half
-/// in single precision), and distances come from a space. Of other data that are divided this brings all
-/// cells together, on every rank. Returns why every rank holds all of them; empty where each holds its part,
-/// or is alone.
-std::string gather_for_run(Dataset& data, Precision precision);
+/// A run can be given a part of X on each rank where distances come from a space. Of other data that are
+/// divided this brings all cells together, on every rank. Returns why every rank holds all of them; empty
+/// where each holds its part, or is alone.
+std::string gather_for_run(Dataset& data);
 
 } // namespace pnmf
