@@ -78,6 +78,8 @@ class MpiProgram(unittest.TestCase):
         counts = random.poisson(2.0 * means).astype("float32")
         counts[::450] = 0  # empty cells, which are left out
         anndata.AnnData(scipy.sparse.csr_matrix(counts)).write_h5ad(cls.folder / "cells.h5ad")
+        numpy.save(cls.folder / "counts.npy", counts)
+        numpy.save(cls.folder / "counts_by_gene.npy", numpy.ascontiguousarray(counts.T))
         few = random.poisson(2.0 * random.gamma(0.15, size=(6, 50))[random.integers(6, size=CELLS)]).astype("float32")
         few[::450] = 0  # after empty cells are left out, ranks hold other cells than they have read
         rows = scipy.sparse.csr_matrix(few)
@@ -137,20 +139,31 @@ class MpiProgram(unittest.TestCase):
         said = self.compare_fits_of_counts("sparse.h5", (0, 3), "--no-report")
         self.assertNotIn("every rank holds all values", said[3])
 
-    def test_counts_of_which_most_are_filled_are_held_by_every_rank(self):
+    def test_counts_of_which_most_are_filled_are_divided_too(self):
         said = self.compare_fits_of_counts("cells.h5ad", (0, 3), "--no-report")
-        self.assertIn("every rank holds all values: so many of them are filled", said[3])
-        self.assertNotIn("every rank holds all values", said[0])
+        self.assertNotIn("every rank holds all values", said[3])
+
+    def test_dense_values_are_divided_where_distances_come_from_a_space(self):
+        for data in ("counts.npy", "counts_by_gene.npy"):
+            more = [] if data == "counts.npy" else ["--cells", "columns"]
+            said = self.compare_fits_of_counts(data, (0, 2, 3), "--preset", "cells", *more)
+            self.assertNotIn("every rank holds all values", said[3])
+            self.assertIn("report.html", os.listdir(self.folder / f"{data}_3"))
+
+    def test_values_in_which_distances_are_measured_are_held_by_every_rank(self):
+        said = self.fit(3, "held", "points.npy", "--max-sweeps", "1")[1].stderr
+        self.assertIn("every rank holds all values: distances are measured in the values themselves", said)
 
     def test_each_rank_keeps_to_the_memory_that_is_planned(self):
         # Factors of 29 MB: large beside what a process needs anyway. The plan takes the worst order of the cells.
         large = ["--preset", "points", "--neighbors", "4", "--max-scales", "20", "--rank", "40", "--clusters", "1", "--no-report",
                  "--start", "broadcast", "--max-sweeps", "2", "--precision", "double", "--memory", "8G"]
         divided = ["--space", "pca:6", "--drop-empty", "--genes", "50"]
-        for data, more, least in (("wide.npy", [], 0.4), ("sparse.h5ad", divided, 0.6)):
+        dense = ["--space", "pca:6"]
+        for data, more, least in (("wide.npy", [], 0.4), ("wide.npy", dense, 0.5), ("sparse.h5ad", divided, 0.6)):
             planned = {}
             for ranks in (2, 4):
-                folder = self.folder / f"planned_{data}_{ranks}"
+                folder = self.folder / f"planned_{data}_{len(more)}_{ranks}"
                 done = run(ranks, "fit", self.folder / data, "-o", folder, *large, *more)
                 self.assertEqual(done.returncode, 0, done.stderr)
                 summary = json.loads((folder / "summary.json").read_text())
