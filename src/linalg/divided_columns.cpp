@@ -49,6 +49,9 @@ std::span<Number> part_of(Number* columns, Index rows, Index first, const CellRa
 } // namespace
 
 DividedColumns::DividedColumns(const Matrix& mine, const CellRange& held, Communicator& ranks)
+    : DividedColumns(view_of(mine), held, ranks) {}
+
+DividedColumns::DividedColumns(const DenseView<double>& mine, const CellRange& held, Communicator& ranks)
     : mine_(mine.data()), rows_(mine.rows()), held_(held), ranks_of_all_(ranks),
       ranges_(gather_one(ranks, held)) {
     assert(mine.cols() == held.count);

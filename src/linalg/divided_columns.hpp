@@ -18,6 +18,7 @@ class DividedColumns {
   public:
     /// The columns stay where they are, and must outlive this. A rank without cells has as many rows too.
     DividedColumns(const Matrix& mine, const CellRange& held, Communicator& ranks);
+    DividedColumns(const DenseView<double>& mine, const CellRange& held, Communicator& ranks);
 
     Index rows() const { return rows_; }
     Index count() const { return held_.all; } ///< cells of all ranks

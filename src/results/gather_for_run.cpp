@@ -5,11 +5,11 @@
 namespace pnmf {
 
 std::string gather_for_run(Dataset& data) {
-    if (communicator().size() == 1 || data.space) {
+    if (communicator().size() == 1 || data.space || !data.is_sparse()) {
         return {};
     }
     hold_all_cells(data, HeldBy::all_ranks);
-    return "distances are measured in the values themselves";
+    return "they are sparse, and distances are measured in them";
 }
 
 } // namespace pnmf

@@ -37,14 +37,17 @@ Index cells_of(const DataView& X, const RunOptions& options) {
     return dense != nullptr ? dense->cols() : std::get<SparseView<double>>(X).cols;
 }
 
-void check_run_options(const RunOptions& options, Index cells) {
+void check_run_options(const DataView& X, const RunOptions& options) {
+    const Index cells = cells_of(X, options);
     require(!options.clusters || (*options.clusters >= 1 && *options.clusters <= cells),
             "clusters must be between 1 and the number of cells, {}, got {}", cells,
             options.clusters.value_or(0));
     require(std::isfinite(options.checkpoint_every) && options.checkpoint_every >= 0.0,
             "seconds between checkpoints must be at least 0, got {}", options.checkpoint_every);
-    require(!options.part || (options.space != nullptr && options.space->cols() == options.part->count),
-            "where each rank has a part of X, distances must come from a space of the same cells");
+    require(!options.part || (options.space != nullptr ? options.space->cols() == options.part->count
+                                                       : std::holds_alternative<DenseView<double>>(X)),
+            "where each rank has a part of X, distances must come from a space of the same cells, or from "
+            "dense values");
     require(options.memory.value_or(1.0) > 0.0, "memory must be more than 0 bytes, got {}",
             options.memory.value_or(0.0));
 }
@@ -350,7 +353,7 @@ Stop sweep(const PreparedFit<Real>& prepared, SolverState<Real>& state, double p
 
 template <RealNumber Real>
 Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserver& observer) {
-    check_run_options(options, cells_of(X, options));
+    check_run_options(X, options);
     Run<Real> run;
     Stages stages(observer, options.fit.solver);
     const Room room = room_for(options);
@@ -358,12 +361,12 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     if (!stages.begin(Stage::preparing, "preparing")) {
         throw Interrupted();
     }
-    run.prepared =
-        options.space == nullptr ? prepare_fit<Real>(X, options.fit)
-        : options.part
-            ? prepare_divided_fit<Real>(X, *options.space, *options.part, options.fit)
-            : prepare_fit<Real>(X, Points(DataView(view_of(*options.space)), options.fit.filtration.metric),
-                                options.fit);
+    const DataView points = options.space != nullptr ? DataView(view_of(*options.space)) : X;
+    run.prepared = options.part ? prepare_divided_fit<Real>(X, std::get<DenseView<double>>(points),
+                                                            *options.part, options.fit)
+                   : options.space == nullptr
+                       ? prepare_fit<Real>(X, options.fit)
+                       : prepare_fit<Real>(X, Points(points, options.fit.filtration.metric), options.fit);
     PreparedFit<Real>& prepared = run.prepared;
     announce(prepared, stages);
     if (!options.start_from.empty() && !prepared.adapts()) {

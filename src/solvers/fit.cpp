@@ -287,8 +287,8 @@ PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitO
 }
 
 template <RealNumber Real>
-PreparedFit<Real> prepare_divided_fit(const DataView& X, const Matrix& space, const CellRange& part,
-                                      const FitOptions& options) {
+PreparedFit<Real> prepare_divided_fit(const DataView& X, const DenseView<double>& space,
+                                      const CellRange& part, const FitOptions& options) {
     require(space.cols() == cells_of(X), "there must be as many points as X has cells, {}, got {}",
             cells_of(X), space.cols());
     const DividedColumns points(space, part, communicator());
@@ -418,8 +418,8 @@ FitResult<Real> fit(const DataView& X, const SortedEdges& neighbors, const FitOp
     template PreparedFit<Real> prepare_fit(const DataView&, const Points&, const FitOptions&,                \
                                            const std::optional<CellRange>&);                                 \
     template PreparedFit<Real> prepare_fit(const DataView&, const SortedEdges&, const FitOptions&);          \
-    template PreparedFit<Real> prepare_divided_fit(const DataView&, const Matrix&, const CellRange&,         \
-                                                   const FitOptions&);                                       \
+    template PreparedFit<Real> prepare_divided_fit(const DataView&, const DenseView<double>&,                \
+                                                   const CellRange&, const FitOptions&);                     \
     template Factors<Real> make_start(const PreparedFit<Real>&, const Observer&, StartLog<Real>);            \
     template Factors<Real> adapted_start(PreparedFit<Real>&, const Observer&, StartLog<Real>);               \
     template void keep_scales(PreparedFit<Real>&, const std::vector<Index>&);                                \

@@ -89,7 +89,8 @@ TEST(DenseParts, PrincipalComponentsHaveTheBitsOfOneProcess) {
             EXPECT_EQ(found.mean, expected.mean);
             EXPECT_EQ(found.directions, expected.directions);
             EXPECT_EQ(found.variance, expected.variance);
-            EXPECT_EQ(found.coordinates(X), expected.coordinates(whole));
+            EXPECT_EQ(found.coordinates(X),
+                      expected.coordinates(whole).middleCols(X.held().first, X.held().count));
         });
     }
 }
@@ -98,7 +99,7 @@ TEST(DenseParts, SingularVectorsHaveTheBitsOfOneProcess) {
     struct Size {
         Index features, cells;
     };
-    for (const Size size : {Size{40, several_blocks}, Size{600, several_blocks}, Size{1200, 900}}) {
+    for (const Size size : {Size{40, several_blocks}, Size{300, several_blocks}, Size{700, 600}}) {
         const Matrix values = uniform_cloud(size.features, size.cells, 8);
         const TruncatedSvd expected = truncated_svd(DataMatrix<double>(values), 2);
         with_shares(values, [&](const DataMatrix<double>& part) {

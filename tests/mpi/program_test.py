@@ -150,9 +150,11 @@ class MpiProgram(unittest.TestCase):
             self.assertNotIn("every rank holds all values", said[3])
             self.assertIn("report.html", os.listdir(self.folder / f"{data}_3"))
 
-    def test_values_in_which_distances_are_measured_are_held_by_every_rank(self):
-        said = self.fit(3, "held", "points.npy", "--max-sweeps", "1")[1].stderr
-        self.assertIn("every rank holds all values: distances are measured in the values themselves", said)
+    def test_sparse_values_in_which_distances_are_measured_are_held_by_every_rank(self):
+        said = self.fit(3, "held", "sparse.h5ad", "--max-sweeps", "1", "--space", "none", "--drop-empty")[1].stderr
+        self.assertIn("every rank holds all values: they are sparse, and distances are measured in them", said)
+        said = self.fit(3, "divided_points", "points.npy", "--max-sweeps", "1")[1].stderr
+        self.assertNotIn("every rank holds all values", said)
 
     def test_each_rank_keeps_to_the_memory_that_is_planned(self):
         # Factors of 29 MB: large beside what a process needs anyway. The plan takes the worst order of the cells.

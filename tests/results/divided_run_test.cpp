@@ -30,19 +30,20 @@ void expect_part(const Factors<Real>& found, const Factors<Real>& all, const Cel
 
 /// `X`: 5,200 cells, which are six blocks; sparse or dense.
 template <class Real, class Values>
-void expect_the_run_of_one_process(const Values& X, const std::vector<int>& counts) {
+void expect_the_run_of_one_process(const Values& X, const std::vector<int>& counts, bool has_space = true) {
     const DataMatrix<double> data(X);
     const Index cells = data.cells();
     const Matrix space = principal_components(data, 4).coordinates(data);
     RunOptions options{.fit = {.rank = 3, .filtration = {.neighbors = 4}, .scale_error = 0.3},
-                       .space = &space,
+                       .space = has_space ? &space : nullptr,
                        .clusters = 3};
     options.fit.filtration.scales.max_scales = 3;
     options.fit.solver.max_sweeps = 4;
     options.fit.solver.tolerance = 0.0; // nothing is frozen
     const auto expected = run_fit<Real>(DataView(view_of(X)), options);
     const TemporaryFolder folder;
-    const std::string fingerprint = run_fingerprint(expected.prepared.options, DataView(view_of(X)), &space);
+    const std::string fingerprint =
+        run_fingerprint(expected.prepared.options, DataView(view_of(X)), options.space);
     for (const int count : counts) {
         SCOPED_TRACE(count);
         ThreadRanks ranks(count);
@@ -51,7 +52,7 @@ void expect_the_run_of_one_process(const Values& X, const std::vector<int>& coun
             mine.part = share_of_rank(cells, communicator());
             const Values part = columns_of(X, *mine.part);
             const Matrix my_space = space.middleCols(mine.part->first, mine.part->count);
-            mine.space = &my_space;
+            mine.space = has_space ? &my_space : nullptr;
             auto found = run_fit<Real>(DataView(view_of(part)), mine);
             expect_part(found.result.factors, expected.result.factors, *mine.part);
             EXPECT_EQ(found.result.effective_rank, expected.result.effective_rank);
@@ -69,7 +70,7 @@ void expect_the_run_of_one_process(const Values& X, const std::vector<int>& coun
             EXPECT_EQ(std::vector<Index>(found.bytes_of_sweep.begin(), found.bytes_of_sweep.end()),
                       sweep_bytes(found.prepared.problem(), 3, share(usual_blocks(cells), count),
                                   options.fit.solver.embedding_passes));
-            EXPECT_EQ(run_fingerprint(found.prepared.options, DataView(view_of(part)), &my_space, mine.part),
+            EXPECT_EQ(run_fingerprint(found.prepared.options, DataView(view_of(part)), mine.space, mine.part),
                       fingerprint);
         });
     }
@@ -89,6 +90,10 @@ TEST(DividedRun, OfDenseDataHasTheBitsOfOneProcess) {
 
 TEST(DividedRun, OfDenseDataHasTheBitsOfOneProcessInDoublePrecision) {
     expect_the_run_of_one_process<double>(uniform_cloud(20, 5200, 6), {3});
+}
+
+TEST(DividedRun, WithDistancesInDenseDataHasTheBitsOfOneProcess) {
+    expect_the_run_of_one_process<float>(uniform_cloud(20, 5200, 6), {2, 7}, false);
 }
 
 TEST(DividedRun, OfSparseDataThatBecomeDenseHasTheBitsOfOneProcess) {
@@ -201,11 +206,11 @@ TEST(DividedRun, CellsAreBroughtTogetherWhereDistancesNeedAllOfThem) {
     const Matrix dense = uniform_cloud(10, 5200, 6);
     const auto parts = std::pair<std::string, bool>("", true);
     const auto together =
-        std::pair<std::string, bool>("distances are measured in the values themselves", false);
+        std::pair<std::string, bool>("they are sparse, and distances are measured in them", false);
     EXPECT_EQ(gathered(sparse, true), parts);
     EXPECT_EQ(gathered(dense, true), parts);
     EXPECT_EQ(gathered(sparse, false), together);
-    EXPECT_EQ(gathered(dense, false), together);
+    EXPECT_EQ(gathered(dense, false), parts);
 }
 
 } // namespace

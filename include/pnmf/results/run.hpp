@@ -24,7 +24,7 @@ struct RunOptions {
     const Matrix* space = nullptr; ///< points that tree, scales and graphs come from, coordinates × cells;
                                    ///< null: the columns of X
     /// The cells that X holds, where each rank has those that sweeps give it (`share_of_rank`); the space
-    /// must be there, and has the same cells. None: X has all.
+    /// has the same cells, and must be there unless X is dense. None: X has all.
     std::optional<CellRange> part{};
     std::optional<Index> clusters{};    ///< k at each scale, 1 ≤ k ≤ n; default: chosen by stability
     RunFolder* folder = nullptr;        ///< where the run is saved on the way; null: nowhere
@@ -113,9 +113,9 @@ Run<Real> run_fit(const DataValues& X, const RunOptions& options = {}, const Run
 template <RealNumber Real>
 void keep_embeddings(Run<Real>& run, const std::filesystem::path& folder);
 
-/// A run can be given a part of X on each rank where distances come from a space. Of other data that are
-/// divided this brings all cells together, on every rank. Returns why every rank holds all of them; empty
-/// where each holds its part, or is alone.
+/// A run can be given a part of X on each rank where X is dense or distances come from a space. Of other data
+/// that are divided this brings all cells together, on every rank. Returns why every rank holds all of them;
+/// empty where each holds its part, or is alone.
 std::string gather_for_run(Dataset& data);
 
 } // namespace pnmf
