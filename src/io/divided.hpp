@@ -39,8 +39,7 @@ void add_counts(const Dataset& data, std::vector<Index>& of_gene);
 
 /// The columns of a matrix that ranks hold: each has the cells `from[rank]` and gets those of `to[rank]`,
 /// which may overlap.
-Matrix move_columns(const Matrix& here, const std::vector<CellRange>& from,
-                    const std::vector<CellRange>& to);
+Matrix move_columns(const Matrix& here, const std::vector<CellRange>& from, const std::vector<CellRange>& to);
 SparseMatrix<double> move_columns(SparseMatrix<double> here, const std::vector<CellRange>& from,
                                   const std::vector<CellRange>& to);
 
