@@ -261,16 +261,13 @@ class MpiProgram(unittest.TestCase):
 
     @needs_limit
     def test_a_full_disk_ends_the_run_with_a_message(self):
-        limited = f"ulimit -f 8; exec {PNMF} fit {self.folder}/points.npy -o {self.folder}/full {' '.join(FIT)} --max-sweeps 1"
-        done = subprocess.run([MPIRUN, "-n", "2", "bash", "-c", limited], capture_output=True, text=True, timeout=120,
-                              env={**os.environ, "TMPDIR": str(self.folder)})
-        self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("result.h5ad", done.stderr)
-        divided = limited.replace("points.npy", "sparse.h5ad").replace("/full", "/full_divided") + " --space pca:6 --drop-empty"
-        done = subprocess.run([MPIRUN, "-n", "2", "bash", "-c", divided], capture_output=True, text=True, timeout=120,
-                              env={**os.environ, "TMPDIR": str(self.folder)})
-        self.assertEqual(done.returncode, 1, done.stderr)
-        self.assertIn("the result cannot be written", done.stderr)
+        for space, message in (("none", "result.h5ad"), ("pca:6", "the result cannot be written")):  # whole, and divided
+            limited = (f"ulimit -f 8; exec {PNMF} fit {self.folder}/sparse.h5ad -o {self.folder}/full_{space[:3]} {' '.join(FIT)}"
+                       f" --max-sweeps 1 --drop-empty --space {space}")
+            done = subprocess.run([MPIRUN, "-n", "2", "bash", "-c", limited], capture_output=True, text=True, timeout=120,
+                                  env={**os.environ, "TMPDIR": str(self.folder)})
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn(message, done.stderr)
 
     def test_wrong_input_is_said_once(self):
         done = run(3, "fit", self.folder / "few.npy", "-o", self.folder / "wrong", "--rank", "1000")
