@@ -174,6 +174,18 @@ TEST_F(CudaPairs, AreThoseOfTheCpu) {
     expect_exact(cosine, 9, *cuda_pair_searcher(cosine), "cosine");
 }
 
+/// Every kind of points once, few enough for tools that watch every access to memory.
+TEST_F(CudaPairs, OfFewCellsAreThoseOfTheCpu) {
+    const Points dense(test::uniform_cloud(6, 300, 12));
+    expect_exact(dense, 7, *cuda_pair_searcher(dense), "dense");
+    const Points cosine(test::uniform_cloud(5, 200, 7).array() + 0.25, Metric::cosine);
+    expect_exact(cosine, 5, *cuda_pair_searcher(cosine), "cosine");
+    const Points wide(test::uniform_cloud(203, 300, 8));
+    expect_exact(wide, 9, *cuda_pair_searcher(wide), "many coordinates");
+    const Points sparse(test::sparse_cloud(300, 260, 0.1, 21));
+    expect_exact(sparse, 12, *cuda_pair_searcher(sparse), "sparse");
+}
+
 /// More coordinates than are kept in float: TF32 and its wider bounds.
 TEST_F(CudaPairs, OfManyCoordinatesAreThoseOfTheCpu) {
     const Points sparse(test::sparse_cloud(700, 3000, 0.1, 21));
