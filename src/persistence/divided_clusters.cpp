@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 // The clustered search of clustered_candidates.cpp where each rank has its own points. Every rank knows the
@@ -18,11 +19,35 @@
 namespace pnmf {
 namespace {
 
+/// Centres one after the other, from each to the nearest that is left: the place of each. Lists that follow
+/// each other are then compared with much the same cells.
+std::vector<std::int32_t> chain_of(const Floats& centres) {
+    const FloatVector own = centres.colwise().squaredNorm().transpose();
+    std::vector<std::int32_t> place(static_cast<std::size_t>(centres.cols()), -1);
+    Index here = 0;
+    for (std::int32_t next = 0;; ++next) {
+        place[here] = next;
+        if (next + 1 == std::ssize(place)) {
+            return place;
+        }
+        const FloatVector distance = own - 2.0F * (centres.transpose() * centres.col(here));
+        float least = std::numeric_limits<float>::infinity();
+        Index nearest = -1;
+        for (Index c = 0; c < centres.cols(); ++c) {
+            if (place[c] < 0 && (nearest < 0 || distance[c] < least)) {
+                least = distance[c];
+                nearest = c;
+            }
+        }
+        here = nearest;
+    }
+}
+
 /// For the cells of each list the lists that they are compared with, some lists at a time.
 struct Batch {
-    Index first = 0; ///< of own lists
+    Index first = 0; ///< of own lists, in the order in which they are shared out
     Index past = 0;
-    std::vector<Index> lists{}; ///< to compare with, ascending
+    std::vector<Index> lists{}; ///< to compare with
 };
 
 class DividedClusters {
@@ -84,8 +109,23 @@ class DividedClusters {
         own_ = Eigen::Map<const FloatVector>(all_own.data(), n);
         const std::vector<std::int32_t> centre = nearest_centres(V, centres_, single_rank());
         central_ = central_cells(own_, std::min(n, settings_.central));
+        // Which rank does what must not hang on how processors round: the first one says it.
+        std::vector<std::int32_t> place(static_cast<std::size_t>(number));
+        if (ranks_.rank() == 0) {
+            place = chain_of(centres_);
+        }
+        broadcast(ranks_, std::span(place), 0);
         order_ = order_lists(gather_to_all(ranks_, std::span<const std::int32_t>(centre), counts), number,
                              central_);
+        share_out(place);
+    }
+
+    void share_out(const std::vector<std::int32_t>& place_of_centre) {
+        shared_.resize(order_.lists.size());
+        std::iota(shared_.begin(), shared_.end(), Index{0});
+        std::stable_sort(shared_.begin(), shared_.end(), [&](Index a, Index b) {
+            return place_of_centre[order_.lists[a].centre] < place_of_centre[order_.lists[b].centre];
+        });
     }
 
     std::vector<Index> looked_at(Index list) const {
@@ -105,7 +145,7 @@ class DividedClusters {
             }
             Batch& batch = batches.back();
             batch.past = l + 1;
-            for (const Index other : looked_at(l)) {
+            for (const Index other : looked_at(shared_[l])) {
                 if (!taken[other]) {
                     taken[other] = true;
                     batch.lists.push_back(other);
@@ -181,7 +221,7 @@ class DividedClusters {
         std::vector<std::vector<Edge>> found(static_cast<std::size_t>(lists));
         std::vector<std::vector<std::pair<Index, CellAtDistance>>> recalled(found.size());
         parallel_for(lists, [&](Index l) {
-            search_list(batch.first + l, here, points, [&](Index cell, const CellAtDistance& other) {
+            search_list(shared_[batch.first + l], here, points, [&](Index cell, const CellAtDistance& other) {
                 const auto& [length, name] = other;
                 found[l].push_back({length, std::min(cell, name), std::max(cell, name)});
                 if (std::binary_search(recalled_.begin(), recalled_.end(), cell)) {
@@ -293,8 +333,9 @@ class DividedClusters {
     FloatVector own_; ///< of all cells
     std::vector<std::int32_t> central_;
     ListOrder order_;
-    std::vector<std::int32_t> column_;                      ///< of cells that were fetched, among these
-    std::vector<Index> recalled_;                           ///< ascending
+    std::vector<Index> shared_;        ///< lists in the order in which ranks share them out
+    std::vector<std::int32_t> column_; ///< of cells that were fetched, among these
+    std::vector<Index> recalled_;      ///< ascending
     std::vector<std::pair<Index, double>> distances_found_; ///< from some of these to neighbours found here
 };
 
