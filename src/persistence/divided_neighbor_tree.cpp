@@ -1,7 +1,6 @@
 #include "over_ranks.hpp"
 #include "persistence/divided_search.hpp"
 #include "persistence/join_components.hpp"
-#include "persistence/kruskal.hpp"
 #include "persistence/neighbor_candidates.hpp"
 #include "persistence/neighbors_of.hpp"
 
@@ -141,17 +140,10 @@ bool are_ordinary(const DividedColumns& points) {
 } // namespace
 
 SpanningTree divided_neighbor_tree(const DividedColumns& points, const std::vector<Edge>& edges) {
-    SpanningTree tree;
-    tree.cells = points.count();
-    tree.edges = kruskal(tree.cells, edges);
-    const std::vector<std::vector<Index>> components = cells_of_components(tree.cells, tree.edges);
-    if (components.size() > 1) {
-        const std::vector<Edge> joining = joining_edges(points, components);
-        tree.edges.insert(tree.edges.end(), joining.begin(), joining.end());
-        std::sort(tree.edges.begin(), tree.edges.end());
-    }
-    tree.largest_distance = std::max({largest_seen(points), longest(edges), longest(tree.edges)});
-    return tree;
+    return tree_of_neighbors(
+        points.count(), edges,
+        [&](const Components& components) { return joining_edges(points, components); },
+        largest_seen(points));
 }
 
 bool can_search_divided(const DividedColumns& points, NeighborSearch search) {

@@ -4,13 +4,16 @@
 #include <pnmf/persistence/spanning_tree.hpp>
 #include <pnmf/types.hpp>
 
+#include <functional>
 #include <vector>
 
 /// How `neighbor_tree` joins the components that neighbours leave, whoever holds the points.
 namespace pnmf {
 
-/// The cells of each component of a forest, components by their first cell.
-std::vector<std::vector<Index>> cells_of_components(Index cells, const std::vector<Edge>& forest);
+using Components = std::vector<std::vector<Index>>; ///< the cells of each
+
+/// The components of a forest, by their first cell.
+Components cells_of_components(Index cells, const std::vector<Edge>& forest);
 
 /// The spanning tree of the first cells of the components: which of them are joined.
 SpanningTree tree_of_firsts(const Points& first);
@@ -25,6 +28,12 @@ Edge shortened_edge(const Points& points, const std::vector<Index>& A, const std
 /// so many times.
 std::vector<Index> starts_of_distances(Index cells);
 inline constexpr int steps_from_start = 3;
+
+/// The tree of the given edges and of those that `joining` finds between the components that they leave.
+/// `largest_seen`: the largest distance found so far.
+SpanningTree tree_of_neighbors(Index cells, const std::vector<Edge>& edges,
+                               const std::function<std::vector<Edge>(const Components&)>& joining,
+                               double largest_seen);
 
 inline double longest(const std::vector<Edge>& ascending) {
     return ascending.empty() ? 0.0 : ascending.back().length;

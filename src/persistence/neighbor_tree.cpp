@@ -64,7 +64,7 @@ Index nearest_of(const Points& points, Index cell, const std::vector<Index>& oth
 
 } // namespace
 
-std::vector<std::vector<Index>> cells_of_components(Index cells, const std::vector<Edge>& forest) {
+Components cells_of_components(Index cells, const std::vector<Edge>& forest) {
     UnionFind sets(cells);
     for (const Edge& edge : forest) {
         sets.join(edge.i, edge.j);
@@ -123,18 +123,26 @@ std::vector<Index> starts_of_distances(Index cells) {
     return sample_of_cells(cells, std::min(cells, starts), 0);
 }
 
-SpanningTree neighbor_tree(const Points& points, const std::vector<Edge>& edges) {
+SpanningTree tree_of_neighbors(Index cells, const std::vector<Edge>& edges,
+                               const std::function<std::vector<Edge>(const Components&)>& joining,
+                               double largest_seen) {
     SpanningTree tree;
-    tree.cells = points.count();
-    tree.edges = kruskal(tree.cells, edges);
-    const std::vector<std::vector<Index>> components = cells_of_components(tree.cells, tree.edges);
-    if (components.size() > 1) {
-        const std::vector<Edge> joining = joining_edges(points, components);
-        tree.edges.insert(tree.edges.end(), joining.begin(), joining.end());
+    tree.cells = cells;
+    tree.edges = kruskal(cells, edges);
+    if (const Components components = cells_of_components(cells, tree.edges); components.size() > 1) {
+        const std::vector<Edge> between = joining(components);
+        tree.edges.insert(tree.edges.end(), between.begin(), between.end());
         std::sort(tree.edges.begin(), tree.edges.end());
     }
-    tree.largest_distance = std::max({largest_seen(points), longest(edges), longest(tree.edges)});
+    tree.largest_distance = std::max({largest_seen, longest(edges), longest(tree.edges)});
     return tree;
+}
+
+SpanningTree neighbor_tree(const Points& points, const std::vector<Edge>& edges) {
+    return tree_of_neighbors(
+        points.count(), edges,
+        [&](const Components& components) { return joining_edges(points, components); },
+        largest_seen(points));
 }
 
 TreeAndNeighbors tree_and_neighbors(const Points& points, std::optional<Index> neighbors,
