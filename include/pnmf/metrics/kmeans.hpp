@@ -35,8 +35,8 @@ struct KMeansResult {
 /// result does not depend on the number of threads.
 ///
 /// With `exchanges` each start is improved: a centre leaves the cluster that needs it least for the one that
-/// gains most from a second, as long as that lowers the inertia. A few starts then end with the same clusters
-/// as hundreds without, so that small differences between embeddings seldom change the clusters. Starts and
+/// gains most from a second, as long as that lowers the inertia. Five starts then end as low as
+/// dozens without, and small differences between embeddings change the clusters less often. Starts and
 /// exchanges look at 10,000 cells at most, drawn at random; Lloyd's iteration over all cells follows. Of
 /// starts that end within 0.05 % of the smallest inertia the first one is taken.
 KMeansResult kmeans(const Matrix& X, const KMeansOptions& options);
