@@ -51,6 +51,7 @@
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/data_products.hpp>
 #include <pnmf/linalg/effective_rank.hpp>
+#include <pnmf/linalg/fit_order.hpp>
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/linalg/instruction_set.hpp>
 #include <pnmf/linalg/matrix_file.hpp>

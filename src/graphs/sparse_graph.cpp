@@ -2,6 +2,7 @@
 #include <pnmf/graphs/sparse_graph.hpp>
 
 #include "graphs/scale_forms.hpp"
+#include "graphs/tree_order.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -28,6 +29,10 @@ SparseMultiscaleGraph::SparseMultiscaleGraph(SpanningTree tree, const std::vecto
     }
     lists_ = std::make_shared<const NeighborLists>(symmetric_lists(n, std::move(edges)));
 }
+
+SparseMultiscaleGraph::SparseMultiscaleGraph(const SparseMultiscaleGraph& graph, const FitOrder& order)
+    : tree_(renumbered(graph.tree_, order)), alpha_(graph.alpha_),
+      lists_(std::make_shared<const NeighborLists>(renumbered(*graph.lists_, order))) {}
 
 std::unique_ptr<MultiscaleGraph::Scale> SparseMultiscaleGraph::at(double epsilon) const {
     return std::make_unique<ListScale>(

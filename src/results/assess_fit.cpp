@@ -1,4 +1,6 @@
+#include "graphs/tree_order.hpp"
 #include "linalg/cells_of_all.hpp"
+#include "linalg/column_move.hpp"
 #include "linalg/parallel_copy.hpp"
 #include "metrics/kmeans_device.hpp"
 
@@ -26,7 +28,9 @@ GenePrograms programs_of(const PreparedFit<Real>& prepared, const FitResult<Real
         converted<double>(cells_of_all(*prepared.X, factors.H[static_cast<std::size_t>(scale)], room)));
     room.resize(0, 0);
     programs.mean_usage = usages.rowwise().mean();
-    programs.scores = program_scores(*prepared.X, usages).template cast<float>();
+    programs.scores =
+        program_scores(*prepared.X, prepared.order.empty() ? usages : ColumnMove(prepared.order, {})(usages))
+            .template cast<float>();
     const bool weighted = std::ssize(result.scales.weight) == factors.scales();
     programs.paths =
         follow_programs(factors.scales(), basis, scale,
@@ -57,8 +61,12 @@ Assessment assess_fit(const PreparedFit<Real>& prepared, const FitResult<Real>& 
     if (!options.kmeans && prepared.X->cells() >= cells_for_device) {
         options.kmeans = kmeans_on(std::string(name_of(prepared.options.solver.device)));
     }
+    NeighborLists lists; // in the order of the data
     if (const auto* graph = dynamic_cast<const SparseMultiscaleGraph*>(prepared.graph.get())) {
-        options.graph = &graph->lists();
+        if (!prepared.order.empty()) {
+            lists = renumbered(graph->lists(), inverse(prepared.order));
+        }
+        options.graph = prepared.order.empty() ? &graph->lists() : &lists;
     }
     Assessment assessment =
         assess_scales(result.scales.size(), embeddings_of(*prepared.X, result.factors.H),

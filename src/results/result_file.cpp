@@ -199,6 +199,12 @@ void add_assessment(AnnDataFile& file, AnnDataMap& uns, const Assessment& assess
 
 } // namespace
 
+std::string order_fingerprint(const FitOrder& order) {
+    return order.empty()
+               ? std::string{}
+               : fmt::format("order of cells {:08x}\n", checksum(0, order.cell.data(), order.cell.size()));
+}
+
 std::string run_fingerprint(const FitOptions& options, const DataValues& X, const Matrix* space) {
     return run_fingerprint(options, view_of(X), space);
 }

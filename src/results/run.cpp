@@ -388,9 +388,11 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
         options.folder->make(run.plan.file_bytes + bytes_on_disk(prepared, options.save_basis));
     }
     const bool several = communicator().size() > 1;
-    const std::string fingerprint = options.folder != nullptr || several
-                                        ? run_fingerprint(prepared.options, X, options.space, options.part)
-                                        : std::string{};
+    std::string fingerprint;
+    if (options.folder != nullptr || several) {
+        fingerprint = run_fingerprint(prepared.options, X, options.space, options.part) +
+                      order_fingerprint(prepared.order);
+    }
     if (several) {
         check_same_data(fingerprint);
     }

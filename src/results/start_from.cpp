@@ -39,11 +39,16 @@ Factors<Real> read_start(const std::filesystem::path& path, const PreparedFit<Re
     const StoredResult start = read_stored_result(path);
     auto factors =
         empty_factors<Real>(prepared.scales.size(), prepared.X->features(), prepared.rank, prepared.bases_in);
+    const CellRange held = prepared.X->held();
     for (Index t = 0; t < prepared.scales.size(); ++t) {
         const auto place = static_cast<std::size_t>(t);
         factors.W[place] = start.W(t).cast<Real>();
-        const CellRange held = prepared.X->held();
-        factors.H[place] = start.H(t).middleCols(held.first, held.count).template cast<Real>();
+        const Matrix H = start.H(t);
+        factors.H[place].resize(H.rows(), held.count);
+        for (Index j = 0; j < held.count; ++j) {
+            const Index there = prepared.order.empty() ? held.first + j : prepared.order.cell[held.first + j];
+            factors.H[place].col(j) = H.col(there).template cast<Real>();
+        }
         factors.rest(t);
     }
     return factors;

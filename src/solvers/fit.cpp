@@ -3,6 +3,7 @@
 #include "over_ranks.hpp"
 #include "solvers/choose_device.hpp"
 #include "solvers/fit_data.hpp"
+#include "solvers/order_cells.hpp"
 #include "solvers/prepare_divided.hpp"
 
 #include <pnmf/error.hpp>
@@ -186,6 +187,7 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
     prepared.scales = std::move(filtration.scales);
     prepared.graph = std::move(filtration.graph);
     prepared.notices.insert(prepared.notices.end(), filtration.notices.begin(), filtration.notices.end());
+    put_in_order(prepared, X, keep, part);
     set_penalty(prepared);
     check_problem(prepared.problem());
     set_device(prepared);
@@ -380,6 +382,7 @@ FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> 
         result.scale_error =
             largest(left_out_residuals(prepared.whole_problem(), prepared.kept->position, result.factors));
     }
+    put_back(prepared, result.factors);
     result.effective_rank = effective_ranks(*prepared.X, result.factors.H);
     warn_of_collapse(result, prepared);
     if (stop == Stop::sweep_limit && solver.algorithm != Algorithm::reference) {

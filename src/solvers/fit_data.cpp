@@ -1,5 +1,7 @@
 #include "solvers/fit_data.hpp"
 
+#include "linalg/column_move.hpp"
+
 #include <pnmf/error.hpp>
 
 #include <algorithm>
@@ -43,22 +45,30 @@ bool becomes_dense(const DataView& X, Index bytes_of_number, const std::optional
 
 template <class Real>
 std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep,
-                                                const std::optional<CellRange>& part) {
+                                                const std::optional<CellRange>& part, const FitOrder& order) {
     const auto made_of = [&](auto values) {
         return part ? std::make_unique<DataMatrix<Real>>(std::move(values), *part)
                     : std::make_unique<DataMatrix<Real>>(std::move(values));
     };
+    std::optional<ColumnMove> move;
+    if (!order.empty()) {
+        move.emplace(order, part);
+    }
+    const auto in_order = [&](DenseMatrix<Real> table) { return move ? (*move)(table) : std::move(table); };
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
         if constexpr (std::is_same_v<Real, double>) {
-            if (!keep) {
+            if (!keep && !move) {
                 return made_of(*dense);
             }
         }
-        return made_of(DenseMatrix<Real>(dense->cast<Real>()));
+        return made_of(in_order(dense->cast<Real>()));
     }
     const auto& sparse = std::get<SparseView<double>>(X);
     if (becomes_dense(X, sizeof(Real), part)) {
-        return made_of(table_of<Real>(sparse));
+        return made_of(in_order(table_of<Real>(sparse)));
+    }
+    if (move) {
+        return made_of(move->operator()<Real>(sparse));
     }
     if constexpr (std::is_same_v<Real, double>) {
         if (!keep) {
@@ -122,8 +132,8 @@ Index chosen_rank(std::optional<Index> asked, const DataMatrix<Real>& X, std::ve
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
-    template std::unique_ptr<const DataMatrix<Real>> data_of<Real>(const DataView&, bool,                    \
-                                                                   const std::optional<CellRange>&);         \
+    template std::unique_ptr<const DataMatrix<Real>> data_of<Real>(                                          \
+        const DataView&, bool, const std::optional<CellRange>&, const FitOrder&);                            \
     template Index chosen_rank(std::optional<Index>, const DataMatrix<Real>&, std::vector<std::string>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)

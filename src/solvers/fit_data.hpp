@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/linalg/fit_order.hpp>
 #include <pnmf/linalg/views.hpp>
 #include <pnmf/solvers/fit.hpp>
 
@@ -23,10 +24,10 @@ bool becomes_dense(const DataView& X, Index bytes_of_number, const std::optional
 
 /// The data in the precision of the computation: viewed where that is double and `keep` is false, else
 /// copied. Sparse data that are filled (`becomes_dense`) are copied into a table. With a part, X has its
-/// cells alone, and all ranks must ask.
+/// cells alone, and all ranks must ask. With an order cells are copied into that order.
 template <class Real>
-std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep,
-                                                const std::optional<CellRange>& part = {});
+std::unique_ptr<const DataMatrix<Real>>
+data_of(const DataView& X, bool keep, const std::optional<CellRange>& part = {}, const FitOrder& order = {});
 
 /// The rank asked for, 1 ≤ d ≤ min(p, n) or InputError; else ⌈√n⌉, at most min(p, n), with a notice.
 template <class Real>

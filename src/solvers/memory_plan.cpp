@@ -161,7 +161,7 @@ FitSize fit_size(const PreparedFit<Real>& prepared, bool start_is_made, bool nes
     const Index ranks = communicator().size();
     std::optional<RankComponents> of_rank;
     if (ranks > 1 && prepared.tree) {
-        of_rank = components_of_ranks(*prepared.tree, prepared.scales.epsilon, scales,
+        of_rank = components_of_ranks(prepared.graph->tree(), prepared.scales.epsilon, scales,
                                       share(usual_blocks(n), ranks));
     }
     return {.features = prepared.X->features(),

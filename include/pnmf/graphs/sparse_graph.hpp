@@ -2,6 +2,7 @@
 
 #include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/graphs/neighbor_lists.hpp>
+#include <pnmf/linalg/fit_order.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 
 #include <memory>
@@ -18,6 +19,8 @@ class SparseMultiscaleGraph final : public MultiscaleGraph {
   public:
     /// `neighbors`: edges to add to the tree, in any order, with their canonical lengths (`neighbor_edges`).
     SparseMultiscaleGraph(SpanningTree tree, const std::vector<Edge>& neighbors, double alpha);
+    /// The same graph with its cells in another order.
+    SparseMultiscaleGraph(const SparseMultiscaleGraph& graph, const FitOrder& order);
 
     Index cells() const override { return tree_.cells; }
     double alpha() const override { return alpha_; }

@@ -20,6 +20,9 @@ std::string run_fingerprint(const FitOptions& options, const DataView& X, const 
                             const std::optional<CellRange>& part = {});
 std::string run_fingerprint(const FitOptions& options, const DataValues& X, const Matrix* space = nullptr);
 
+/// A line for the order in which a fit works on its cells, which checkpoints have; none for that of the data.
+std::string order_fingerprint(const FitOrder& order);
+
 struct ResultFileOptions {
     bool save_basis = false;     ///< W too: T × p × d numbers
     std::string command{};       ///< how the run was started; empty for none

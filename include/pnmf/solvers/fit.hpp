@@ -3,6 +3,7 @@
 #include <pnmf/graphs/filtration.hpp>
 #include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/linalg/fit_order.hpp>
 #include <pnmf/linalg/matrix_file.hpp>
 #include <pnmf/names.hpp>
 #include <pnmf/persistence/diagram.hpp>
@@ -58,6 +59,10 @@ struct KeptScales {
 };
 
 /// Scales, graphs and data of a fit: what stays fixed while the solver runs.
+///
+/// Above 4,096 cells a fit by `stationary` with a graph of neighbours works on its cells in another order,
+/// `order`. X and graph have it, and so have all factors until `finish_fit` puts them back into the order of
+/// the data. The tree has the order of the data.
 template <RealNumber Real>
 struct PreparedFit {
     FitOptions options;
@@ -67,6 +72,7 @@ struct PreparedFit {
     ScaleSet scales;
     std::optional<KeptScales> kept; ///< which scales these are, where few stand for all (`adapted_start`)
     std::unique_ptr<const MultiscaleGraph> graph;
+    FitOrder order;                   ///< of the cells in X and graph
     Penalty penalty;                  ///< in effect: λ₂ of `stationary` is `at_stride` of the scales
     std::vector<std::string> notices; ///< every automatic choice, a sentence each
     Index most_scales = 0;            ///< of few that stand for all, by the memory; 0: no limit of that kind
@@ -130,7 +136,8 @@ Factors<Real> adapted_start(PreparedFit<Real>& prepared, const Observer& observe
 template <RealNumber Real>
 void keep_scales(PreparedFit<Real>& prepared, const std::vector<Index>& positions);
 
-/// What a fit found. Scales run finest → coarsest. Where X is a part, H of `factors` has its cells.
+/// What a fit found. Scales run finest → coarsest. Cells have the order of the data. Where X is a part, H of
+/// `factors` has the cells of its range.
 template <RealNumber Real>
 struct FitResult {
     ScaleSet scales;

@@ -1,0 +1,46 @@
+#include "solvers/order_cells.hpp"
+
+#include "graphs/tree_order.hpp"
+#include "linalg/cell_blocks.hpp"
+#include "linalg/column_move.hpp"
+#include "solvers/fit_data.hpp"
+
+#include <pnmf/graphs/sparse_graph.hpp>
+
+namespace pnmf {
+
+template <RealNumber Real>
+void put_in_order(PreparedFit<Real>& prepared, const DataView& X, bool keep,
+                  const std::optional<CellRange>& part) {
+    const auto* graph = dynamic_cast<const SparseMultiscaleGraph*>(prepared.graph.get());
+    if (graph == nullptr || prepared.options.solver.algorithm != Algorithm::stationary ||
+        usual_blocks(graph->cells()).count() == 1) {
+        return;
+    }
+    prepared.order = tree_order(graph->tree());
+    prepared.graph = std::make_unique<SparseMultiscaleGraph>(*graph, prepared.order);
+    prepared.X.reset(); // two of them need not be held at once
+    prepared.X = data_of<Real>(X, keep, part, prepared.order);
+}
+
+template <RealNumber Real>
+void put_back(const PreparedFit<Real>& prepared, Factors<Real>& factors) {
+    if (prepared.order.empty()) {
+        return;
+    }
+    const std::optional<CellRange> part =
+        prepared.X->is_part() ? std::optional(prepared.X->held()) : std::nullopt;
+    const ColumnMove move(inverse(prepared.order), part);
+    for (DenseMatrix<Real>& H : factors.H) {
+        H = move(H);
+    }
+}
+
+#define PNMF_INSTANTIATE(Real)                                                                               \
+    template void put_in_order(PreparedFit<Real>&, const DataView&, bool, const std::optional<CellRange>&);  \
+    template void put_back(const PreparedFit<Real>&, Factors<Real>&);
+PNMF_INSTANTIATE(float)
+PNMF_INSTANTIATE(double)
+#undef PNMF_INSTANTIATE
+
+} // namespace pnmf

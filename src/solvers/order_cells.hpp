@@ -1,0 +1,23 @@
+#pragma once
+
+#include <pnmf/linalg/cell_range.hpp>
+#include <pnmf/linalg/views.hpp>
+#include <pnmf/solvers/fit.hpp>
+
+#include <optional>
+
+namespace pnmf {
+
+/// Puts the cells of a fit into the order of its tree, where that gains: cells that are neighbours are then
+/// near each other in memory, and mostly on the same rank (docs/decisions/0170-order-of-cells.md). One block
+/// of cells is near enough as it is, and published protocols are repeated as they were. X is made anew
+/// (`data_of`, whose arguments these are).
+template <RealNumber Real>
+void put_in_order(PreparedFit<Real>& prepared, const DataView& X, bool keep,
+                  const std::optional<CellRange>& part);
+
+/// Factors of that fit in the order of the data again.
+template <RealNumber Real>
+void put_back(const PreparedFit<Real>& prepared, Factors<Real>& factors);
+
+} // namespace pnmf
