@@ -126,7 +126,7 @@ def main():
     parser.add_argument("--cores", type=int, default=os.cpu_count())
     parser.add_argument("--cells", type=int, default=300_000)
     parser.add_argument("--large", type=int, default=0, help="cells of one more run on all cores alone")
-    parser.add_argument("--orders", nargs="+", default=["near", "random"], choices=["near", "random"])
+    parser.add_argument("--orders", nargs="+", default=["sorted", "near", "random"], choices=["near", "random", "sorted", "unsorted"])
     parser.add_argument("--scales", type=int, default=12)
     parser.add_argument("--sweeps", type=int, default=6)
     parser.add_argument("--output", type=pathlib.Path)

@@ -1,7 +1,9 @@
+#include "graphs/tree_order.hpp"
 #include "solvers/backend.hpp"
 #include "solvers/device_facts.hpp"
 
 #include <pnmf/communicator.hpp>
+#include <pnmf/graphs/filtration.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/model/objective.hpp>
@@ -36,11 +38,13 @@
 ///
 /// DEVICE is cpu or cuda; float. Data and graph are made up: PERCENT of the entries of X at random places, a
 /// path through all cells and EDGES random ones at each. ORDER says how cells stand in the file: "random",
-/// the worst for a cache and for ranks, or "near", neighbours at most 200 places apart. Prints the median
-/// sweep of the solver, then each operation of a sweep by itself, waiting for its end. The objective of the
-/// last sweep is computed anew by the CPU first and must agree. With "sweeps" for PARTS both are left out:
-/// for runs that must reach the objective of one that did it all. Under mpirun, where the build has MPI, the
-/// cells are divided over the ranks, and the bytes they send are printed too.
+/// the worst for a cache and for ranks, or "near", neighbours at most 200 places apart. With "sorted" the
+/// graph is that of cells of twelve types, half of EDGES nearest neighbours in ten coordinates, in random
+/// order, and the cells are put into the order of the tree, as a fit does; with "unsorted" they are not.
+/// Prints the median sweep of the solver, then each operation of a sweep by itself, waiting for its end. The
+/// objective of the last sweep is computed anew by the CPU first and must agree. With "sweeps" for PARTS both
+/// are left out: for runs that must reach the objective of one that did it all. Under mpirun, where the build
+/// has MPI, the cells are divided over the ranks, and the bytes they send are printed too.
 namespace pnmf {
 namespace {
 
@@ -52,7 +56,7 @@ struct Sizes {
     Index scales;
     Index edges;
     Index sweeps;
-    bool near;        ///< neighbours stand near each other
+    std::string_view order;
     bool sweeps_only; ///< no operations, no second objective
 };
 
@@ -111,17 +115,18 @@ SparseMatrix<float> sparse_data(const Sizes& sizes, const CellRange& range) {
 
 std::unique_ptr<SparseMultiscaleGraph> random_graph(const Sizes& sizes) {
     Random random(7);
+    const bool near = sizes.order == "near";
     std::vector<Index> order(static_cast<std::size_t>(sizes.cells));
     for (Index j = 0; j < sizes.cells; ++j) {
         order[j] = j;
     }
-    for (Index j = sizes.cells - 1; j > 0 && !sizes.near; --j) {
+    for (Index j = sizes.cells - 1; j > 0 && !near; --j) {
         std::swap(order[j], order[random.below(j + 1)]);
     }
     constexpr Index reach = 200;
     const auto other = [&](Index j) {
-        return sizes.near ? std::clamp<Index>(j - reach + random.below(2 * reach + 1), 0, sizes.cells - 1)
-                          : random.below(sizes.cells);
+        return near ? std::clamp<Index>(j - reach + random.below(2 * reach + 1), 0, sizes.cells - 1)
+                    : random.below(sizes.cells);
     };
     const auto length = [&] { return 0.05 + 0.95 * random.uniform(); };
     std::vector<Edge> edges;
@@ -139,6 +144,34 @@ std::unique_ptr<SparseMultiscaleGraph> random_graph(const Sizes& sizes) {
     std::sort(edges.begin(), edges.end());
     SpanningTree tree = minimum_spanning_tree(SortedEdges(sizes.cells, edges));
     return std::make_unique<SparseMultiscaleGraph>(std::move(tree), edges, 1.5);
+}
+
+FitOrder as_they_stand(Index cells) {
+    FitOrder order;
+    order.cell.resize(static_cast<std::size_t>(cells));
+    std::iota(order.cell.begin(), order.cell.end(), 0);
+    return order;
+}
+
+/// Cells of twelve types in random order; sorted as a fit does, or not.
+std::unique_ptr<SparseMultiscaleGraph> graph_of_cells(const Sizes& sizes, std::vector<double>& epsilon) {
+    constexpr Index types = 12;
+    constexpr Index coordinates = 10;
+    Random random(7);
+    const Matrix centres = Matrix::NullaryExpr(coordinates, types, [&] { return 2.0 * random.normal(); });
+    Matrix points(coordinates, sizes.cells);
+    for (Index j = 0; j < sizes.cells; ++j) {
+        points.col(j) = centres.col(random.below(types));
+        for (Index i = 0; i < coordinates; ++i) {
+            points(i, j) += random.normal();
+        }
+    }
+    const Filtration filtration = make_filtration(
+        Points(points), {.scales = {.max_scales = sizes.scales}, .neighbors = sizes.edges / 2});
+    epsilon = filtration.scales.epsilon;
+    const auto& graph = dynamic_cast<const SparseMultiscaleGraph&>(*filtration.graph);
+    return std::make_unique<SparseMultiscaleGraph>(
+        graph, sizes.order == "sorted" ? tree_order(graph.tree()) : as_they_stand(sizes.cells));
 }
 
 /// H of the cells of a range, as all of it would be drawn.
@@ -221,9 +254,11 @@ void measure(const std::string& device, const Sizes& sizes) {
     const DataMatrix<float> X = communicator().size() > 1
                                     ? DataMatrix<float>(sparse_data(sizes, range), range)
                                     : DataMatrix<float>(sparse_data(sizes, range));
-    const auto graph = random_graph(sizes);
-    Problem<float> problem{&X, graph.get(), {}, {1.0, 1.0, 0.1}};
-    for (Index t = 0; t < sizes.scales; ++t) {
+    std::vector<double> epsilon;
+    const bool of_cells = sizes.order == "sorted" || sizes.order == "unsorted";
+    const auto graph = of_cells ? graph_of_cells(sizes, epsilon) : random_graph(sizes);
+    Problem<float> problem{&X, graph.get(), epsilon, {1.0, 1.0, 0.1}};
+    for (Index t = 0; t < sizes.scales && !of_cells; ++t) {
         problem.epsilon.push_back(1.01 * static_cast<double>(t + 1) / static_cast<double>(sizes.scales));
     }
     SolverOptions options{.tolerance = 0.0, .max_sweeps = sizes.sweeps};
@@ -265,6 +300,6 @@ int main(int argc, char** argv) {
     };
     pnmf::measure(argc > 1 ? argv[1] : "cpu",
                   {count(2, 2000), count(3, 20000), number(4, 5.0), count(5, 30), count(6, 32), count(7, 26),
-                   count(8, 5), argc > 9 && std::string_view(argv[9]) == "near",
+                   count(8, 5), argc > 9 ? argv[9] : "random",
                    argc > 10 && std::string_view(argv[10]) == "sweeps"});
 }
