@@ -34,7 +34,7 @@ class RowShift {
             eliminate(k);
             substitute(k);
             const double length = best_length();
-            over_moving([&](Index t) { sums_[t].shift.col(k) *= length; });
+            shorten(k, length);
             if (elsewhere_ != nullptr) {
                 elsewhere_->shorten(k, length);
             }
@@ -59,6 +59,9 @@ class RowShift {
     }
 
     Index blocks() const { return forest_.slab().past - forest_.slab().first; }
+    /// Where there are few blocks, threads share out the scales as far as they can. Blocks are better shared
+    /// out: scales have very different numbers of components.
+    bool by_scales() const { return blocks() < few_blocks; }
 
     /// The narrow components of a block. What is inside them is narrow and of the same block, so that blocks
     /// are solved without one another.
@@ -117,14 +120,13 @@ class RowShift {
     /// Finest scale first: each component is left with its own curvature and pull and what its children,
     /// their shifts eliminated, hand on.
     void eliminate(Index k) {
-        const bool by_scales = blocks() < few_blocks;
-        if (by_scales) {
+        if (by_scales()) {
             over_moving([&](Index t) { move_gradient(t, k, {0, forest_[t].narrow}); });
         }
         parallel_for(blocks(), [&](Index block) {
             for (const Index t : moving_) {
                 const Range range = narrow(t, block);
-                if (!by_scales) {
+                if (!by_scales()) {
                     move_gradient(t, k, range);
                 }
                 for (Index c = range.begin; c < range.end; ++c) {
@@ -183,24 +185,63 @@ class RowShift {
         const Index scales = forest_.scales();
         along_blocks_.assign(static_cast<std::size_t>(blocks() * scales), {});
         along_wide_.assign(static_cast<std::size_t>(scales), {});
+        // The parent of a component is wide, or of the same block and done before.
         parallel_for(blocks(), [&](Index block) {
-            for (const Index t : coarsest_first) {
-                substitute(t, k, narrow(t, block));
+            for (Index t = scales - 1; t >= 0; --t) {
+                if (!is_frozen(frozen_, t)) {
+                    substitute(t, k, narrow(t, block));
+                }
+                if (!by_scales() && elsewhere_ == nullptr && counts_along(t)) {
+                    along_blocks_[t * blocks() + block] = along(t, k, narrow(t, block));
+                }
             }
         });
         if (elsewhere_ != nullptr) {
             elsewhere_->substitute(k, sums_);
         }
-        parallel_for(scales, [&](Index t) {
-            if (is_frozen(frozen_, t) && (t + 1 == scales || is_frozen(frozen_, t + 1))) {
+        const auto add_rest = [&](Index t) {
+            if (!counts_along(t)) {
                 return;
             }
             along_wide_[t] = along(t, k, wide(t));
-            for (Index block = 0; block < blocks(); ++block) {
-                along_blocks_[t * blocks() + block] =
-                    elsewhere_ != nullptr ? elsewhere_->along(t, block) : along(t, k, narrow(t, block));
+            if (by_scales() || elsewhere_ != nullptr) {
+                for (Index block = 0; block < blocks(); ++block) {
+                    along_blocks_[t * blocks() + block] =
+                        elsewhere_ != nullptr ? elsewhere_->along(t, block) : along(t, k, narrow(t, block));
+                }
+            }
+        };
+        if (by_scales()) {
+            parallel_for(scales, add_rest);
+        } else {
+            for (Index t = 0; t < scales; ++t) {
+                add_rest(t);
+            }
+        }
+    }
+
+    /// Whether something at this scale, or its distance to the next, changes along the shift.
+    bool counts_along(Index t) const {
+        return !is_frozen(frozen_, t) || (t + 1 < forest_.scales() && !is_frozen(frozen_, t + 1));
+    }
+
+    /// The shifts of row k, times `length`.
+    void shorten(Index k, double length) {
+        const auto shorten_range = [&](Index t, const Range& range) {
+            sums_[t].shift.col(k).segment(range.begin, range.size()) *= length;
+        };
+        if (by_scales()) {
+            over_moving([&](Index t) { shorten_range(t, {0, forest_[t].count()}); });
+            return;
+        }
+        parallel_for(blocks(), [&](Index block) {
+            for (const Index t : moving_) {
+                shorten_range(t, narrow(t, block));
             }
         });
+        for (const Index t : moving_) {
+            shorten_range(t, wide(t));
+        }
     }
 
     void substitute(Index t, Index k, const Range& range) {
