@@ -71,6 +71,29 @@ void gather_blocks(Communicator& ranks, Index block, DenseMatrix<Number>& column
                   columns.rows());
 }
 
+/// Sends out(r) to each rank r and receives in(r) from it, spans of values of one kind. What a rank has for
+/// itself is copied. Empty ones do not travel.
+template <class Value, class Out, class In>
+void exchange_parts(Communicator& ranks, const Out& out, const In& in) {
+    std::vector<Communicator::Outgoing> sends;
+    std::vector<Communicator::Incoming> receives;
+    for (int r = 0; r < ranks.size(); ++r) {
+        const std::span<const Value> leaving = out(r);
+        const std::span<Value> arriving = in(r);
+        if (r == ranks.rank()) {
+            std::copy(leaving.begin(), leaving.end(), arriving.begin());
+            continue;
+        }
+        if (!leaving.empty()) {
+            sends.push_back({r, std::as_bytes(leaving)});
+        }
+        if (!arriving.empty()) {
+            receives.push_back({r, std::as_writable_bytes(arriving)});
+        }
+    }
+    ranks.exchange(sends, receives);
+}
+
 /// The rank that an item is dealt to.
 inline int dealt_to(const Communicator& ranks, Index item) {
     return static_cast<int>(item % ranks.size());

@@ -3,6 +3,7 @@
 #include "io/checksum.hpp"
 #include "io/h5ad_parts.hpp"
 #include "linalg/divided_columns.hpp"
+#include "over_ranks.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -28,35 +29,26 @@ std::span<const Value> part_of(const std::vector<Value>& values, std::int64_t be
 }
 
 /// What goes from rank to rank in `move_columns`: the same columns three times, as lengths, rows and values.
-class ColumnMove {
+class RangeMove {
   public:
-    ColumnMove(const std::vector<CellRange>& from, const std::vector<CellRange>& to) : from_(from), to_(to) {}
+    RangeMove(const std::vector<CellRange>& from, const std::vector<CellRange>& to) : from_(from), to_(to) {}
 
     /// `places(columns, of_sender)` says where values of some columns begin and end, here or in the result.
     template <class Value, class Places, class Targets>
     void exchange(const std::vector<Value>& here, std::vector<Value>& result, const Places& places,
                   const Targets& targets) const {
         Communicator& ranks = communicator();
-        std::vector<Communicator::Outgoing> sends;
-        std::vector<Communicator::Incoming> receives;
-        for (int r = 0; r < ranks.size(); ++r) {
-            const auto [begin, end] = places(overlap(from_[ranks.rank()], to_[r]));
-            const std::span<const Value> out = part_of(here, begin, end);
-            const auto [first, past] = targets(overlap(from_[r], to_[ranks.rank()]));
-            const std::span<Value> in = std::span(result).subspan(static_cast<std::size_t>(first),
-                                                                  static_cast<std::size_t>(past - first));
-            if (r == ranks.rank()) {
-                std::copy(out.begin(), out.end(), in.begin());
-                continue;
-            }
-            if (!out.empty()) {
-                sends.push_back({r, std::as_bytes(out)});
-            }
-            if (!in.empty()) {
-                receives.push_back({r, std::as_writable_bytes(in)});
-            }
-        }
-        ranks.exchange(sends, receives);
+        exchange_parts<Value>(
+            ranks,
+            [&](int r) {
+                const auto [begin, end] = places(overlap(from_[ranks.rank()], to_[r]));
+                return part_of(here, begin, end);
+            },
+            [&](int r) {
+                const auto [first, past] = targets(overlap(from_[r], to_[ranks.rank()]));
+                return std::span(result).subspan(static_cast<std::size_t>(first),
+                                                 static_cast<std::size_t>(past - first));
+            });
     }
 
   private:
@@ -93,7 +85,7 @@ SparseMatrix<double> move_columns(SparseMatrix<double> here, const std::vector<C
         return here;
     }
     const int rank = communicator().rank();
-    const ColumnMove move(from, to);
+    const RangeMove move(from, to);
     SparseMatrix<double> result;
     result.rows = here.rows;
     result.cols = to[rank].count;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "over_ranks.hpp"
+
 #include <pnmf/communicator.hpp>
 #include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/linalg/fit_order.hpp>
@@ -83,23 +85,9 @@ void ColumnMove::exchange(std::span<const Item> leaving, std::span<const std::in
         return items.subspan(static_cast<std::size_t>(begin),
                              static_cast<std::size_t>(start[first[r + 1]] - begin));
     };
-    std::vector<Communicator::Outgoing> sends;
-    std::vector<Communicator::Incoming> receives;
-    for (int r = 0; r < ranks_->size(); ++r) {
-        const std::span<const Item> out = part(leaving, leaving_start, leave_first_, r);
-        const std::span<Item> in = part(arriving, arriving_start, arrive_first_, r);
-        if (r == ranks_->rank()) {
-            std::copy(out.begin(), out.end(), in.begin());
-            continue;
-        }
-        if (!out.empty()) {
-            sends.push_back({r, std::as_bytes(out)});
-        }
-        if (!in.empty()) {
-            receives.push_back({r, std::as_writable_bytes(in)});
-        }
-    }
-    ranks_->exchange(sends, receives);
+    exchange_parts<Item>(
+        *ranks_, [&](int r) { return part(leaving, leaving_start, leave_first_, r); },
+        [&](int r) { return part(arriving, arriving_start, arrive_first_, r); });
 }
 
 template <class Number>
