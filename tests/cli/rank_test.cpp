@@ -114,9 +114,15 @@ TEST(Rank, SaysItsProgressToPrograms) {
 
 TEST(Rank, CtrlCEndsItAndNothingIsWritten) {
     const TemporaryFolder folder;
-    const std::string out = (folder / "out").string();
-    const CommandResult done = run_command("timeout --preserve-status -s INT 2 '" + program().string() +
-                                           "' rank " + cells() + " --ranks 2:90 --restarts 2000 -o " + out);
+    const std::string err = (folder / "err").string();
+    const std::string id = (folder / "id").string();
+    // Once ranks are compared, however long that takes to begin.
+    const std::string watch =
+        "(until grep -qs restarts " + err + "; do sleep 0.05; done; kill -INT $(cat " + id + ")) & ";
+    const std::string compare = "sh -c 'echo $$ > " + id + "; exec " + program().string() + " rank " +
+                                cells() + " --ranks 2:90 --restarts 2000 --progress json -o " +
+                                (folder / "out").string() + " 2> " + err + "'";
+    const CommandResult done = run_command(watch + compare + "; code=$?; cat " + err + " >&2; exit $code");
     EXPECT_EQ(done.exit_code, 130) << done.err;
     EXPECT_THAT(done.err, HasSubstr("interrupted while ranks were compared; nothing was written"));
     EXPECT_FALSE(std::filesystem::exists(folder / "out" / "rank.json"));
