@@ -4,10 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <random>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace pnmf {
@@ -119,7 +123,75 @@ class EveryKernelSet : public ::testing::Test {
             }
         }
     }
+
+    /// Gradients, sums and moves of cells. What they mean is tested with the solver.
+    template <class Real>
+    void measures_cells_like_the_baseline() {
+        for (const Index rank : {1, 7, 30}) {
+            const Index cells = 150; // more than are taken at a time
+            const Index components = 40;
+            const DenseMatrix<Real> WtX = uniform<Real>(rank, cells);
+            const DenseMatrix<Real> HA = uniform<Real>(rank, cells, 0.0);
+            const DenseMatrix<Real> degree = uniform<Real>(cells, 1, 0.0);
+            const DenseMatrix<Real> H = uniform<Real>(rank, cells).cwiseMax(Real{0});
+            const DenseMatrix<Real> before = uniform<Real>(rank, cells, 0.0);
+            const DenseMatrix<Real> after = uniform<Real>(rank, cells, 0.0);
+            const DenseMatrix<Real> WtWH = uniform<Real>(rank, cells);
+            const Vector curvature = uniform<double>(rank, 1, 0.1);
+            const Matrix shift = uniform<double>(components, rank);
+            const std::vector<std::int32_t> component = rows(cells, components);
+            std::vector<std::int32_t> place = component;
+            for (std::int32_t& c : place) {
+                c = c < 30 ? c : -1 - (c - 30);
+            }
+            const auto measure = [&](const Kernels& set, bool beside) {
+                const KernelsOf<Real>& of = set.of<Real>();
+                const HalfGradient<Real> in{rank,
+                                            H.data(),
+                                            WtX.data(),
+                                            beside ? HA.data() : nullptr,
+                                            degree.data(),
+                                            beside ? before.data() : nullptr,
+                                            beside ? after.data() : nullptr,
+                                            Real(0.3),
+                                            Real(0.2),
+                                            Real(0.7),
+                                            Real(0.4)};
+                DenseMatrix<Real> gradient = WtWH;
+                of.half_gradient(in, 3, cells - 3, gradient.data());
+                std::vector<double> numbers(static_cast<std::size_t>(7 * rank + 2 * components * rank), 0.5);
+                double* const sums = numbers.data();
+                of.step_lengths(in, 3, cells - 3, gradient.data(),
+                                {curvature.data(), 0.3, 0.4, sums, sums + rank});
+                if (beside) {
+                    of.term_rows(in, 3, cells - 3, sums + 2 * rank);
+                }
+                double* const of_components = sums + 7 * rank;
+                of.add_to_components({cells, rank, place.data(), gradient.data(), H.data(), of_components,
+                                      of_components + 30 * rank, 30, of_components + 60 * rank,
+                                      of_components + 70 * rank});
+                std::vector<Real> room(static_cast<std::size_t>(component_room(rank)));
+                DenseMatrix<Real> moved = H;
+                DenseMatrix<Real> HA_moved = HA;
+                of.move_with_components({cells, rank, component.data(), shift.data(), components,
+                                         degree.data(), moved.data(), HA_moved.data()},
+                                        room.data());
+                return std::tuple(gradient, numbers, moved, HA_moved);
+            };
+            for (const bool beside : {true, false}) {
+                const auto expected = measure(kernels_called("baseline"), beside);
+                for (const Kernels* set : kernels_of_processor()) {
+                    EXPECT_EQ(measure(*set, beside), expected) << set->name << ", rank " << rank;
+                }
+            }
+        }
+    }
 };
+
+TEST_F(EveryKernelSet, MeasuresAndMovesCellsLikeTheBaseline) {
+    measures_cells_like_the_baseline<float>();
+    measures_cells_like_the_baseline<double>();
+}
 
 TEST_F(EveryKernelSet, GathersLikeAPlainLoop) {
     gathers_like_a_plain_loop<float>();
@@ -147,6 +219,66 @@ TEST_F(EveryKernelSet, MultipliesStripsLikeAPlainLoop) {
         Vector sums = before;
         set->strip_products(strip.data(), row.data(), value.data(), 33, sums.data());
         EXPECT_EQ(sums, plain) << set->name;
+    }
+}
+
+TEST_F(EveryKernelSet, AddsColumnsLikeAPlainLoop) {
+    for (const Index count : {0, 1, 15, 16, 17, 70}) {
+        for (const Index outputs : {1, 3, 4, 6, 8}) {
+            const Matrix columns = uniform<double>(count + 2, 5);
+            const Matrix factors = uniform<double>(5, outputs);
+            const Matrix before = uniform<double>(count + 1, outputs);
+            Matrix plain = before;
+            for (Index o = 0; o < outputs; ++o) {
+                for (Index l = 0; l < 5; ++l) {
+                    for (Index i = 0; i < count; ++i) {
+                        const double product = factors(l, o) * columns(i, l);
+                        plain(i, o) = plain(i, o) + product;
+                    }
+                }
+            }
+            for (const Kernels* set : kernels_of_processor()) {
+                Matrix out = before;
+                set->add_columns({count, columns.data(), columns.rows(), 5, factors.data(), out.data(),
+                                  out.rows(), outputs});
+                EXPECT_EQ(out, plain) << set->name << ", " << count << " numbers";
+            }
+        }
+    }
+}
+
+/// What shifts mean is tested with the solver (solvers/kernels_test.cpp).
+TEST_F(EveryKernelSet, ShiftsComponentsLikeTheBaseline) {
+    for (const Index count : {0, 1, 7, 8, 9, 100}) {
+        const std::vector<std::int32_t> size = rows(count, 40);
+        const Matrix numbers = uniform<double>(std::max<Index>(count, 1), 11);
+        const auto shift = [&](const Kernels& set, bool first_row) {
+            Matrix room = numbers;
+            const auto column = [&](Index i) { return room.col(i).data(); };
+            const ShiftLevel level{.count = count,
+                                   .size = size.data(),
+                                   .own = 0.7,
+                                   .after = 0.3,
+                                   .last_factor = -0.4,
+                                   .gradient = column(0),
+                                   .least = column(1),
+                                   .shift = column(2),
+                                   .last = first_row ? nullptr : column(3),
+                                   .inverse = column(4),
+                                   .right = column(5),
+                                   .slope = column(6)};
+            set.begin_shifts(level, column(7));
+            set.end_elimination(level, {column(8), column(9), column(10)});
+            std::array<double, 2> along{};
+            set.end_shifts(level, 0.8, column(7), along.data());
+            return std::pair(room, along);
+        };
+        for (const bool first_row : {true, false}) {
+            const auto expected = shift(kernels_called("baseline"), first_row);
+            for (const Kernels* set : kernels_of_processor()) {
+                EXPECT_EQ(shift(*set, first_row), expected) << set->name << ", " << count << " components";
+            }
+        }
     }
 }
 

@@ -178,19 +178,19 @@ ShiftForest on_one_rank(const ComponentForest& forest, Index cells, Index block)
     return {forest, share({cells, block}, 1), 0};
 }
 
-void expect_dense_solution(const Problem<double>& problem, Index block) {
-    Factors<double> factors = test::random_factors(problem, 2, 9);
+void expect_dense_solution(const Problem<double>& problem, Index block, Index rank = 2) {
+    Factors<double> factors = test::random_factors(problem, rank, 9);
     for (Matrix& H : factors.H) {
-        H.array() += 20.0; // far from zero, whatever the shift
+        H.array() += rank > 2 ? 2.0 : 20.0; // far from zero, whatever the shift
     }
     for (Matrix& W : factors.W) {
-        W *= 0.05;
+        W *= rank > 2 ? 0.01 : 0.05;
     }
     Products products = products_of(problem, factors);
     const ComponentForest forest(problem.graph->tree(), problem.epsilon);
     const Matrix B = indicators(forest, 10);
     std::vector<Matrix> expected = factors.H;
-    for (Index k = 0; k < 2; ++k) {
+    for (Index k = 0; k < rank; ++k) {
         std::vector<Matrix> gradients;
         for (Index t = 0; t < 4; ++t) {
             const auto fresh = scale_products(problem, t, factors.W[t], expected[t]);
@@ -224,6 +224,7 @@ TEST(ShiftComponents, IsTheDenseSolutionWhereNoBoundHolds) {
     problem.smoothness = {2.0, 0.4, 0.9};
     for (const Index block : {10, 3}) {
         expect_dense_solution(problem, block);
+        expect_dense_solution(problem, block, 19); // rows are taken some at a time
     }
 }
 

@@ -10,7 +10,7 @@ namespace pnmf::test {
 
 /// Cells enough for several blocks, with a graph of neighbours.
 template <class Real>
-BodyProblem<Real> large_problem(Index cells, bool sparse) {
+BodyProblem<Real> large_problem(Index cells, bool sparse, Index rank = 4) {
     BodyProblem<Real> made;
     SparseMatrix<double> values = sparse_cloud(23, cells, 0.3, 5);
     const Points points{to_dense(values)};
@@ -26,7 +26,7 @@ BodyProblem<Real> large_problem(Index cells, bool sparse) {
         made.owned.X = std::make_unique<DataMatrix<Real>>(DenseMatrix<Real>(to_dense(values).cast<Real>()));
     }
     made.problem = made.owned.problem();
-    made.start = random_factors(made.problem, 4, 78);
+    made.start = random_factors(made.problem, rank, 78);
     return made;
 }
 

@@ -119,7 +119,7 @@ void expect_shifts_of_the_cpu(const BodyProblem<double>& made, const BlockShares
         const auto& all = expected.levels[t];
         const Index count = forest[t].wide();
         wide.levels.push_back(
-            {all.gradient.bottomRows(count), all.least.bottomRows(count), Matrix(count, d), {}, {}, {}});
+            {all.gradient.bottomRows(count), all.least.bottomRows(count), Matrix(count, d), {}, {}, {}, {}});
     }
     solve_shifts(penalties, forest, products, expected, ranks);
     PlainNarrow narrow(penalties, forest, products, apart.levels);
@@ -129,12 +129,12 @@ void expect_shifts_of_the_cpu(const BodyProblem<double>& made, const BlockShares
         const double slack = 1e-11 * shift.norm();
         EXPECT_LE((wide.levels[t].shift - shift.bottomRows(forest[t].wide())).norm(), slack) << t;
         EXPECT_LE((apart.levels[t].shift - shift).topRows(forest[t].narrow).norm(), slack) << t;
-        EXPECT_GT(shift.norm(), 0.0);
     }
+    EXPECT_GT(expected.levels.front().shift.norm(), 0.0);
 }
 
 TEST(NarrowShifts, OfSomebodyElseGiveTheShiftsOfOnePlace) {
-    const BodyProblem<double> made = large_problem<double>(5200, true);
+    const BodyProblem<double> made = large_problem<double>(5200, true, 19); // rows: some at a time, twice
     for (const int ranks : {1, 3}) {
         ThreadRanks crew(ranks);
         const BlockShares shares = share(usual_blocks(5200), ranks);

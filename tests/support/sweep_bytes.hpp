@@ -38,7 +38,7 @@ std::vector<Index> sweep_bytes(const Problem<Real>& problem, Index d, const Bloc
         const Index sums = (M - o) * m * (p * d + d * d) * s;
         const Index bases = sums + o * (N - 1) * ((p * d + (devices ? 0 : d * d)) * s + 16);
         const Index products = (E + 1) * d * s * h;
-        const Index shifts = E * (N - 1) * (16 * d * w + d * (16 * w + 16 * m * T));
+        const Index shifts = E * (N - 1) * (16 * d * w + d * (24 * w + 16 * m * T));
         const Index measures =
             r == 0 ? (devices ? 64 : 48) * (N - 1) * T : 8 * T * m * (devices ? 8 : 7 + d * d);
         bytes.push_back(bases + products + shifts + measures);

@@ -1,5 +1,6 @@
 #include "backends/cpu/block_sums.hpp"
 
+#include "backends/cpu/gradient_terms.hpp"
 #include "linalg/aligned_room.hpp"
 #include "linalg/cell_sums.hpp"
 #include "linalg/dense_product.hpp"
@@ -65,35 +66,19 @@ DenseMatrix<Real> stacked_rows(std::span<const DenseMatrix<Real>> matrices) {
     return stacked;
 }
 
-/// ⟨A, B⟩ over some columns, summed in double, cell after cell.
-template <class Columns, class Others>
-double inner_product_of(const Columns& A, const Others& B) {
-    double sum = 0.0;
-    for (Index j = 0; j < A.cols(); ++j) {
-        if constexpr (std::is_same_v<typename Columns::Scalar, double>) {
-            sum += A.col(j).dot(B.col(j));
-        } else {
-            sum += A.col(j).template cast<double>().dot(B.col(j).template cast<double>());
-        }
-    }
-    return sum;
-}
-
 template <class Real>
 TermSums<Real> terms_of_block(const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
                               const DenseMatrix<Real>* before, Index first, Index count) {
-    const auto here = H.middleCols(first, count);
+    Matrix rows = Matrix::Zero(H.rows(), 5);
+    kernels().of<Real>().term_rows(gradient_terms<Real>({}, products, H, before, nullptr), first, count,
+                                   rows.data());
     TermSums<Real> sums;
-    sums.with_data = inner_product_of(products.WtX.middleCols(first, count), here);
-    sums.with_graph = inner_product_of(products.HA.middleCols(first, count), here);
-    for (Index j = first; j < first + count; ++j) {
-        const double column = H.col(j).template cast<double>().squaredNorm();
-        sums.squares += column;
-        sums.weighted += static_cast<double>(products.degree[j]) * column;
-        if (before != nullptr) {
-            sums.steps += (H.col(j) - before->col(j)).template cast<double>().squaredNorm();
-        }
-    }
+    sums.with_data = rows.col(0).sum();
+    sums.with_graph = rows.col(1).sum();
+    sums.squares = rows.col(2).sum();
+    sums.weighted = rows.col(3).sum();
+    sums.steps = rows.col(4).sum();
+    const auto here = H.middleCols(first, count);
     sums.gram.resize(H.rows(), H.rows());
     multiply_by_transposed(here, here, sums.gram);
     return sums;
@@ -103,38 +88,23 @@ template <class Real>
 Movement movement_of_block(const ScalePenalty& penalty, const ScaleProducts<Real>& products,
                            const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
                            const DenseMatrix<Real>* after, Index first, Index count) {
-    const auto here = H.middleCols(first, count);
-    const auto degree = products.degree.segment(first, count);
-    // The half gradient, as `half_gradient_H` has it.
-    DenseMatrix<Real> gradient(H.rows(), count);
-    multiply(products.WtW, here, gradient);
-    gradient -= products.WtX.middleCols(first, count);
-    gradient += static_cast<Real>(penalty.graph) *
-                (here * degree.asDiagonal() - products.HA.middleCols(first, count));
-    gradient += static_cast<Real>(penalty.anchor) * here;
-    double smoothness = 0.0;
-    if (before != nullptr) {
-        gradient += static_cast<Real>(penalty.before) * (here - before->middleCols(first, count));
-        smoothness += penalty.before;
+    const HalfGradient<Real> terms = gradient_terms(penalty, products, H, before, after);
+    const Vector curvature = products.WtW.diagonal().template cast<double>();
+    Vector moved = Vector::Zero(H.rows());
+    Vector size = Vector::Zero(H.rows());
+    double rest = penalty.anchor;
+    rest += before != nullptr ? penalty.before : 0.0;
+    rest += after != nullptr ? penalty.after : 0.0;
+    constexpr Index cells_at_once = 256; // whose gradient stays at hand
+    DenseMatrix<Real> gradient(H.rows(), std::min(count, cells_at_once));
+    for (Index begin = first; begin < first + count; begin += cells_at_once) {
+        const Index cells = std::min(cells_at_once, first + count - begin);
+        multiply(products.WtW, H.middleCols(begin, cells), gradient.leftCols(cells));
+        kernels().of<Real>().half_gradient(terms, begin, cells, gradient.data());
+        kernels().of<Real>().step_lengths(terms, begin, cells, gradient.data(),
+                                          {curvature.data(), penalty.graph, rest, moved.data(), size.data()});
     }
-    if (after != nullptr) {
-        gradient += static_cast<Real>(penalty.after) * (here - after->middleCols(first, count));
-        smoothness += penalty.after;
-    }
-    Movement result;
-    for (Index j = 0; j < count; ++j) {
-        const double shared = penalty.graph * static_cast<double>(degree[j]) + smoothness + penalty.anchor;
-        for (Index k = 0; k < H.rows(); ++k) {
-            const double q = static_cast<double>(products.WtW(k, k)) + shared;
-            const double h = here(k, j);
-            if (q > 0.0) {
-                const double step = h - std::max(0.0, h - static_cast<double>(gradient(k, j)) / q);
-                result.moved += q * step * step;
-                result.size += q * h * h;
-            }
-        }
-    }
-    return result;
+    return {moved.sum(), size.sum()};
 }
 
 /// The sum of `value(block)` over the blocks of a node, along the tree; threads without work take some.

@@ -48,9 +48,10 @@ struct ShiftRoom {
         Matrix gradient; ///< S: the half gradient summed over each component
         Matrix least;    ///< the smallest entry of H on each component
         Matrix shift;
-        Matrix moved; ///< of a few rows: how far the rows before have moved them
-        Vector pivot; ///< of one row: the elimination
-        Vector right;
+        Matrix moved;   ///< of a few rows: how far the rows before have moved them
+        Vector inverse; ///< of one row, the elimination: of the pivots
+        Vector right;   ///< sides
+        Vector slope;   ///< how the right sides change with the length of the row before
     };
     std::vector<Level> levels;
 };
@@ -70,7 +71,7 @@ struct ShiftRoom {
 /// date. Rows one after another. Cost 2nd² for each scale, and d² for each component.
 ///
 /// Products and H are those of the forest's slab. Narrow components are eliminated before wide ones, which
-/// every rank then solves for itself: what travels is sums over wide components, twice for each row. Sums
+/// every rank then solves for itself: what travels is sums over wide components, once for each row. Sums
 /// over cells or components of several blocks are taken along the tree of blocks. At frozen scales a = 0.
 template <class Real>
 void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "backends/cpu/component_shifts.hpp"
+#include "backends/cpu/gradient_terms.hpp"
 #include "backends/cpu/wide_sums.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
@@ -22,17 +23,22 @@ class LevelSums {
   public:
     LevelSums(const ScalePenalty& penalty, const ShiftForest& forest, const ScaleProducts<Real>& products,
               const std::vector<DenseMatrix<Real>>& H, Index t, ShiftRoom::Level& sums)
-        : penalty_(penalty), level_(forest[t]), slab_(forest.slab()), products_(products), H_(H[t]),
-          before_(scale_before(H, t)), after_(scale_after(H, t)), sums_(sums),
-          wide_(Matrix::Zero(H_.rows(), std::ssize(level_.block))),
+        : level_(forest[t]), slab_(forest.slab()), products_(products), H_(H[t]),
+          gradient_of_(gradient_terms(penalty, products, H[t], scale_before(H, t), scale_after(H, t))),
+          sums_(sums), wide_(Matrix::Zero(H_.rows(), std::ssize(level_.block))),
           wide_least_(Matrix::Constant(H_.rows(), std::ssize(level_.block),
                                        std::numeric_limits<double>::infinity())) {
-        sums.gradient.setZero(level_.count(), H_.rows());
-        sums.least.setConstant(level_.count(), H_.rows(), std::numeric_limits<double>::infinity());
+        gradient_of_.HA = nullptr; // the graph term sums to zero over a component
+        sums.gradient.resize(level_.count(), H_.rows());
+        sums.least.resize(level_.count(), H_.rows());
         sums.shift.resize(level_.count(), H_.rows());
     }
 
     void add_block(Index block) {
+        const Index narrow = level_.first_narrow[block - slab_.first];
+        const Index count = level_.first_narrow[block - slab_.first + 1] - narrow;
+        sums_.gradient.middleRows(narrow, count).setZero();
+        sums_.least.middleRows(narrow, count).setConstant(std::numeric_limits<double>::infinity());
         const Index end = slab_.end(block);
         DenseMatrix<Real> room(H_.rows(), std::min(cells_at_once, end - slab_.begin(block)));
         for (Index first = slab_.begin(block); first < end; first += cells_at_once) {
@@ -49,20 +55,10 @@ class LevelSums {
 
   private:
     void find_gradient(Index first, Index count, DenseMatrix<Real>& room) const {
-        auto gradient = room.leftCols(count);
-        const auto here = H_.middleCols(first, count);
-        // The graph term sums to zero over a component and is left out.
-        multiply(products_.WtW, here, gradient);
-        gradient += static_cast<Real>(penalty_.anchor) * here - products_.WtX.middleCols(first, count);
-        if (before_ != nullptr) {
-            gradient += static_cast<Real>(penalty_.before) * (here - before_->middleCols(first, count));
-        }
-        if (after_ != nullptr) {
-            gradient += static_cast<Real>(penalty_.after) * (here - after_->middleCols(first, count));
-        }
+        multiply(products_.WtW, H_.middleCols(first, count), room.leftCols(count));
+        kernels().of<Real>().half_gradient(gradient_of_, first, count, room.data());
     }
 
-    /// Row after row, as the sums of one row lie side by side.
     void add_cells(Index block, Index first, Index count, const DenseMatrix<Real>& gradient) {
         std::array<std::int32_t, cells_at_once>
             place{}; // a narrow component, or −1 − the entry of a wide one
@@ -70,17 +66,16 @@ class LevelSums {
             const std::int32_t c = level_.component[first + j];
             place[j] = c < level_.narrow ? c : -1 - entry_of(c, block);
         }
-        for (Index k = 0; k < H_.rows(); ++k) {
-            double* const sums = sums_.gradient.col(k).data();
-            double* const least = sums_.least.col(k).data();
-            for (Index j = 0; j < count; ++j) {
-                const bool narrow = place[j] >= 0;
-                double& sum = narrow ? sums[place[j]] : wide_(k, -1 - place[j]);
-                double& smallest = narrow ? least[place[j]] : wide_least_(k, -1 - place[j]);
-                sum += static_cast<double>(gradient(k, j));
-                smallest = std::min(smallest, static_cast<double>(H_(k, first + j)));
-            }
-        }
+        kernels().of<Real>().add_to_components({.cells = count,
+                                                .rank = H_.rows(),
+                                                .place = place.data(),
+                                                .gradient = gradient.data(),
+                                                .H = H_.data() + first * H_.rows(),
+                                                .sums = sums_.gradient.data(),
+                                                .least = sums_.least.data(),
+                                                .stride = sums_.gradient.rows(),
+                                                .wide = wide_.data(),
+                                                .wide_least = wide_least_.data()});
     }
 
     std::int32_t entry_of(std::int32_t component, Index block) const {
@@ -91,13 +86,11 @@ class LevelSums {
             blocks);
     }
 
-    const ScalePenalty& penalty_;
     const ShiftForest::Level& level_;
     BlockSlab slab_;
     const ScaleProducts<Real>& products_;
     const DenseMatrix<Real>& H_;
-    const DenseMatrix<Real>* before_;
-    const DenseMatrix<Real>* after_;
+    HalfGradient<Real> gradient_of_;
     ShiftRoom::Level& sums_;
     Matrix wide_;
     Matrix wide_least_;

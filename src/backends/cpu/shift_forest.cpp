@@ -98,6 +98,11 @@ void list_places(const ComponentForest::Level& all, const Numbering& numbering, 
     }
     std::tie(level.first_entry, level.block) = lists_of(level.wide(), blocks);
     std::tie(level.first_slot, level.node) = lists_of(level.wide(), nodes);
+    std::vector<std::pair<std::int32_t, std::int32_t>> entries;
+    for (std::size_t e = 0; e < level.block.size(); ++e) {
+        entries.emplace_back(level.block[e] - slab.first, e);
+    }
+    std::tie(level.first_of_block, level.entry) = lists_of(slab.past - slab.first, entries);
 }
 
 /// The components of the next finer scale that are inside each component of this one.

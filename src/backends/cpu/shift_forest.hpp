@@ -36,6 +36,9 @@ class ShiftForest {
         std::vector<std::int32_t> block;
         std::vector<std::int32_t> first_inside;
         std::vector<std::int32_t> inside;
+        /// The entries of each block of the slab: entry[i] for first_of_block[b] ≤ i < first_of_block[b + 1].
+        std::vector<std::int32_t> first_of_block;
+        std::vector<std::int32_t> entry;
 
         /// Nodes of all ranks with cells of wide component w, ascending: node[s] for
         /// first_slot[w] ≤ s < first_slot[w + 1].

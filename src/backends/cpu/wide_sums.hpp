@@ -5,6 +5,8 @@
 #include <pnmf/communicator.hpp>
 
 #include <algorithm>
+#include <span>
+#include <utility>
 #include <vector>
 
 namespace pnmf {
@@ -23,12 +25,12 @@ struct NumberRow {
 };
 
 /// Sums over wide components that every rank has in part: a row of numbers for each slot, those of a rank in
-/// the order of scales, components and nodes. `mine` fills in this rank's, `all` has those of all ranks.
+/// the order of scales, components and nodes. `fill` writes this rank's, `sums` reads those of all ranks.
+/// Other numbers may travel with them.
 class WideSums {
   public:
     WideSums(const ShiftForest& forest, Communicator& ranks, Index width)
-        : forest_(forest), ranks_(ranks), width_(width),
-          mine_(static_cast<std::size_t>(forest.slots()[forest.rank()] * width)) {}
+        : forest_(forest), ranks_(ranks), width_(width), mine_(static_cast<std::size_t>(mine_count())) {}
 
     /// Calls `value(entry, row)` for the entries of wide components at scale t, which writes the numbers of
     /// one block. `Row` says how the rows of two blocks, or of two nodes, become one.
@@ -62,15 +64,29 @@ class WideSums {
         }
     }
 
-    void exchange() {
+    /// `beside`: numbers of this rank that travel along; `counts_beside` says how many each rank has, none
+    /// where it is empty.
+    void exchange(std::span<const double> beside = {}, const std::vector<Index>& counts_beside = {}) {
         std::vector<Index> counts = forest_.slots();
         first_.assign(1, 0);
-        for (Index& count : counts) {
-            count *= width_;
-            first_.push_back(first_.back() + count);
+        for (std::size_t r = 0; r < counts.size(); ++r) {
+            counts[r] = counts[r] * width_ + (counts_beside.empty() ? 0 : counts_beside[r]);
+            first_.push_back(first_.back() + counts[r]);
         }
-        all_ = ranks_.size() > 1 ? gather_to_all<double>(ranks_, mine_, counts) : std::move(mine_);
-        mine_.resize(static_cast<std::size_t>(counts[forest_.rank()]));
+        mine_.insert(mine_.end(), beside.begin(), beside.end());
+        if (ranks_.size() > 1) {
+            all_ = gather_to_all<double>(ranks_, mine_, counts);
+        } else {
+            std::swap(all_, mine_);
+        }
+        mine_.resize(static_cast<std::size_t>(mine_count()));
+    }
+
+    /// What travelled along from rank r.
+    std::span<const double> beside(int r) const {
+        const Index begin = first_[r] + forest_.slots()[r] * width_;
+        return std::span(all_).subspan(static_cast<std::size_t>(begin),
+                                       static_cast<std::size_t>(first_[r + 1] - begin));
     }
 
     /// Calls `use(w, numbers)` with the sum of each wide component of scale t; once after each exchange.
@@ -94,6 +110,8 @@ class WideSums {
     }
 
   private:
+    Index mine_count() const { return forest_.slots()[forest_.rank()] * width_; }
+
     const ShiftForest& forest_;
     Communicator& ranks_;
     Index width_;

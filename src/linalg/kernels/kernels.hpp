@@ -68,6 +68,101 @@ struct CentreTable {
 /// Cells that are compared with the centres together: the kernel needs room for their scores, `stride` each.
 inline constexpr std::ptrdiff_t centre_room_cells = 4;
 
+/// out_o ← out_o + Σ_l factors[o·columns + l]·column_l, l ascending: columns of `count` numbers each.
+struct ColumnSums {
+    std::ptrdiff_t count;
+    const double* column; ///< the first; `stride` numbers from one to the next
+    std::ptrdiff_t stride;
+    std::ptrdiff_t columns;
+    const double* factors;
+    double* out;
+    std::ptrdiff_t out_stride;
+    std::ptrdiff_t outputs;
+};
+
+/// Components of one scale that stand side by side, and their shifts in one row of H
+/// (backends/cpu/row_shift.hpp).
+struct ShiftLevel {
+    std::ptrdiff_t count;
+    const std::int32_t* size;
+    double own;         ///< curvature of a cell
+    double after;       ///< coupling with the next coarser scale
+    double last_factor; ///< (WᵀW) of the row before and this one
+    double* gradient;
+    const double* least;
+    double* shift;
+    double* last;    ///< shifts of the row before, not yet shortened; null in the first row
+    double* inverse; ///< of the pivot
+    double* right;
+    double* slope;
+};
+
+/// What components hand on to those that hold them.
+struct HandedRows {
+    double* pivot;
+    double* right;
+    double* slope;
+};
+
+/// The half gradient in H of one scale, from WᵀW·H on. All have `rank` numbers for each cell, but for
+/// `degree`; null for what is not to be added.
+template <class Real>
+struct HalfGradient {
+    std::ptrdiff_t rank;
+    const Real* H;
+    const Real* WtX;
+    const Real* HA;
+    const Real* degree;
+    const Real* before; ///< H of the next finer scale
+    const Real* after;  ///< H of the next coarser scale
+    Real graph;
+    Real anchor;
+    Real to_before;
+    Real to_after;
+};
+
+/// Sums that coordinate steps of all cells add to, one for each row of H.
+struct StepLengths {
+    const double* curvature; ///< (WᵀW)_kk
+    double graph;
+    double rest; ///< of the curvature, for all rows and cells
+    double* moved;
+    double* size;
+};
+
+/// Sums over the components of one scale and their least entries of H, `stride` numbers from row to row.
+template <class Real>
+struct ComponentAdder {
+    std::ptrdiff_t cells;
+    std::ptrdiff_t rank;
+    const std::int32_t* place; ///< of each cell: its component, or −1 − the number of a wide one
+    const Real* gradient;
+    const Real* H;
+    double* sums;
+    double* least;
+    std::ptrdiff_t stride;
+    double* wide; ///< `rank` numbers for each
+    double* wide_least;
+};
+
+/// Cells that move with their components: shifts of row k begin at shift[k·stride].
+template <class Real>
+struct ComponentMover {
+    std::ptrdiff_t cells;
+    std::ptrdiff_t rank;
+    const std::int32_t* component; ///< of each cell
+    const double* shift;
+    std::ptrdiff_t stride;
+    const Real* degree;
+    Real* H;
+    Real* HA;
+};
+
+/// Numbers that moving cells needs as room.
+constexpr std::ptrdiff_t component_room(std::ptrdiff_t rank) {
+    return 64 * rank;
+}
+
 template <class Real>
 struct KernelsOf {
     /// Several columns of a sparse product.
@@ -78,6 +173,18 @@ struct KernelsOf {
     Real (*positive_square)(Real* v, std::ptrdiff_t count);
     /// v ← v / norm, moved ← v − w, w ← v.
     void (*take_direction)(Real norm, std::ptrdiff_t count, Real* v, Real* moved, Real* w);
+    /// `gradient` has WᵀW·H of cells [begin, begin + count); the other terms are added.
+    void (*half_gradient)(const HalfGradient<Real>& in, std::ptrdiff_t begin, std::ptrdiff_t count,
+                          Real* gradient);
+    /// Adds how far each row of H would move: q·(h − max(0, h − gradient/q))², and q·h².
+    void (*step_lengths)(const HalfGradient<Real>& in, std::ptrdiff_t begin, std::ptrdiff_t count,
+                         const Real* gradient, const StepLengths& out);
+    /// Adds to five sums for each row of H, those of a kind together: of WᵀX ⊙ H, HA ⊙ H, H ⊙ H, H ⊙ H·D and
+    /// (H − before) ⊙ (H − before).
+    void (*term_rows)(const HalfGradient<Real>& in, std::ptrdiff_t begin, std::ptrdiff_t count, double* sums);
+    void (*add_to_components)(const ComponentAdder<Real>& in);
+    /// H ← max(0, H + shift), HA ← HA + shift·degree.
+    void (*move_with_components)(const ComponentMover<Real>& in, Real* room);
 };
 
 struct Kernels {
@@ -94,6 +201,15 @@ struct Kernels {
     /// The nearest centre of each cell, the first among equals.
     void (*nearest_centres)(const double* X, std::ptrdiff_t d, std::ptrdiff_t cells, const CentreTable& table,
                             double* room, std::ptrdiff_t* labels);
+    void (*add_columns)(const ColumnSums& in);
+    /// S after the rows before have moved, `moved` for each cell, and what a component has of itself: pivot
+    /// (in the place of its inverse), right side and slope.
+    void (*begin_shifts)(const ShiftLevel& in, const double* moved);
+    /// From pivots to their inverses, and to what is handed on.
+    void (*end_elimination)(const ShiftLevel& in, const HandedRows& handed);
+    /// The shifts, where those of the components around them are `above`; the row before is shortened to
+    /// `length`. along[0] and [1]: linear term and curvature along the shifts.
+    void (*end_shifts)(const ShiftLevel& in, double length, const double* above, double* along);
 
     template <class Real>
     const KernelsOf<Real>& of() const {

@@ -4,6 +4,8 @@
 #include "linalg/kernels/chain_kernel.hpp"
 #include "linalg/kernels/distance_kernel.hpp"
 #include "linalg/kernels/gather_kernel.hpp"
+#include "linalg/kernels/gradient_kernel.hpp"
+#include "linalg/kernels/shift_kernel.hpp"
 #include "linalg/kernels/strip_kernel.hpp"
 
 /// The kernels of the instruction set that this source is compiled for, as `table`.
@@ -15,11 +17,17 @@ namespace pnmf::PNMF_KERNEL_SET {
 extern const Kernels table;
 const Kernels table{
     PNMF_NAME_OF(PNMF_KERNEL_SET),
-    {gather<float>, chain<float>, positive_square<float>, take_direction<float>},
-    {gather<double>, chain<double>, positive_square<double>, take_direction<double>},
+    {gather<float>, chain<float>, positive_square<float>, take_direction<float>, half_gradient<float>,
+     step_lengths<float>, term_rows<float>, add_to_components<float>, move_with_components<float>},
+    {gather<double>, chain<double>, positive_square<double>, take_direction<double>, half_gradient<double>,
+     step_lengths<double>, term_rows<double>, add_to_components<double>, move_with_components<double>},
     strip_products,
     squared_distances,
     nearest_centres,
+    add_columns,
+    begin_shifts,
+    end_elimination,
+    end_shifts,
 };
 
 } // namespace pnmf::PNMF_KERNEL_SET
