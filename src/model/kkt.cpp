@@ -189,12 +189,13 @@ Evaluation evaluate(const Problem<Real>& problem, const Factors<Real>& factors, 
         const auto& all = cells_of_all(*problem.X, H, room_of_all);
         const ScalePenalty penalty = problem.at(t);
         const ScaleProducts<Real> products = scale_products(problem, t, W, all);
-        terms[t] =
-            objective_of_held(*problem.X, penalty, squared_norm_X, products, all, scale_before(factors.H, t));
+        const DenseMatrix<Real> gram = gram_of_held(*problem.X, H);
+        terms[t] = objective_of_held(*problem.X, penalty, squared_norm_X, products, H, 0,
+                                     scale_before(factors.H, t), gram);
         result.residuals[t].H = movement_of_held(*problem.X, penalty, products, H, scale_before(factors.H, t),
                                                  scale_after(factors.H, t));
         result.residuals[t].W =
-            penalty.fit * movement_W(form, W, times_transposed_of_parts(*problem.X, H), gram_of_rows(all));
+            penalty.fit * movement_W(form, W, times_transposed_of_parts(*problem.X, H), gram);
     });
     for (const Objective& term : terms) {
         result.objective = result.objective + term;

@@ -1,14 +1,13 @@
 #include "model/objective_of_held.hpp"
 
 #include "graphs/scale_forms.hpp"
+#include "linalg/cell_sums.hpp"
 #include "linalg/cells_of_all.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/model/objective.hpp>
 
 #include <algorithm>
-#include <array>
-#include <utility>
 
 namespace pnmf {
 
@@ -28,60 +27,85 @@ double column_product(const DenseMatrix<Real>& A, Index i, const DenseMatrix<Rea
     }
 }
 
-/// What each cell adds to the terms of a scale, so that any thread may find it.
-struct CellTerm {
-    enum { data, graph, own, weighted, step, count };
-};
-
-template <class Real>
+/// What the cells of a block add to the terms of a scale.
 struct CellTerms {
-    Matrix terms;           ///< a column for each cell
-    DenseMatrix<Real> gram; ///< HHᵀ, of all cells
+    double data = 0.0;     ///< ⟨WᵀX, H⟩
+    double graph = 0.0;    ///< ⟨HA, H⟩
+    double own = 0.0;      ///< ‖H‖²
+    double weighted = 0.0; ///< the same, cells weighted by their degrees
+    double step = 0.0;     ///< to the scale before
+
+    CellTerms& operator+=(const CellTerms& other) {
+        data += other.data;
+        graph += other.graph;
+        own += other.own;
+        weighted += other.weighted;
+        step += other.step;
+        return *this;
+    }
 };
 
-/// Those of the cells that `products` and `before` have, which are cells of H from `first` on.
+/// Cells [begin, end) of `products` and `before`, which are those of H from `first` on.
 template <class Real>
-CellTerms<Real> terms_of_cells(const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
-                               const DenseMatrix<Real>* before, Index first) {
-    constexpr Index block = 512;
-    const Index cells = products.WtX.cols();
-    CellTerms<Real> found{Matrix(Index{CellTerm::count}, cells), {}};
-    Matrix& terms = found.terms;
-    parallel_for(1 + (cells + block - 1) / block, [&](Index item) {
-        if (item == 0) {
-            found.gram = gram_of_rows(H);
-            return;
-        }
-        const Index begin = (item - 1) * block;
-        for (Index i = begin; i < std::min(cells, begin + block); ++i) {
-            const Index j = first + i;
-            terms(CellTerm::data, i) = column_product(products.WtX, i, H, j);
-            terms(CellTerm::graph, i) = column_product(products.HA, i, H, j);
-            terms(CellTerm::own, i) = H.col(j).template cast<double>().squaredNorm();
-            terms(CellTerm::weighted, i) = static_cast<double>(products.degree[i]) * terms(CellTerm::own, i);
-            terms(CellTerm::step, i) =
-                before == nullptr ? 0.0 : (H.col(j) - before->col(i)).template cast<double>().squaredNorm();
-        }
-    });
-    return found;
-}
-
-/// From the terms of all cells, added up in their order; `gram` is HHᵀ.
-template <class Real>
-Objective objective_of(const ScalePenalty& penalty, double squared_norm_X, const DenseMatrix<Real>& WtW,
-                       const DenseMatrix<Real>& gram, const Matrix& terms) {
-    std::array<double, CellTerm::count> sums{};
-    for (Index j = 0; j < terms.cols(); ++j) {
-        for (std::size_t term = 0; term < sums.size(); ++term) {
-            sums[term] += terms(static_cast<Index>(term), j);
+CellTerms terms_of_cells(const ScaleProducts<Real>& products, const DenseMatrix<Real>& H, Index first,
+                         const DenseMatrix<Real>* before, Index begin, Index end) {
+    CellTerms terms;
+    for (Index i = begin; i < end; ++i) {
+        const Index j = first + i;
+        const double own = H.col(j).template cast<double>().squaredNorm();
+        terms.data += column_product(products.WtX, i, H, j);
+        terms.graph += column_product(products.HA, i, H, j);
+        terms.own += own;
+        terms.weighted += static_cast<double>(products.degree[i]) * own;
+        if (before != nullptr) {
+            terms.step += (H.col(j) - before->col(i)).template cast<double>().squaredNorm();
         }
     }
+    return terms;
+}
+
+/// Those of the cells of all ranks, along the tree of blocks.
+template <class Real>
+CellTerms terms_of_all(Communicator& ranks, Index cells, const ScaleProducts<Real>& products,
+                       const DenseMatrix<Real>& H, Index first, const DenseMatrix<Real>* before) {
+    const Matrix sums =
+        sum_over_cells<double>(ranks, cells, 5, 1, [&](const BlockSlab& slab, const BlockNode& node) {
+            const auto terms = sum_of_node<CellTerms>(node, pieces_for_threads(1), [&](Index b) {
+                return terms_of_cells(products, H, first, before, slab.begin(b), slab.end(b));
+            });
+            return Matrix{{terms.data}, {terms.graph}, {terms.own}, {terms.weighted}, {terms.step}};
+        });
+    return {sums(0), sums(1), sums(2), sums(3), sums(4)};
+}
+
+template <class Real>
+Objective objective_of(const ScalePenalty& penalty, double squared_norm_X, const DenseMatrix<Real>& WtW,
+                       const DenseMatrix<Real>& gram, const CellTerms& terms) {
     Objective result;
-    result.fit = penalty.fit * squared_norm_X - 2.0 * sums[CellTerm::data] + inner_product(WtW, gram);
-    result.graph = penalty.graph * (sums[CellTerm::weighted] - sums[CellTerm::graph]);
-    result.smoothness = penalty.before * sums[CellTerm::step];
-    result.anchor = penalty.anchor * sums[CellTerm::own];
+    result.fit = penalty.fit * squared_norm_X - 2.0 * terms.data + inner_product(WtW, gram);
+    result.graph = penalty.graph * (terms.weighted - terms.graph);
+    result.smoothness = penalty.before * terms.step;
+    result.anchor = penalty.anchor * terms.own;
     return result;
+}
+
+/// HHᵀ over the cells of all ranks, along the tree of blocks; those of this rank stand from `first` on.
+template <class Real>
+DenseMatrix<Real> gram_of_cells(Communicator& ranks, Index cells, const DenseMatrix<Real>& H, Index first) {
+    const Index d = H.rows();
+    return sum_over_cells<Real>(ranks, cells, d, d, [&](const BlockSlab& slab, const BlockNode& node) {
+        return sum_of_node<DenseMatrix<Real>>(node, pieces_for_threads(1), [&](Index b) {
+            const auto block = H.middleCols(first + slab.begin(b), slab.end(b) - slab.begin(b));
+            DenseMatrix<Real> gram(d, d);
+            multiply_by_transposed(block, block, gram);
+            return gram;
+        });
+    });
+}
+
+template <class Real>
+Communicator& ranks_of(const DataMatrix<Real>& X) {
+    return X.is_part() ? X.ranks() : single_rank();
 }
 
 } // namespace
@@ -97,9 +121,12 @@ double inner_product(const DenseMatrix<Real>& A, const DenseMatrix<Real>& B) {
 
 template <class Real>
 DenseMatrix<Real> gram_of_rows(const DenseMatrix<Real>& M) {
-    DenseMatrix<Real> result(M.rows(), M.rows());
-    multiply_by_transposed(M, M, result);
-    return result;
+    return gram_of_cells(single_rank(), M.cols(), M, 0);
+}
+
+template <class Real>
+DenseMatrix<Real> gram_of_held(const DataMatrix<Real>& X, const DenseMatrix<Real>& H, Index first) {
+    return gram_of_cells(ranks_of(X), X.cells(), H, first);
 }
 
 template <class Real>
@@ -134,17 +161,16 @@ template <class Real>
 Objective scale_objective(const ScalePenalty& penalty, double squared_norm_X,
                           const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
                           const DenseMatrix<Real>* before) {
-    const CellTerms<Real> found = terms_of_cells(products, H, before, 0);
-    return objective_of(penalty, squared_norm_X, products.WtW, found.gram, found.terms);
+    return objective_of(penalty, squared_norm_X, products.WtW, gram_of_rows(H),
+                        terms_of_all(single_rank(), H.cols(), products, H, 0, before));
 }
 
 template <class Real>
 Objective objective_of_held(const DataMatrix<Real>& X, const ScalePenalty& penalty, double squared_norm_X,
-                            const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
-                            const DenseMatrix<Real>* before) {
-    CellTerms<Real> found = terms_of_cells(products, H, before, X.held().first);
-    return objective_of(penalty, squared_norm_X, products.WtW, found.gram,
-                        gather_cells(X, std::move(found.terms)));
+                            const ScaleProducts<Real>& products, const DenseMatrix<Real>& H, Index first,
+                            const DenseMatrix<Real>* before, const DenseMatrix<Real>& gram) {
+    return objective_of(penalty, squared_norm_X, products.WtW, gram,
+                        terms_of_all(ranks_of(X), X.cells(), products, H, first, before));
 }
 
 template <class Real>
@@ -156,8 +182,8 @@ Objective objective(const Problem<Real>& problem, const Factors<Real>& factors) 
         DenseMatrix<Real> room_of_all;
         const auto& H = cells_of_all(*problem.X, factors.H[t], room_of_all);
         const auto products = scale_products(problem, t, factors.basis(t, room), H);
-        terms[t] = objective_of_held(*problem.X, problem.at(t), squared_norm_X, products, H,
-                                     scale_before(factors.H, t));
+        terms[t] = objective_of_held(*problem.X, problem.at(t), squared_norm_X, products, factors.H[t], 0,
+                                     scale_before(factors.H, t), gram_of_held(*problem.X, factors.H[t]));
     });
     Objective total;
     for (const Objective& term : terms) {
@@ -169,6 +195,7 @@ Objective objective(const Problem<Real>& problem, const Factors<Real>& factors) 
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template double inner_product(const DenseMatrix<Real>&, const DenseMatrix<Real>&);                       \
     template DenseMatrix<Real> gram_of_rows(const DenseMatrix<Real>&);                                       \
+    template DenseMatrix<Real> gram_of_held(const DataMatrix<Real>&, const DenseMatrix<Real>&, Index);       \
     template DenseMatrix<Real> gram_of_columns(const DenseMatrix<Real>&);                                    \
     template ScaleProducts<Real> scale_products(const Problem<Real>&, Index, const DenseMatrix<Real>&,       \
                                                 const DenseMatrix<Real>&);                                   \
@@ -176,8 +203,8 @@ Objective objective(const Problem<Real>& problem, const Factors<Real>& factors) 
     template Objective scale_objective(const ScalePenalty&, double, const ScaleProducts<Real>&,              \
                                        const DenseMatrix<Real>&, const DenseMatrix<Real>*);                  \
     template Objective objective_of_held(const DataMatrix<Real>&, const ScalePenalty&, double,               \
-                                         const ScaleProducts<Real>&, const DenseMatrix<Real>&,               \
-                                         const DenseMatrix<Real>*);                                          \
+                                         const ScaleProducts<Real>&, const DenseMatrix<Real>&, Index,        \
+                                         const DenseMatrix<Real>*, const DenseMatrix<Real>&);                \
     template Objective objective(const Problem<Real>&, const Factors<Real>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)

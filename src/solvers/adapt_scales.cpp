@@ -41,7 +41,7 @@ double residual_at(const Problem<Real>& all, Index t, const DenseMatrix<Real>& W
     KktResidual residual;
     residual.H = movement_of_held(*all.X, all.at(t), products, H, &H, &H);
     residual.W =
-        movement_W(BasisForm::unit_columns, W, times_transposed_of_parts(*all.X, H), gram_of_rows(of_all));
+        movement_W(BasisForm::unit_columns, W, times_transposed_of_parts(*all.X, H), gram_of_held(*all.X, H));
     return residual.certificate();
 }
 

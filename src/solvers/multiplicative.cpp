@@ -43,6 +43,9 @@ ScalePair<Real>::ScalePair(const Subproblem<Real>& subproblem, DenseMatrix<Real>
     : sub_(subproblem), W_(W), H_(H), held_(subproblem.X->held()) {
     products_.degree = sub_.graph->degrees().segment(held_.first, held_.count).template cast<Real>();
     refresh_basis_products();
+    if (sub_.share_neighbors) {
+        share_embedding();
+    }
     refresh_graph_product();
 }
 
@@ -59,13 +62,26 @@ void ScalePair<Real>::refresh_graph_product() {
 
 template <class Real>
 void ScalePair<Real>::share_embedding() {
-    share_columns(*sub_.X, H_);
+    gram_.resize(0, 0);
+    if (sub_.share_neighbors) {
+        sub_.share_neighbors(H_);
+    } else {
+        share_columns(*sub_.X, H_);
+    }
+}
+
+template <class Real>
+const DenseMatrix<Real>& ScalePair<Real>::gram() const {
+    if (gram_.size() == 0) {
+        gram_ = gram_of_held(*sub_.X, H_, held_.first);
+    }
+    return gram_;
 }
 
 template <class Real>
 void ScalePair<Real>::lin_basis_step(double nu, double mu) {
     const DenseMatrix<Real> XHt = times_transposed_of_all(*sub_.X, H_);
-    const DenseMatrix<Real> HHt = gram_of_rows(H_);
+    const DenseMatrix<Real>& HHt = gram();
     parallel_blocks(W_.rows(), rows_at_a_time, [&](Index begin, Index end) {
         const Index rows = end - begin;
         const auto term_of = [&](const DenseMatrix<Real>& block) {
@@ -112,7 +128,7 @@ void ScalePair<Real>::lin_embedding_step(double nu, double mu) {
 template <class Real>
 void ScalePair<Real>::plain_basis_step(double nu) {
     const DenseMatrix<Real> XHt = times_transposed_of_all(*sub_.X, H_);
-    const DenseMatrix<Real> HHt = gram_of_rows(H_);
+    const DenseMatrix<Real>& HHt = gram();
     const auto small = static_cast<Real>(nu);
     parallel_blocks(W_.rows(), rows_at_a_time, [&](Index begin, Index end) {
         DenseMatrix<Real> term(end - begin, HHt.cols());
@@ -147,8 +163,10 @@ void ScalePair<Real>::make_unit() {
     const auto scale = [](auto&& columns, const DenseVector<Real>& factors) {
         columns = factors.asDiagonal() * columns;
     };
-    parallel_blocks(H_.cols(), cells_at_a_time,
-                    [&](Index begin, Index end) { scale(H_.middleCols(begin, end - begin), norms); });
+    gram_.resize(0, 0);
+    const Index first = sub_.share_neighbors ? held_.first : 0;
+    parallel_blocks(sub_.share_neighbors ? held_.count : H_.cols(), cells_at_a_time,
+                    [&](Index begin, Index end) { scale(H_.middleCols(first + begin, end - begin), norms); });
     parallel_blocks(held_.count, cells_at_a_time, [&](Index begin, Index end) {
         scale(products_.WtX.middleCols(begin, end - begin), inverse);
         scale(products_.HA.middleCols(begin, end - begin), norms);
@@ -166,7 +184,8 @@ double ScalePair<Real>::loss() const {
 
 template <class Real>
 Objective ScalePair<Real>::terms() const {
-    return objective_of_held(*sub_.X, sub_.penalty, sub_.squared_norm_X, products_, H_, sub_.before);
+    return objective_of_held(*sub_.X, sub_.penalty, sub_.squared_norm_X, products_, H_, held_.first,
+                             sub_.before, gram());
 }
 
 Index iterate_to_tolerance(double first_loss, double tolerance, Index limit,
@@ -185,9 +204,13 @@ template <class Real>
 Index fit_graph_regularized(const DataMatrix<Real>& X, double squared_norm_X,
                             const MultiscaleGraph::Scale& graph, double lambda, Pair<Real>& pair,
                             double tolerance, Index limit,
-                            const std::function<bool(const RescaledStep&)>& watch) {
-    const Subproblem<Real> sub{&X,      squared_norm_X, &graph, single_scale({lambda, 0.0, 0.0}),
-                               nullptr, nullptr};
+                            const std::function<bool(const RescaledStep&)>& watch,
+                            const std::function<void(DenseMatrix<Real>&)>& share_neighbors) {
+    const Subproblem<Real> sub{.X = &X,
+                               .squared_norm_X = squared_norm_X,
+                               .graph = &graph,
+                               .penalty = single_scale({lambda, 0.0, 0.0}),
+                               .share_neighbors = share_neighbors};
     ScalePair<Real> scale(sub, pair.W, pair.H);
     double loss = scale.loss();
     return iterate_to_tolerance(loss, tolerance, limit, [&](Index) {
@@ -209,9 +232,9 @@ Index fit_graph_regularized(const DataMatrix<Real>& X, double squared_norm_X,
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template class ScalePair<Real>;                                                                          \
-    template Index fit_graph_regularized(const DataMatrix<Real>&, double, const MultiscaleGraph::Scale&,     \
-                                         double, Pair<Real>&, double, Index,                                 \
-                                         const std::function<bool(const RescaledStep&)>&);
+    template Index fit_graph_regularized(                                                                    \
+        const DataMatrix<Real>&, double, const MultiscaleGraph::Scale&, double, Pair<Real>&, double, Index,  \
+        const std::function<bool(const RescaledStep&)>&, const std::function<void(DenseMatrix<Real>&)>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

@@ -23,10 +23,14 @@ struct Subproblem {
     ScalePenalty penalty;
     const DenseMatrix<Real>* before = nullptr;
     const DenseMatrix<Real>* after = nullptr;
+    /// Where each rank moves some cells: brings to every rank, into H of all cells, those columns of others
+    /// that its products with the graph need. Without it all columns travel.
+    std::function<void(DenseMatrix<Real>&)> share_neighbors{};
 };
 
 /// The pair (W, H) of one scale with the products that its multiplicative steps share. Where each rank holds
-/// X of some cells, it has their products alone and moves their columns of H, which all ranks then get.
+/// X of some cells, it has their products alone and moves their columns of H, which all ranks then get; or
+/// those that need them, and the other columns are then out of date.
 ///
 /// Invariant: `products()` belong to the current W and H, but for WᵀX and WᵀW after a basis step in which
 /// they were not asked for (`refresh_basis_products`).
@@ -58,14 +62,17 @@ class ScalePair {
     Objective terms() const;
 
   private:
-    /// H of this rank's cells, to all ranks.
+    /// H of this rank's cells, to the other ranks.
     void share_embedding();
+    /// HHᵀ, of all cells.
+    const DenseMatrix<Real>& gram() const;
 
     const Subproblem<Real>& sub_;
     DenseMatrix<Real>& W_;
     DenseMatrix<Real>& H_;
     CellRange held_; ///< cells that the products have
     ScaleProducts<Real> products_;
+    mutable DenseMatrix<Real> gram_; ///< empty until it is asked for
 };
 
 /// Repeats `step`, which returns the new loss, until it changes by at most `tolerance` relative to the one
@@ -82,11 +89,12 @@ struct RescaledStep {
 
 /// Graph-regularised NMF on one graph by plain multiplicative steps with unit columns: the published baseline
 /// and the link of the chained start. `watch` is called after each step and may end the run by returning
-/// false. Returns the steps made.
+/// false. `share_neighbors`: see `Subproblem`. Returns the steps made.
 template <class Real>
 Index fit_graph_regularized(const DataMatrix<Real>& X, double squared_norm_X,
                             const MultiscaleGraph::Scale& graph, double lambda, Pair<Real>& pair,
                             double tolerance, Index limit,
-                            const std::function<bool(const RescaledStep&)>& watch = {});
+                            const std::function<bool(const RescaledStep&)>& watch = {},
+                            const std::function<void(DenseMatrix<Real>&)>& share_neighbors = {});
 
 } // namespace pnmf

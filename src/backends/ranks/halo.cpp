@@ -1,6 +1,7 @@
 #include "backends/ranks/halo.hpp"
 
 #include "graphs/scale_forms.hpp"
+#include "over_ranks.hpp"
 
 #include <pnmf/parallel.hpp>
 
@@ -145,6 +146,32 @@ void Halo::exchange(Index first, Index past, const std::vector<DenseMatrix<Real>
     ranks.exchange(sends, receives);
 }
 
+template <class Real>
+void Halo::share(Index t, DenseMatrix<Real>& H, Communicator& ranks) const {
+    const Index d = H.rows();
+    std::vector<DenseMatrix<Real>> leaving(out_.size());
+    std::vector<DenseMatrix<Real>> arriving(in_.size());
+    parallel_for(ranks.size(), [&](Index r) {
+        leaving[r].resize(d, count_below(out_[r], epsilon_[t]));
+        arriving[r].resize(d, count_below(in_[r], epsilon_[t]));
+        for (Index i = 0; i < leaving[r].cols(); ++i) {
+            leaving[r].col(i) = H.col(out_[r][i].cell);
+        }
+    });
+    const auto numbers = [](auto& columns) {
+        return std::span(columns.data(), static_cast<std::size_t>(columns.size()));
+    };
+    exchange_parts<Real>(
+        ranks, [&](int r) { return numbers(leaving[r]); }, [&](int r) { return numbers(arriving[r]); });
+    parallel_for(ranks.size(), [&](Index r) {
+        for (Index i = 0; i < arriving[r].cols(); ++i) {
+            H.col(in_[r][i].cell) = arriving[r].col(i);
+        }
+    });
+}
+
+template void Halo::share(Index, DenseMatrix<float>&, Communicator&) const;
+template void Halo::share(Index, DenseMatrix<double>&, Communicator&) const;
 template void Halo::products(Index, Index, const std::vector<DenseMatrix<float>>&,
                              std::vector<ScaleProducts<float>>&, Communicator&) const;
 template void Halo::products(Index, Index, const std::vector<DenseMatrix<double>>&,

@@ -27,6 +27,10 @@ class Halo {
     void products(Index first, Index past, const std::vector<DenseMatrix<Real>>& H,
                   std::vector<ScaleProducts<Real>>& products, Communicator& ranks) const;
 
+    /// The columns of the halo at scale t in H of all cells, of which each rank has its own.
+    template <class Real>
+    void share(Index t, DenseMatrix<Real>& H, Communicator& ranks) const;
+
     /// Columns that this rank sends to all others for one product at scale t.
     Index sent(Index t) const;
 
