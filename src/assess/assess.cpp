@@ -23,6 +23,8 @@ namespace {
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr Index scales_for_count = 8; ///< scales that take part in the choice of k
 constexpr double enough_rank = 0.25;  ///< share of the directions beyond the first; below, H has collapsed
+constexpr double enough_modularity =
+    0.5; ///< share of the largest; below, clusters are not those of the graph
 
 /// The columns that take part in costly scores: all, or a random subset.
 std::vector<Index> probed_cells(Index cells, const AssessOptions& options) {
@@ -107,6 +109,7 @@ struct AssessedScale {
     double fit_to_finest = none;
     double effective_rank = none;
     double resampling = none;
+    double modularity = none; ///< where there is a graph
 };
 
 class ScaleAssessor {
@@ -131,6 +134,9 @@ class ScaleAssessor {
         scale.silhouette = silhouette_of(part, clusters);
         scale.fit_to_finest = silhouette_of(finest, clusters);
         scale.effective_rank = std::max(1.0, effective_rank(part)); // a point counts as a line
+        if (options_.graph != nullptr) {
+            scale.modularity = modularity(*options_.graph, clusters_of_all);
+        }
         if (std::lround(0.8 * static_cast<double>(part.cols())) >= clusters_) {
             scale.resampling = resampling_stability(
                 part,
@@ -240,6 +246,10 @@ bool has_collapsed(double effective_rank, double finest_effective_rank) {
     return effective_rank - 1.0 < enough_rank * (finest_effective_rank - 1.0);
 }
 
+bool divides_poorly(double modularity, double largest) {
+    return largest > 0.0 && modularity < enough_modularity * largest;
+}
+
 std::vector<double> cluster_stability(const std::vector<Matrix>& embeddings, Index most_clusters,
                                       Index resamples, std::uint64_t seed) {
     require(!embeddings.empty(), "stability needs at least 1 embedding");
@@ -279,8 +289,13 @@ Assessment assess_scales(Index scales, const Embeddings& embedding, const std::v
     scores.gap_prominence = epsilon.empty() ? std::vector<double>(T, none) : gap_prominence(epsilon, deaths);
     scores.stability = scales > 1 ? neighbor_stability(result.clusters) : std::vector<double>(T, none);
     scores.combined = combine(fit_to_finest);
+    double largest = 0.0;
+    for (const AssessedScale& scale : assessed) {
+        largest = scale.modularity > largest ? scale.modularity : largest; // none is not larger
+    }
     for (std::size_t t = 0; t < T; ++t) {
-        if (has_collapsed(assessed[t].effective_rank, assessed.front().effective_rank)) {
+        if (has_collapsed(assessed[t].effective_rank, assessed.front().effective_rank) ||
+            divides_poorly(assessed[t].modularity, largest)) {
             scores.combined[t] = 0.0;
         }
     }

@@ -78,11 +78,13 @@ class Search {
     }
 
     /// Of the probed scales, the one whose k clusters fit the finest embedding best; of equal ones the
-    /// coarsest. A position among them.
+    /// coarsest. A position among them. Those that divide the graph poorly are left out.
     Index best_scale(Index k) const {
-        Index best = 0;
-        for (Index s = 1; s < std::ssize(scales_); ++s) {
-            if (silhouette_(s, k - 2) >= silhouette_(best, k - 2)) {
+        const double largest = modularity_.col(k - 2).maxCoeff();
+        Index best = -1;
+        for (Index s = 0; s < std::ssize(scales_); ++s) {
+            if (!divides_poorly(modularity_(s, k - 2), largest) &&
+                (best < 0 || silhouette_(s, k - 2) >= silhouette_(best, k - 2))) {
                 best = s;
             }
         }

@@ -1,6 +1,7 @@
 #include "assess/silhouette_table.hpp"
 #include "support/clouds.hpp"
 
+#include <pnmf/assess/assess.hpp>
 #include <pnmf/assess/resolutions.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
@@ -76,6 +77,36 @@ TEST(Resolutions, RunFromFewClustersToManyAndSayHowTheyNest) {
     }
     EXPECT_EQ(found.all.front().clusters, 2) << "two far groups are the most stable division";
     EXPECT_TRUE(found.all.front().parent.empty());
+}
+
+TEST(Resolutions, AreNotTakenFromScalesThatShowSingleCells) {
+    // Three groups that overlap, and two cells that are unlike all others. The coarse scale shows only these.
+    Random random(4);
+    const Index n = 122;
+    Matrix fine(3, n);
+    Matrix coarse(3, n);
+    std::vector<Index> labels;
+    for (Index j = 0; j < n; ++j) {
+        for (Index k = 0; k < 3; ++k) {
+            fine(k, j) = std::abs(1.0 + (j % 3 == k ? 0.6 : 0.0) + 0.25 * random.normal());
+            coarse(k, j) = 1.0 + 0.01 * random.uniform();
+        }
+        labels.push_back(j % 3);
+    }
+    for (const Index j : {0, 1}) {
+        fine.col(j) = Vector::Unit(3, j);
+        coarse.col(j) = 10.0 * Vector::Unit(3, j);
+    }
+    const auto embedding = [&](Index t) { return t == 0 ? fine : coarse; };
+    EXPECT_EQ(assess_scales(2, embedding, {}, {}, {.clusters = 3}).recommended, 1) << "without a graph";
+    const NeighborLists graph = neighbour_graph(fine, 8);
+    const Assessment result = assess_scales(2, embedding, {}, {}, {.clusters = 3, .graph = &graph});
+    EXPECT_EQ(result.recommended, 0);
+    EXPECT_EQ(result.scores.combined[1], 0.0);
+    EXPECT_GT(adjusted_rand_index(result.clusters[0], labels), 0.3);
+    for (const Resolution& found : find_resolutions(2, embedding, graph).all) {
+        EXPECT_EQ(found.scale, 0) << found.clusters << " clusters";
+    }
 }
 
 TEST(Resolutions, DoNotDependOnTheNumberOfThreads) {

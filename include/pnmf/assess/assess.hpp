@@ -39,8 +39,9 @@ struct ScaleScores {
     std::vector<double> resampling;     ///< `resampling_stability`: of the probed scales
     /// Of the probed scales: s_t / max s, s_t the silhouette of the clusters at t in the *finest* embedding,
     /// its cells scaled to length 1; 0 where it is negative, and where H_t has collapsed: its effective rank
-    /// exceeds 1, that of a line, by less than a quarter of what the finest scale's does. The coarsest scale
-    /// with the largest value is recommended.
+    /// exceeds 1, that of a line, by less than a quarter of what the finest scale's does. Also 0 where the
+    /// clusters say little of the neighbour graph (`divides_poorly`). The coarsest scale with the largest
+    /// value is recommended.
     std::vector<double> combined;
 };
 
@@ -61,6 +62,10 @@ struct Assessment {
 /// Whether an embedding has lost most of its directions: its effective rank exceeds 1, that of a line, by
 /// less than a quarter of what that of the finest embedding does.
 bool has_collapsed(double effective_rank, double finest_effective_rank);
+
+/// Whether clusters have less than half of the largest modularity that as many clusters have at any scale. So
+/// it is with one large cluster and single cells for the others, whose silhouette may be large.
+bool divides_poorly(double modularity, double largest);
 
 /// How stable k clusters are, for each k from 2 on: the mean over some scales of `resampling_stability`.
 /// `embedding(t)` is d × n.
