@@ -103,12 +103,11 @@ inline bool is_mine(const Communicator& ranks, Index item) {
     return dealt_to(ranks, item) == ranks.rank();
 }
 
-/// Those i below `count` of which item first + i·stride is dealt to this rank, ascending.
-inline std::vector<Index> mine_among(const Communicator& ranks, Index count, Index first = 0,
-                                     Index stride = 1) {
+/// Those i below `count` of which item first + i is dealt to this rank, ascending.
+inline std::vector<Index> mine_among(const Communicator& ranks, Index count, Index first = 0) {
     std::vector<Index> mine;
     for (Index i = 0; i < count; ++i) {
-        if (is_mine(ranks, first + i * stride)) {
+        if (is_mine(ranks, first + i)) {
             mine.push_back(i);
         }
     }

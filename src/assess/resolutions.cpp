@@ -57,8 +57,8 @@ class Search {
         compared_ = random_subset(n, std::min(n, options.compared_cells), Random(options.seed));
         const Index tried = largest - 1;
         labels_.resize(scales_.size() * static_cast<std::size_t>(tried));
-        modularity_.resize(std::ssize(scales_), tried);
-        silhouette_.resize(std::ssize(scales_), tried);
+        modularity_.resize(tried, std::ssize(scales_));
+        silhouette_.resize(tried, std::ssize(scales_));
         for (Index s = 0; s < std::ssize(scales_); ++s) {
             cluster_scale(s);
         }
@@ -68,7 +68,7 @@ class Search {
 
     /// The smallest k whose modularity is as good as the largest.
     Index recommended_count() const {
-        const Vector best = modularity_.colwise().maxCoeff();
+        const Vector best = modularity_.rowwise().maxCoeff();
         const double enough = options_.parsimony * best.maxCoeff();
         Index k = 2;
         while (best[k - 2] < enough) {
@@ -80,11 +80,11 @@ class Search {
     /// Of the probed scales, the one whose k clusters fit the finest embedding best; of equal ones the
     /// coarsest. A position among them. Those that divide the graph poorly are left out.
     Index best_scale(Index k) const {
-        const double largest = modularity_.col(k - 2).maxCoeff();
+        const double largest = modularity_.row(k - 2).maxCoeff();
         Index best = -1;
         for (Index s = 0; s < std::ssize(scales_); ++s) {
-            if (!divides_poorly(modularity_(s, k - 2), largest) &&
-                (best < 0 || silhouette_(s, k - 2) >= silhouette_(best, k - 2))) {
+            if (!divides_poorly(modularity_(k - 2, s), largest) &&
+                (best < 0 || silhouette_(k - 2, s) >= silhouette_(k - 2, best))) {
                 best = s;
             }
         }
@@ -131,8 +131,9 @@ class Search {
     }
 
   private:
-    /// A number of clusters at a probed scale, as one of all: where it stands in the tables.
-    Index item(Index s, Index k) const { return (k - 2) * std::ssize(scales_) + s; }
+    /// A number of clusters at a probed scale, as one of all: where it stands in the tables. Those of a scale
+    /// stand together, so that they are dealt to all ranks: these wait for each other before the next scale.
+    Index item(Index s, Index k) const { return s * (largest_ - 1) + k - 2; }
 
     /// Wherever they were found. All ranks ask together.
     std::vector<Index> labels(Index s, Index k) const {
@@ -182,12 +183,12 @@ class Search {
         if (s == 0) { // the finest scale is always among them
             finest_ = std::make_unique<SilhouetteTable>(unit_cells(parts_.front()));
         }
-        const std::vector<Index> mine = mine_among(ranks_, largest_ - 1, item(s, 2), std::ssize(scales_));
+        const std::vector<Index> mine = mine_among(ranks_, largest_ - 1, item(s, 2));
         parallel_for(std::ssize(mine), [&](Index i) {
             const Index k = mine[i] + 2;
             const std::vector<Index> found = cluster(H, k, starts_while_searching);
-            modularity_(s, k - 2) = modularity(graph_, found);
-            silhouette_(s, k - 2) = finest_->mean(at(found, compared_));
+            modularity_(k - 2, s) = modularity(graph_, found);
+            silhouette_(k - 2, s) = finest_->mean(at(found, compared_));
             labels_[static_cast<std::size_t>(item(s, k))].assign(found.begin(), found.end());
         });
     }
@@ -204,7 +205,7 @@ class Search {
     std::unique_ptr<SilhouetteTable> finest_;
     /// Of each item; here, or on another rank. There are hundreds of them, so that labels are kept short.
     std::vector<std::vector<std::uint16_t>> labels_;
-    Matrix modularity_; ///< probed scales × numbers of clusters
+    Matrix modularity_; ///< numbers of clusters × probed scales
     Matrix silhouette_;
 };
 

@@ -45,9 +45,10 @@ Embeddings embeddings_of(const DataMatrix<Real>& X, const std::vector<DenseMatri
     if (!X.is_part()) {
         return [&H](Index t) { return converted<double>(H[static_cast<std::size_t>(t)]); };
     }
-    return {[&X, &H](Index t) { return gather_cells(X, converted<double>(H[static_cast<std::size_t>(t)])); },
+    // Numbers travel as they are: in single precision that is half of the bytes.
+    return {[&X, &H](Index t) { return converted<double>(gather_cells(X, H[static_cast<std::size_t>(t)])); },
             [&X, &H](Index t, int rank) {
-                return gather_cells(X, converted<double>(H[static_cast<std::size_t>(t)]), rank);
+                return converted<double>(gather_cells(X, H[static_cast<std::size_t>(t)], rank));
             }};
 }
 
