@@ -270,6 +270,130 @@ Case centre_case(Index d, Index cells, Index count) {
             [=] { return std::vector<double>(data->found.begin(), data->found.end()); }};
 }
 
+/// One scale with 20,000 cells: what the sums over cells of a sweep read.
+struct ScaleData {
+    static constexpr Index rank = 30;
+    static constexpr Index cells = 20000;
+    static constexpr Index components = 10000;
+    DenseMatrix<float> H = uniform<float>(rank, cells);
+    DenseMatrix<float> WtX = uniform<float>(rank, cells);
+    DenseMatrix<float> HA = uniform<float>(rank, cells);
+    DenseMatrix<float> before = uniform<float>(rank, cells);
+    DenseMatrix<float> after = uniform<float>(rank, cells);
+    DenseMatrix<float> degree = uniform<float>(cells, 1);
+    DenseMatrix<float> product = uniform<float>(rank, cells); ///< WᵀW·H
+    DenseMatrix<float> gradient, moved, HA_moved;
+    std::vector<std::int32_t> component;
+    Matrix shift = uniform<double>(components, rank);
+    Matrix sums, least, rows;
+    std::vector<float> room = std::vector<float>(static_cast<std::size_t>(component_room(rank)));
+
+    ScaleData() {
+        for (Index j = 0; j < cells; ++j) { // two cells each, side by side
+            component.push_back(static_cast<std::int32_t>(j / 2));
+        }
+    }
+    HalfGradient<float> terms() const {
+        return {rank,         H.data(), WtX.data(), HA.data(), degree.data(), before.data(),
+                after.data(), 0.3F,     0.2F,       0.7F,      0.4F};
+    }
+};
+
+constexpr double entries_of_scale = static_cast<double>(ScaleData::rank * ScaleData::cells);
+
+Case terms_case() {
+    const auto data = std::make_shared<ScaleData>();
+    return {"terms of the objective",
+            true,
+            10.0 * entries_of_scale,
+            16.0 * entries_of_scale,
+            [=](const Kernels& set) {
+                data->rows.setZero(ScaleData::rank, 5);
+                set.of_float.term_rows(data->terms(), 0, ScaleData::cells, data->rows.data());
+            },
+            [=] { return numbers_of(data->rows); }};
+}
+
+/// From WᵀW·H on, which is copied first: the gradient and how far steps along it go.
+Case steps_case() {
+    const auto data = std::make_shared<ScaleData>();
+    return {"gradient and steps of the certificate",
+            true,
+            25.0 * entries_of_scale,
+            36.0 * entries_of_scale,
+            [=](const Kernels& set) {
+                data->rows.setZero(ScaleData::rank, 2);
+                data->gradient = data->product;
+                const Vector curvature = Vector::Constant(ScaleData::rank, 0.5);
+                set.of_float.half_gradient(data->terms(), 0, ScaleData::cells, data->gradient.data());
+                set.of_float.step_lengths(
+                    data->terms(), 0, ScaleData::cells, data->gradient.data(),
+                    {curvature.data(), 0.3, 0.4, data->rows.col(0).data(), data->rows.col(1).data()});
+            },
+            [=] { return numbers_of(data->rows); }};
+}
+
+/// Sums are set to zero first.
+Case component_sums_case() {
+    const auto data = std::make_shared<ScaleData>();
+    return {"sums over components",
+            true,
+            2.0 * entries_of_scale,
+            8.0 * entries_of_scale + 24.0 * entries_of_scale,
+            [=](const Kernels& set) {
+                data->sums.setZero(ScaleData::components, ScaleData::rank);
+                data->least.setOnes(ScaleData::components, ScaleData::rank);
+                set.of_float.add_to_components({ScaleData::cells, ScaleData::rank, data->component.data(),
+                                                data->WtX.data(), data->H.data(), data->sums.data(),
+                                                data->least.data(), ScaleData::components, nullptr, nullptr});
+            },
+            [=] { return numbers_of(data->sums); }};
+}
+
+/// H and HA are copied first.
+Case component_moves_case() {
+    const auto data = std::make_shared<ScaleData>();
+    return {"cells moved with their components",
+            true,
+            4.0 * entries_of_scale,
+            36.0 * entries_of_scale,
+            [=](const Kernels& set) {
+                data->moved = data->H;
+                data->HA_moved = data->HA;
+                set.of_float.move_with_components(
+                    {ScaleData::cells, ScaleData::rank, data->component.data(), data->shift.data(),
+                     ScaleData::components, data->degree.data(), data->moved.data(), data->HA_moved.data()},
+                    data->room.data());
+            },
+            [=] { return numbers_of(data->moved); }};
+}
+
+/// One row of H, the 1,000 components of a block: elimination and substitution, in the nearest caches.
+Case row_case() {
+    struct Data {
+        Matrix numbers = uniform<double>(1000, 12);
+        Matrix room;
+        std::vector<std::int32_t> size = std::vector<std::int32_t>(1000, 2);
+        std::vector<double> along = std::vector<double>(2);
+    };
+    const auto data = std::make_shared<Data>();
+    return {"shifts of 1,000 components, one row",
+            false,
+            32.0 * 1000.0,
+            0.0,
+            [=](const Kernels& set) {
+                data->room = data->numbers;
+                const auto column = [&](Index i) { return data->room.col(i).data(); };
+                const ShiftLevel level{1000,      data->size.data(), 0.7,       0.3,
+                                       -0.4,      column(0),         column(1), column(2),
+                                       column(3), column(4),         column(5), column(6)};
+                set.begin_shifts(level, column(7));
+                set.end_elimination(level, {column(8), column(9), column(10)});
+                set.end_shifts(level, 0.8, column(11), data->along.data());
+            },
+            [=] { return data->along; }};
+}
+
 void measure() {
     const double in_float = product_rate<float>();
     const double in_double = product_rate<double>();
@@ -290,6 +414,11 @@ void measure() {
     cases.push_back(strip_case(2000, 400, 256));
     cases.push_back(distance_case(30, 20000));
     cases.push_back(centre_case(30, 20000, 12));
+    cases.push_back(terms_case());
+    cases.push_back(steps_case());
+    cases.push_back(component_sums_case());
+    cases.push_back(component_moves_case());
+    cases.push_back(row_case());
     for (const Case& one : cases) {
         std::vector<double> expected;
         for (const Kernels* set : kernels_of_processor()) {
