@@ -209,6 +209,23 @@ std::vector<AssessedScale> assess_each(Index scales, const Embeddings& embedding
     return assessed;
 }
 
+/// Scales that have collapsed, and of the others those that divide the graph poorly. The finest has not
+/// collapsed, so that one is always left.
+std::vector<bool> leave_out(const std::vector<AssessedScale>& assessed) {
+    std::vector<bool> left_out;
+    double largest = 0.0;
+    for (const AssessedScale& scale : assessed) {
+        left_out.push_back(has_collapsed(scale.effective_rank, assessed.front().effective_rank));
+        if (!left_out.back() && scale.modularity > largest) { // not where there is none
+            largest = scale.modularity;
+        }
+    }
+    for (std::size_t t = 0; t < assessed.size(); ++t) {
+        left_out[t] = left_out[t] || divides_poorly(assessed[t].modularity, largest);
+    }
+    return left_out;
+}
+
 /// s_t / max s: 1 for the scale whose clusters fit the finest embedding best, 0 where they do not fit at all.
 std::vector<double> combine(const std::vector<double>& fit_to_finest) {
     double largest = -std::numeric_limits<double>::infinity();
@@ -288,16 +305,13 @@ Assessment assess_scales(Index scales, const Embeddings& embedding, const std::v
     }
     scores.gap_prominence = epsilon.empty() ? std::vector<double>(T, none) : gap_prominence(epsilon, deaths);
     scores.stability = scales > 1 ? neighbor_stability(result.clusters) : std::vector<double>(T, none);
-    scores.combined = combine(fit_to_finest);
-    double largest = 0.0;
-    for (const AssessedScale& scale : assessed) {
-        largest = scale.modularity > largest ? scale.modularity : largest; // none is not larger
-    }
+    const std::vector<bool> left_out = leave_out(assessed);
     for (std::size_t t = 0; t < T; ++t) {
-        if (has_collapsed(assessed[t].effective_rank, assessed.front().effective_rank) ||
-            divides_poorly(assessed[t].modularity, largest)) {
-            scores.combined[t] = 0.0;
-        }
+        fit_to_finest[t] = left_out[t] ? none : fit_to_finest[t]; // the others are compared with each other
+    }
+    scores.combined = combine(fit_to_finest);
+    for (std::size_t t = 0; t < T; ++t) {
+        scores.combined[t] = left_out[t] ? 0.0 : scores.combined[t];
     }
     result.recommended = recommendation(scores.combined);
     add_recommended_resolution(result, options.graph);

@@ -102,6 +102,7 @@ TEST(Resolutions, AreNotTakenFromScalesThatShowSingleCells) {
     const NeighborLists graph = neighbour_graph(fine, 8);
     const Assessment result = assess_scales(2, embedding, {}, {}, {.clusters = 3, .graph = &graph});
     EXPECT_EQ(result.recommended, 0);
+    EXPECT_EQ(result.scores.combined[0], 1.0) << "scales left out do not count";
     EXPECT_EQ(result.scores.combined[1], 0.0);
     EXPECT_GT(adjusted_rand_index(result.clusters[0], labels), 0.3);
     for (const Resolution& found : find_resolutions(2, embedding, graph).all) {
