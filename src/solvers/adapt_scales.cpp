@@ -31,7 +31,7 @@ std::vector<Index> probes(const std::vector<double>& epsilon, Index before, Inde
 }
 
 /// The certificate of factors that stand alone at scale t, its neighbours lying on a line with it. H has the
-/// cells that X holds. Ranks share the work but for HHᵀ, which is one product of matrices over all cells.
+/// cells that X holds. Ranks share the work.
 template <class Real>
 double residual_at(const Problem<Real>& all, Index t, const DenseMatrix<Real>& W,
                    const DenseMatrix<Real>& H) {

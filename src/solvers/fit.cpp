@@ -177,6 +177,11 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
     check_options(options.solver);
     check_scale_error(options);
     check_values(X, part);
+    if (part) {
+        const CellRange share = share_of_rank(part->all, communicator());
+        require(*part == share, "this rank must hold {} cells from cell {} on, got {} from {}", share.count,
+                share.first + 1, part->count, part->first + 1);
+    }
     PreparedFit<Real> prepared;
     prepared.options = options;
     prepared.X = data_of<Real>(X, keep, part);

@@ -60,7 +60,7 @@ class RankMemory {
     /// Sums over components, and how these lie in each other.
     double shifts() const {
         const double forest = (components_ * 4.0 + T_ * m_ + slots_ * 2.0) * sizeof(std::int32_t);
-        return forest + components_ * (3.0 * d_ + 10.0) * sizeof(double);
+        return forest + components_ * (3.0 * d_ + 11.0) * sizeof(double);
     }
 
     /// While components are shifted: what ranks tell each other of wide ones. Before the first time the
@@ -75,14 +75,16 @@ class RankMemory {
 
     /// What needs all cells of a scale, one scale at a time and beside the factors: a link of the chained
     /// start and the check of a scale that was left out (H, products of this rank's cells, the weights of all
-    /// list entries, terms of the objective), and the clusters of the assessment (an embedding in double
-    /// precision and a copy, and labels).
+    /// list entries, which cells are neighbours of other ranks', and their columns), and the clusters of the
+    /// assessment (an embedding in double precision and a copy, and labels).
     double whole() const {
         const double weights =
             has_lists() ? 2.0 * static_cast<double>(size_.edges) * sizeof(double) + 2.0 * n_ * sizeof(double)
                         : 2.0 * static_cast<double>(size_.edges) * entry_bytes;
-        const double link = (n_ * d_ + 3.0 * p_ * d_) * bytes_ + products_of(1.0) + m_ * d_ * bytes_ +
-                            weights + 5.0 * (n_ + m_) * sizeof(double);
+        const double others = size_.ranks > 1 && has_lists() ? entries() : 0.0; // neighbours there, at most
+        const double borders = others * entry_bytes + 2.0 * std::min(others, n_) * d_ * bytes_;
+        const double link =
+            (n_ * d_ + 3.0 * p_ * d_) * bytes_ + products_of(1.0) + m_ * d_ * bytes_ + weights + borders;
         constexpr double searched = 19.0 * 12.0; // numbers of clusters and scales, dealt out over the ranks
         const double labels = T_ * sizeof(Index) +
                               std::ceil(searched / static_cast<double>(size_.ranks)) * sizeof(std::uint16_t);
@@ -149,10 +151,10 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
     memory.before = stationary && options.extrapolate ? memory.factors : 0.0;
     memory.products = (stationary ? T : static_cast<double>(threads)) * (2.0 * n * d + d * d + n) * bytes;
     if (stationary && options.shift_components) {
-        // Of each component gradient, least entry, shift and ten more numbers in double precision; its
+        // Of each component gradient, least entry, shift and eleven more numbers in double precision; its
         // size, its parent and its children; and the component of each cell.
         const auto components = static_cast<double>(size.components);
-        memory.shifts = components * ((3.0 * d + 10.0) * sizeof(double) + 4.0 * sizeof(std::int32_t)) +
+        memory.shifts = components * ((3.0 * d + 11.0) * sizeof(double) + 4.0 * sizeof(std::int32_t)) +
                         T * n * sizeof(std::int32_t);
     }
     memory.coarser = size.nested ? memory.factors / 3.0 : 0.0; // levels grow fourfold

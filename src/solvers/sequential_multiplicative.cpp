@@ -1,6 +1,8 @@
 #include "solvers/method.hpp"
 #include "solvers/multiplicative.hpp"
 
+#include <pnmf/error.hpp>
+
 namespace pnmf {
 namespace {
 
@@ -21,7 +23,9 @@ template <class Real>
 class SequentialMultiplicative : public Method<Real> {
   public:
     SequentialMultiplicative(const Problem<Real>& problem, const SolverOptions& options)
-        : problem_(problem), options_(options), squared_norm_X_(problem.X->squared_norm()) {}
+        : problem_(problem), options_(options), squared_norm_X_(problem.X->squared_norm()) {
+        require(!problem.X->is_part(), "the published protocols need all cells on every rank");
+    }
 
     void load(SolverState<Real>&) override {} // the state's factors are worked on in place
     void store() override {}

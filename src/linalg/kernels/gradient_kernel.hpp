@@ -91,9 +91,6 @@ void term_rows(const HalfGradient<Real>& in, Index begin, Index count, double* s
     }
 }
 
-/// Some cells at a time, so that what is read across their columns stays at hand.
-inline constexpr Index component_cells = 64;
-
 template <class Real>
 void add_to_components(const ComponentAdder<Real>& in) {
     for (Index begin = 0; begin < in.cells; begin += component_cells) {

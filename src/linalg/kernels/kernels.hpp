@@ -158,9 +158,12 @@ struct ComponentMover {
     Real* HA;
 };
 
+/// Cells that are summed or moved together, so that what is read across their columns stays at hand.
+inline constexpr std::ptrdiff_t component_cells = 64;
+
 /// Numbers that moving cells needs as room.
 constexpr std::ptrdiff_t component_room(std::ptrdiff_t rank) {
-    return 64 * rank;
+    return component_cells * rank;
 }
 
 template <class Real>
