@@ -8,6 +8,9 @@
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/results/assess_fit.hpp>
 
+#include <optional>
+#include <type_traits>
+
 namespace pnmf {
 namespace {
 
@@ -46,10 +49,16 @@ Embeddings embeddings_of(const DataMatrix<Real>& X, const std::vector<DenseMatri
         return [&H](Index t) { return converted<double>(H[static_cast<std::size_t>(t)]); };
     }
     // Numbers travel as they are: in single precision that is half of the bytes.
-    return {[&X, &H](Index t) { return converted<double>(gather_cells(X, H[static_cast<std::size_t>(t)])); },
-            [&X, &H](Index t, int rank) {
-                return converted<double>(gather_cells(X, H[static_cast<std::size_t>(t)], rank));
-            }};
+    const auto gather = [&X, &H](Index t, std::optional<int> only) {
+        DenseMatrix<Real> all = gather_cells(X, H[static_cast<std::size_t>(t)], only);
+        if constexpr (std::is_same_v<Real, double>) {
+            return all;
+        } else {
+            return converted<double>(all);
+        }
+    };
+    return {[gather](Index t) { return gather(t, {}); },
+            [gather](Index t, int rank) { return gather(t, rank); }};
 }
 
 } // namespace
