@@ -37,11 +37,11 @@ struct ScaleScores {
     std::vector<double> stability;      ///< `neighbor_stability`: of all scales; NaN for a single one
     std::vector<double> silhouette;     ///< `mean_silhouette`: of the probed scales
     std::vector<double> resampling;     ///< `resampling_stability`: of the probed scales
-    /// Of the probed scales: s_t / max s over those not left out, s_t the silhouette of the clusters at t in the *finest* embedding,
-    /// its cells scaled to length 1; 0 where it is negative, and where H_t has collapsed: its effective rank
-    /// exceeds 1, that of a line, by less than a quarter of what the finest scale's does. Also 0 where the
-    /// clusters say little of the neighbour graph (`divides_poorly`). The coarsest scale with the largest
-    /// value is recommended.
+    /// Of the probed scales: s_t / max s over those not left out, s_t the silhouette of the clusters at t in
+    /// the *finest* embedding, its cells scaled to length 1; 0 where it is negative, and where H_t has
+    /// collapsed: its effective rank exceeds 1, that of a line, by less than a quarter of what the finest
+    /// scale's does. Also 0 where the clusters say little of the neighbour graph (`divides_poorly`). The
+    /// coarsest scale with the largest value is recommended.
     std::vector<double> combined;
 };
 
