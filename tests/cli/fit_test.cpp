@@ -58,7 +58,9 @@ TEST_F(Fit, InFloatIsNearDouble) {
     const AnnDataFile narrow = result(out("float"));
     EXPECT_TRUE(std::holds_alternative<std::vector<float>>(array(narrow, "H").values));
     const Matrix& a = wide.obsm.at("X_pnmf");
-    EXPECT_LT((narrow.obsm.at("X_pnmf") - a).norm(), 1e-3 * a.norm());
+    // Along flat directions of the objective rounding moves H by some thousandths, differently on each
+    // machine.
+    EXPECT_LT((narrow.obsm.at("X_pnmf") - a).norm(), 1e-2 * a.norm());
 }
 
 TEST_F(Fit, RunsWithEveryAlgorithmStartAndSeeding) {
