@@ -8,8 +8,14 @@ namespace pnmf {
 
 CellBlocks usual_blocks(Index cells) {
     constexpr Index most_in_one = 4096; // small sets are summed at once
-    constexpr Index usual = 1024;       // a multiple of the panels that products are made in
-    return {cells, cells <= most_in_one ? std::max<Index>(cells, 1) : usual};
+    constexpr Index largest = 4 * CellBlocks::largest_panel;
+    constexpr Index unit = 4; // panels of a block
+    if (cells <= most_in_one) {
+        return {cells, std::max<Index>(cells, 1)};
+    }
+    const auto count =
+        static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>((cells + largest - 1) / largest)));
+    return {cells, (cells + unit * count - 1) / (unit * count) * unit};
 }
 
 std::vector<BlockNode> block_nodes(Index begin, Index end, Index count) {
@@ -30,12 +36,21 @@ std::vector<BlockNode> block_nodes(Index begin, Index end, Index count) {
 }
 
 std::vector<Index> share_blocks(Index count, Index ranks) {
+    std::vector<Index> begin;
+    const auto whole =
+        static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>(std::max<Index>(count, 1))));
+    if (std::has_single_bit(static_cast<std::uint64_t>(ranks)) && ranks <= whole &&
+        32 * (whole - count) <= whole) {
+        for (Index r = 0; r <= ranks; ++r) { // one node each, the last one not quite full
+            begin.push_back(std::min(count, whole / ranks * r));
+        }
+        return begin;
+    }
     constexpr Index pieces = 16; // of each rank, at least: they differ by a sixteenth at most
     Index step = 1;
     while (2 * step * pieces * ranks <= count) {
         step *= 2;
     }
-    std::vector<Index> begin;
     for (Index r = 0; r < ranks; ++r) {
         begin.push_back(std::min(count, (count * r / ranks + step / 2) / step * step));
     }

@@ -19,13 +19,25 @@ struct CellBlocks {
     Index cells = 0;
     Index size = 1; ///< cells of a block; the last one may have fewer
 
+    static constexpr Index largest_panel = 256;
+
     Index count() const { return (cells + size - 1) / size; }
+    /// Cells whose products of matrices are made together, since results may depend on how many: a whole
+    /// number of panels are a block, so that ranks have those of one process.
+    Index panel() const {
+        if (size <= largest_panel) {
+            return size;
+        }
+        return count() == 1 ? largest_panel : size / 4;
+    }
     Index of(Index cell) const { return cell / size; }
     Index begin(Index block) const { return std::min(cells, block * size); }
     Index end(Index block) const { return begin(block + 1); }
 };
 
-/// One block up to 4,096 cells; beyond, blocks of 1,024.
+/// One block up to 4,096 cells. Beyond, blocks of more than 512 and at most 1,024 cells whose number is a
+/// power of two, or just below one: 2, 4, 8 or 16 ranks have nearly the same number of cells, and one node of
+/// the tree each.
 CellBlocks usual_blocks(Index cells);
 
 /// A node of the tree: blocks [first, past).

@@ -15,11 +15,6 @@
 namespace pnmf {
 namespace {
 
-// Columns of a product that one thread computes at a time. Fixed, so that results do not depend on the number
-// of threads; large enough that the packing inside the BLAS library pays. Blocks of cells are multiples of
-// it.
-constexpr Index cell_block = 256;
-
 /// M·S for M d × rows(S).
 template <class Real, class Values>
 DenseMatrix<Real> times_sparse(const Values& M, const SparseView<Real>& sparse) {
@@ -257,7 +252,10 @@ DenseMatrix<Real> DataMatrix<Real>::transposed_times(const DenseMatrix<Real>& W)
         return times_sparse<Real>(W.transpose(), columns());
     }
     DenseMatrix<Real> result(W.cols(), held().count);
-    parallel_blocks(held().count, cell_block, [&](Index begin, Index end) {
+    // Fixed, so that results do not depend on the number of threads; large enough that the packing inside the
+    // BLAS library pays.
+    const Index panel = panel_ > 0 ? panel_ : usual_blocks(cells()).panel();
+    parallel_blocks(held().count, panel, [&](Index begin, Index end) {
         multiply_transposed(W, dense().middleCols(begin, end - begin), result.middleCols(begin, end - begin));
     });
     return result;

@@ -13,7 +13,6 @@ namespace pnmf {
 namespace {
 
 constexpr Index rows_at_a_time = 1024;
-constexpr Index cells_at_a_time = 256;
 
 /// value − safe ⊘ (denominator(safe) + ν) ⊙ gradient, with safe = max(value, μ) where the gradient is
 /// negative and value elsewhere (Lin 2007, eq. (H_modify_rewrite)). `value_term` is denominator(value): it
@@ -40,7 +39,7 @@ void lin_step(Block value, const DenseMatrix<Real>& gradient, const DenseMatrix<
 
 template <class Real>
 ScalePair<Real>::ScalePair(const Subproblem<Real>& subproblem, DenseMatrix<Real>& W, DenseMatrix<Real>& H)
-    : sub_(subproblem), W_(W), H_(H), held_(subproblem.X->held()) {
+    : sub_(subproblem), W_(W), H_(H), held_(subproblem.X->held()), panel_(usual_blocks(held_.all).panel()) {
     products_.degree = sub_.graph->degrees().segment(held_.first, held_.count).template cast<Real>();
     refresh_basis_products();
     if (sub_.share_neighbors) {
@@ -101,7 +100,7 @@ void ScalePair<Real>::lin_embedding_step(double nu, double mu) {
     const ScalePenalty& penalty = sub_.penalty;
     const auto graph = static_cast<Real>(penalty.graph);
     const auto diagonal = static_cast<Real>(penalty.before + penalty.after + penalty.anchor);
-    parallel_blocks(held_.count, cells_at_a_time, [&](Index begin, Index end) {
+    parallel_blocks(held_.count, panel_, [&](Index begin, Index end) {
         const Index cells = end - begin;
         const Index first = held_.first + begin;
         const auto degree = products_.degree.segment(begin, cells);
@@ -141,7 +140,7 @@ void ScalePair<Real>::plain_basis_step(double nu) {
 template <class Real>
 void ScalePair<Real>::plain_embedding_step(double nu) {
     const auto graph = static_cast<Real>(sub_.penalty.graph);
-    parallel_blocks(held_.count, cells_at_a_time, [&](Index begin, Index end) {
+    parallel_blocks(held_.count, panel_, [&](Index begin, Index end) {
         const Index cells = end - begin;
         auto here = H_.middleCols(held_.first + begin, cells);
         const DenseMatrix<Real> above =
@@ -165,9 +164,9 @@ void ScalePair<Real>::make_unit() {
     };
     gram_.resize(0, 0);
     const Index first = sub_.share_neighbors ? held_.first : 0;
-    parallel_blocks(sub_.share_neighbors ? held_.count : H_.cols(), cells_at_a_time,
+    parallel_blocks(sub_.share_neighbors ? held_.count : H_.cols(), panel_,
                     [&](Index begin, Index end) { scale(H_.middleCols(first + begin, end - begin), norms); });
-    parallel_blocks(held_.count, cells_at_a_time, [&](Index begin, Index end) {
+    parallel_blocks(held_.count, panel_, [&](Index begin, Index end) {
         scale(products_.WtX.middleCols(begin, end - begin), inverse);
         scale(products_.HA.middleCols(begin, end - begin), norms);
     });

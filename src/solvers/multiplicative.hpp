@@ -71,6 +71,7 @@ class ScalePair {
     DenseMatrix<Real>& W_;
     DenseMatrix<Real>& H_;
     CellRange held_; ///< cells that the products have
+    Index panel_;    ///< cells whose products are made together
     ScaleProducts<Real> products_;
     mutable DenseMatrix<Real> gram_; ///< empty until it is asked for
 };

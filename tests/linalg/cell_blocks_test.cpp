@@ -16,11 +16,43 @@ double tree_sum(const Vector& values, Index first, Index past, Index whole) {
     return middle < past ? left + tree_sum(values, middle, past, whole / 2) : left;
 }
 
-TEST(CellBlocks, AreOneForFewCellsAndOfOneSizeBeyond) {
+TEST(CellBlocks, AreOneForFewCellsAndNearlyAPowerOfTwoBeyond) {
     EXPECT_EQ(usual_blocks(1).count(), 1);
     EXPECT_EQ(usual_blocks(4096).count(), 1);
-    EXPECT_EQ(usual_blocks(4097).count(), 5);
-    EXPECT_EQ(usual_blocks(4097).end(4), 4097);
+    EXPECT_EQ(usual_blocks(32768).size, 1024);
+    for (const Index cells : {4097, 5000, 8192, 8193, 32768, 100000, 123457, 1000000}) {
+        SCOPED_TRACE(cells);
+        const CellBlocks blocks = usual_blocks(cells);
+        const auto power = static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>(blocks.count())));
+        EXPECT_LE(32 * (power - blocks.count()), power);
+        EXPECT_GT(blocks.size, 512);
+        EXPECT_LE(blocks.size, 1024);
+        EXPECT_EQ(blocks.end(blocks.count() - 1), cells);
+        EXPECT_EQ(blocks.of(cells - 1), blocks.count() - 1);
+    }
+}
+
+TEST(CellBlocks, AreWholeNumbersOfPanels) {
+    EXPECT_EQ(usual_blocks(100).panel(), 100);
+    EXPECT_EQ(usual_blocks(4096).panel(), 256);
+    EXPECT_EQ(usual_blocks(32768).panel(), 256);
+    for (const Index cells : {4097, 100000, 123457}) {
+        const CellBlocks blocks = usual_blocks(cells);
+        EXPECT_EQ(blocks.size % blocks.panel(), 0);
+        EXPECT_LE(blocks.panel(), 256);
+    }
+}
+
+TEST(CellBlocks, OfRanksThatAreAPowerOfTwoAreOneNodeAndNearlyAsManyCells) {
+    for (const Index cells : {20000, 100000, 123457, 1000000}) {
+        for (const int ranks : {2, 4, 8, 16}) {
+            const BlockShares shares = share(usual_blocks(cells), ranks);
+            for (int r = 0; r < ranks; ++r) {
+                EXPECT_EQ(shares.nodes_of(r).size(), 1U) << cells << " " << ranks;
+                EXPECT_LE(shares.slab(r).cells(), 1.02 * static_cast<double>(cells) / ranks);
+            }
+        }
+    }
 }
 
 TEST(CellBlocks, OfARankAreFewNodesThatCoverThem) {

@@ -13,7 +13,7 @@
 namespace pnmf::test {
 namespace {
 
-constexpr Index several_blocks = 5200; // six of them, the last one short
+constexpr Index several_blocks = 5200; // eight of them, the last one short
 
 void with_shares(const Matrix& all, const std::function<void(const DataMatrix<double>&)>& body) {
     for (const int count : {1, 2, 3, 4, 7}) {

@@ -54,6 +54,10 @@ class DataMatrix {
     /// bodies of `parallel_for` do: the others would be waited for in vain.
     Communicator& ranks() const;
 
+    /// Wᵀ·X of dense values is made so many cells at a time, on which its last bits may depend: for cells that
+    /// are some of another matrix, as many as there.
+    void set_panel(Index cells) { panel_ = cells; }
+
     /// X·Hᵀ, p × d. H is d × n. Cost 2pnd, or 2d for each entry stored.
     DenseMatrix<Real> times_transposed(const DenseMatrix<Real>& H) const;
     /// Wᵀ·X, d × n. W is p × d. Same cost.
@@ -99,6 +103,7 @@ class DataMatrix {
 
     std::variant<DenseMatrix<Real>, BorrowedDense, Sparse> data_;
     std::optional<Part> part_;
+    Index panel_ = 0; ///< 0: the usual one
 };
 
 extern template class DataMatrix<float>;

@@ -24,7 +24,7 @@ class CudaRankBackend final : public Backend<Real> {
           slab_(shares_.slab(ranks.rank())), squared_norm_X_(problem.X->squared_norm()),
           penalties_(scale_penalties(problem)), on_device_(penalties_), around_(problem, shares_, ranks),
           sums_(shares_, ranks), divided_(problem.X->is_part()), gathered_(shares_, ranks, divided_) {
-        cuda::take_data(*columns_of(*problem.X, slab_.first_cell(), slab_.cells()), data_);
+        cuda::take_data(*columns_of(*problem.X, slab_), data_);
     }
 
     void load(Factors<Real>& current, Factors<Real>& previous) override {

@@ -61,7 +61,7 @@ double RankSums<Real>::bytes_of_work(const Shape& shape, Index ranks, const Cell
     const double owned = static_cast<double>((shape.scales + ranks - 1) / ranks) / shape.scales;
     const Index together = grams_together(shape, mine, sizeof(Real));
     const double kept = static_cast<double>(TreeSum<Real>::most_kept(mine, 1));
-    const std::int64_t part = std::min<std::int64_t>(most_cells_of_part, std::max<Index>(1, blocks.size));
+    const std::int64_t part = std::max<Index>(1, blocks.panel());
     return (bases * (1.0 + owned + kept) + grams * (static_cast<double>(together) + kept + 1.0) +
             static_cast<double>(shape.scales * shape.features)) *
                sizeof(Real) +
@@ -71,9 +71,9 @@ double RankSums<Real>::bytes_of_work(const Shape& shape, Index ranks, const Cell
 template <class Real>
 void RankSums<Real>::prepare(const Shape& shape) {
     const CellBlocks& blocks = slab_.blocks;
-    cells_of_part_ = std::min<std::int64_t>(most_cells_of_part, blocks.size);
+    cells_of_part_ = blocks.panel();
     require(blocks.count() <= 1 || blocks.size % cells_of_part_ == 0,
-            "blocks of cells must be of {} cells, or a multiple of it, got {}", cells_of_part_, blocks.size);
+            "blocks of cells must be of a multiple of {} cells, got {}", cells_of_part_, blocks.size);
     shape_ = shape;
     owned_.clear();
     for (int t = 0; t < shape.scales; ++t) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "linalg/cell_blocks.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/types.hpp>
@@ -10,10 +12,12 @@
 
 namespace pnmf {
 
-/// The columns of some cells; dense ones stay where they are, and so does a part that is these already.
+/// The columns of a slab of cells; dense ones stay where they are, and so does a part that is these already.
 /// InputError where it is a part of other cells.
 template <class Real>
-std::shared_ptr<const DataMatrix<Real>> columns_of(const DataMatrix<Real>& X, Index first, Index count) {
+std::shared_ptr<const DataMatrix<Real>> columns_of(const DataMatrix<Real>& X, const BlockSlab& slab) {
+    const Index first = slab.first_cell();
+    const Index count = slab.cells();
     if (X.is_part()) {
         require(X.held() == CellRange{first, count, X.cells()},
                 "this rank must hold {} cells from cell {} on, got {} from {}", count, first + 1,
@@ -22,10 +26,13 @@ std::shared_ptr<const DataMatrix<Real>> columns_of(const DataMatrix<Real>& X, In
     }
     if (!X.is_sparse()) {
         const Real* const begin = X.dense().data() + first * X.features();
-        if (reinterpret_cast<std::uintptr_t>(begin) % 16 != 0) {
-            return std::make_shared<DataMatrix<Real>>(DenseMatrix<Real>(X.dense().middleCols(first, count)));
-        }
-        return std::make_shared<DataMatrix<Real>>(DenseView<Real>(begin, X.features(), count));
+        const bool lies_well = reinterpret_cast<std::uintptr_t>(begin) % 16 == 0;
+        auto some =
+            lies_well
+                ? std::make_shared<DataMatrix<Real>>(DenseView<Real>(begin, X.features(), count))
+                : std::make_shared<DataMatrix<Real>>(DenseMatrix<Real>(X.dense().middleCols(first, count)));
+        some->set_panel(slab.blocks.panel());
+        return some;
     }
     const SparseView<Real> all = X.columns();
     const auto begin = all.start[first];

@@ -28,9 +28,9 @@ class RankBackend final : public Backend<Real> {
     RankBackend(const Problem<Real>& problem, Communicator& ranks, const CellBlocks& blocks)
         : problem_(problem), ranks_(ranks), shares_(share(blocks, ranks.size())),
           slab_(shares_.slab(ranks.rank())), nodes_(shares_.nodes_of(ranks.rank())),
-          X_(columns_of(*problem.X, slab_.first_cell(), slab_.cells())),
-          squared_norm_X_(problem.X->squared_norm()), penalties_(scale_penalties(problem)),
-          products_(problem.epsilon.size()), points_(shares_, ranks, problem.X->is_part()) {
+          X_(columns_of(*problem.X, slab_)), squared_norm_X_(problem.X->squared_norm()),
+          penalties_(scale_penalties(problem)), products_(problem.epsilon.size()),
+          points_(shares_, ranks, problem.X->is_part()) {
         if (const auto* lists = dynamic_cast<const SparseMultiscaleGraph*>(problem.graph)) {
             halo_.emplace(*lists, problem.epsilon, shares_, ranks.rank());
         }
