@@ -117,9 +117,7 @@ void keep_cells(Dataset& data, const std::vector<bool>& keep) {
         };
         data.part = CellRange{kept(0, held.first), kept(held.first, held.past()), kept(0, held.all)};
     }
-    if (data.part && !data.is_sparse()) {
-        move_to_shares(data); // sums over cells of dense values need whole blocks of them
-    }
+    move_to_shares(data); // sums over cells need whole blocks of them
     keep_items(data.cell_names, keep);
     keep_table_rows(data.cell_table, keep);
 }

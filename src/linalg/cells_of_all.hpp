@@ -2,7 +2,7 @@
 
 #include "linalg/cell_sums.hpp"
 #include "linalg/dense_product.hpp"
-#include "linalg/sparse_product.hpp"
+#include "linalg/sparse_block_product.hpp"
 
 #include <pnmf/communicator.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
@@ -70,17 +70,24 @@ DenseMatrix<Real> times_transposed_of_parts(const DataMatrix<Real>& X, const Den
     if (!X.is_part()) {
         return X.times_transposed(H);
     }
-    if (!X.is_sparse()) {
-        return sum_over_cells<Real>(X.ranks(), X.cells(), X.features(), H.rows(),
-                                    [&](const BlockSlab& slab, const BlockNode& node) {
-                                        return dense_times_transposed(X.dense(), H, slab, node);
-                                    });
+    return sum_over_cells<Real>(X.ranks(), X.cells(), X.features(), H.rows(),
+                                [&](const BlockSlab& slab, const BlockNode& node) {
+                                    return slab.blocks.count() == 1 ? X.times_transposed(H)
+                                           : X.is_sparse() ? sparse_times_transposed(X, H, slab, node)
+                                                           : dense_times_transposed(X.dense(), H, slab, node);
+                                });
+}
+
+/// X·(Xᵀ·Y) over all cells, p × m for Y p × m.
+template <class Real>
+DenseMatrix<Real> normal_times_of_parts(const DataMatrix<Real>& X, const DenseMatrix<Real>& Y) {
+    if (Y.cols() > 1 || !X.is_sparse() || usual_blocks(X.cells()).count() == 1) {
+        return times_transposed_of_parts(X, X.transposed_times(Y));
     }
-    const SparseProduct<Real> product(H, X.rows());
-    DenseMatrix<Real> sums = DenseMatrix<Real>::Zero(H.rows(), X.features());
-    sum_along_ranks<Real>(X.ranks(), std::span<Real>(sums.data(), static_cast<std::size_t>(sums.size())),
-                          H.rows(), [&](Index begin, Index end) { product.add(begin, end, sums); });
-    return sums.transpose();
+    return sum_over_cells<Real>(X.ranks(), X.cells(), X.features(), 1,
+                                [&](const BlockSlab& slab, const BlockNode& node) {
+                                    return sparse_normal_times(X.columns(), Y, slab, node);
+                                });
 }
 
 /// What `share_columns` and `gather_cells` send and receive: columns of `rows` numbers, those of this rank

@@ -1,5 +1,6 @@
-#include "linalg/cells_of_all.hpp"
+#include "linalg/cell_sums.hpp"
 #include "linalg/dense_product.hpp"
+#include "linalg/sparse_block_product.hpp"
 #include "linalg/sparse_product.hpp"
 
 #include <pnmf/error.hpp>
@@ -35,12 +36,10 @@ Index cols_of_all(std::span<const DenseMatrix<Real>> matrices) {
                            [](Index sum, const auto& one) { return sum + one.cols(); });
 }
 
-constexpr Index sum_block = 1 << 16; ///< entries that are summed one after the other
-
 /// Σ of squares, in double, in blocks of fixed size.
 template <class Real>
 double squared_sum(const Real* values, Index count) {
-    constexpr Index block = sum_block;
+    constexpr Index block = 1 << 16; // entries that are summed one after the other
     std::vector<double> partial(static_cast<std::size_t>((count + block - 1) / block), 0.0);
     parallel_blocks(count, block, [&](Index begin, Index end) {
         double sum = 0.0;
@@ -56,30 +55,15 @@ double squared_sum(const Real* values, Index count) {
     return total;
 }
 
-/// The same where ranks have the entries one after the other, `before` of them on ranks before this one: a
-/// block that begins on one rank is finished on the next.
+/// Of sparse values, one after the other.
 template <class Real>
-double squared_sum_of_all(Communicator& ranks, const Real* values, Index count, Index before) {
-    std::vector<double> sums{0.0, 0.0}; // of whole blocks, and of the last one so far
-    sum_along_ranks<double>(ranks, sums, 2, [&](Index, Index) {
-        for (Index i = 0; i < count; ++i) {
-            if ((before + i) % sum_block == 0) {
-                sums[0] += std::exchange(sums[1], 0.0);
-            }
-            sums[1] += static_cast<double>(values[i]) * static_cast<double>(values[i]);
-        }
-    });
-    return sums[0] + sums[1];
+double sum_in_order(const Real* values, Index count) {
+    return std::accumulate(values, values + count, 0.0);
 }
 
 template <class Real>
-double squared_sum_of(const DenseView<Real>& block) {
-    return squared_sum(block.data(), block.size());
-}
-
-template <class Real>
-double sum_of_values(const DenseView<Real>& block) {
-    return block.template cast<double>().sum();
+double sum_of_values(const Real* values, Index count) {
+    return Eigen::Map<const DenseVector<Real>>(values, count).template cast<double>().sum();
 }
 
 } // namespace
@@ -127,35 +111,30 @@ void DataMatrix<Real>::become_part(const CellRange& range) {
     const Index here = is_sparse() ? columns().cols : dense().cols();
     require(here == range.count, "a part of {} cells must hold as many, got {}", range.count, here);
     Communicator& ranks = communicator();
-    if (!is_sparse()) {
-        const CellRange share = share_of_rank(range.all, ranks);
-        require(range == share,
-                "a rank must hold the cells of its share where values are dense, {} from cell {} on, got {} "
-                "from {}",
-                share.count, share.first + 1, range.count, range.first + 1);
-        part_ = Part{.range = range, .ranks = &ranks, .all_entries = dense().rows() * range.all};
-        part_->squared_norm = sum_over_blocks(squared_sum_of<Real>);
-        return;
+    const CellRange share = share_of_rank(range.all, ranks);
+    require(range == share, "a rank must hold the cells of its share, {} from cell {} on, got {} from {}",
+            share.count, share.first + 1, range.count, range.first + 1);
+    part_ = Part{.range = range, .ranks = &ranks, .all_entries = features() * range.all};
+    if (is_sparse()) {
+        part_->all_entries = 0;
+        for (const std::int64_t entries : gather_one(ranks, columns().nonzeros())) {
+            part_->all_entries += entries;
+        }
     }
-    Part part{.range = range, .ranks = &ranks};
-    const std::vector<std::int64_t> entries = gather_one(ranks, columns().nonzeros());
-    std::int64_t before = 0; // those of ranks before this one
-    for (int r = 0; r < ranks.size(); ++r) {
-        before += r < ranks.rank() ? entries[r] : 0;
-        part.all_entries += entries[r];
-    }
-    part.squared_norm = squared_sum_of_all(ranks, columns().value.data(), columns().nonzeros(), before);
-    part_ = part;
+    part_->squared_norm = sum_over_blocks(squared_sum<Real>);
 }
 
 template <RealNumber Real>
-double DataMatrix<Real>::sum_over_blocks(double (*of)(const DenseView<Real>&)) const {
-    const DenseView<Real> X = dense();
+double DataMatrix<Real>::sum_over_blocks(double (*of)(const Real*, Index)) const {
+    const Real* const values = is_sparse() ? columns().value.data() : dense().data();
+    const auto place = [&](Index cell) -> Index {
+        return is_sparse() ? columns().start[cell] : cell * features();
+    };
     const Matrix sum =
         sum_over_cells<double>(ranks(), cells(), 1, 1, [&](const BlockSlab& slab, const BlockNode& node) {
             const double of_node = sum_of_node<double>(node, node.past - node.first, [&](Index b) {
-                const Index first = slab.begin(b);
-                return of(DenseView<Real>(X.data() + first * X.rows(), X.rows(), slab.end(b) - first));
+                const Index first = place(slab.begin(b));
+                return of(values + first, place(slab.end(b)) - first);
             });
             return Matrix::Constant(1, 1, of_node).eval();
         });
@@ -232,15 +211,16 @@ std::int64_t DataMatrix<Real>::nonzeros() const {
 template <RealNumber Real>
 DenseMatrix<Real> DataMatrix<Real>::times_transposed(const DenseMatrix<Real>& H) const {
     assert(H.cols() == held().count);
-    if (is_sparse()) {
-        return times_sparse<Real>(H, view_of(std::get<Sparse>(data_).rows)).transpose();
-    }
     const Communicator& all = is_part() ? *part_->ranks : single_rank();
     const BlockShares shares = share(usual_blocks(cells()), all.size());
+    if (is_sparse() && shares.blocks.count() == 1) {
+        return times_sparse<Real>(H, rows()).transpose();
+    }
     const BlockSlab slab = shares.slab(all.rank());
     BlockSum<DenseMatrix<Real>> sum;
     for (const BlockNode& node : shares.nodes_of(all.rank())) {
-        sum.add(node.first, dense_times_transposed(dense(), H, slab, node));
+        sum.add(node.first, is_sparse() ? sparse_times_transposed(*this, H, slab, node)
+                                        : dense_times_transposed(dense(), H, slab, node));
     }
     return sum.empty() ? DenseMatrix<Real>::Zero(features(), H.rows()).eval() : sum.finish();
 }
@@ -314,10 +294,7 @@ double DataMatrix<Real>::squared_norm() const {
     if (is_part()) {
         return part_->squared_norm;
     }
-    if (is_sparse()) {
-        return squared_sum(columns().value.data(), static_cast<Index>(columns().value.size()));
-    }
-    return sum_over_blocks(squared_sum_of<Real>);
+    return sum_over_blocks(squared_sum<Real>);
 }
 
 template <RealNumber Real>
@@ -341,16 +318,7 @@ Vector DataMatrix<Real>::column_squared_norms() const {
 template <RealNumber Real>
 double DataMatrix<Real>::mean() const {
     const double entries = static_cast<double>(features()) * static_cast<double>(cells());
-    if (!is_sparse()) {
-        return sum_over_blocks(sum_of_values<Real>) / entries;
-    }
-    std::vector<double> sum{0.0};
-    sum_along_ranks<double>(ranks(), sum, 1, [&](Index, Index) {
-        for (const Real value : columns().value) {
-            sum[0] += static_cast<double>(value);
-        }
-    });
-    return sum[0] / entries;
+    return sum_over_blocks(is_sparse() ? sum_in_order<Real> : sum_of_values<Real>) / entries;
 }
 
 template class DataMatrix<float>;

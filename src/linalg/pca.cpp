@@ -21,8 +21,7 @@ constexpr double smallest_share = 1e-12;
 Matrix scatter_times(const DataMatrix<double>& X, const Vector& mean, const Matrix& Y,
                      DataProducts* products) {
     const auto cells = static_cast<double>(X.cells());
-    const Matrix normal =
-        products != nullptr ? products->normal_times(Y) : times_transposed_of_parts(X, X.transposed_times(Y));
+    const Matrix normal = products != nullptr ? products->normal_times(Y) : normal_times_of_parts(X, Y);
     return normal - cells * mean * (mean.transpose() * Y);
 }
 

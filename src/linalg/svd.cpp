@@ -41,7 +41,7 @@ Matrix normal_times(const DataMatrix<Real>& X, bool over_cells, const Matrix& Y)
         const DenseMatrix<Real> of_features = times_transposed_of_all<Real>(X, y.transpose());
         return transposed_times_of_all(X, of_features).transpose().template cast<double>();
     }
-    return times_transposed_of_parts(X, X.transposed_times(y)).template cast<double>();
+    return normal_times_of_parts(X, y).template cast<double>();
 }
 
 /// y ↦ XᵀX·y (cells) or XXᵀ·y (features). A small matrix is formed once, some columns of it at a time.

@@ -103,12 +103,13 @@ DenseMatrix<Real> half_gradient_W(const DenseMatrix<Real>& W, const DenseMatrix<
 
 namespace {
 
-/// Cell after cell, to what was there before.
+/// Of the cells [begin, end).
 template <class Real>
-void add_movement(const DenseMatrix<Real>& gradient, const ScalePenalty& penalty,
-                  const ScaleProducts<Real>& products, const DenseMatrix<Real>& H, double smoothness,
-                  Movement& sum) {
-    for (Index j = 0; j < H.cols(); ++j) {
+Movement movement_of_cells(const DenseMatrix<Real>& gradient, const ScalePenalty& penalty,
+                           const ScaleProducts<Real>& products, const DenseMatrix<Real>& H, double smoothness,
+                           Index begin, Index end) {
+    Movement sum;
+    for (Index j = begin; j < end; ++j) {
         const double shared =
             penalty.graph * static_cast<double>(products.degree[j]) + smoothness + penalty.anchor;
         for (Index k = 0; k < H.rows(); ++k) {
@@ -121,6 +122,7 @@ void add_movement(const DenseMatrix<Real>& gradient, const ScalePenalty& penalty
             }
         }
     }
+    return sum;
 }
 
 } // namespace
@@ -132,14 +134,15 @@ Movement movement_of_held(const DataMatrix<Real>& X, const ScalePenalty& penalty
     const DenseMatrix<Real> gradient = gradient_of_held(X, penalty, products, H, before, after);
     const double smoothness =
         (before != nullptr ? penalty.before : 0.0) + (after != nullptr ? penalty.after : 0.0);
-    Movement result;
-    if (!X.is_part()) {
-        add_movement(gradient, penalty, products, H, smoothness, result);
-        return result;
-    }
-    sum_along_ranks(X.ranks(), std::span(&result, 1), 1,
-                    [&](Index, Index) { add_movement(gradient, penalty, products, H, smoothness, result); });
-    return result;
+    const Matrix sum =
+        sum_over_cells<double>(X.ranks(), X.cells(), 2, 1, [&](const BlockSlab& slab, const BlockNode& node) {
+            const auto of_node = sum_of_node<Movement>(node, pieces_for_threads(1), [&](Index b) {
+                return movement_of_cells(gradient, penalty, products, H, smoothness, slab.begin(b),
+                                         slab.end(b));
+            });
+            return Matrix{{of_node.moved}, {of_node.size}};
+        });
+    return {sum(0, 0), sum(1, 0)};
 }
 
 template <class Real>
@@ -149,9 +152,7 @@ Movement movement_H(const ScalePenalty& penalty, const ScaleProducts<Real>& prod
     const DenseMatrix<Real> gradient = half_gradient_H(penalty, products, H, before, after);
     const double smoothness =
         (before != nullptr ? penalty.before : 0.0) + (after != nullptr ? penalty.after : 0.0);
-    Movement result;
-    add_movement(gradient, penalty, products, H, smoothness, result);
-    return result;
+    return movement_of_cells(gradient, penalty, products, H, smoothness, 0, H.cols());
 }
 
 template <class Real>

@@ -2,53 +2,95 @@
 #include "support/clouds.hpp"
 #include "support/thread_ranks.hpp"
 
+#include <pnmf/error.hpp>
 #include <pnmf/linalg/pca.hpp>
 #include <pnmf/linalg/svd.hpp>
+#include <pnmf/parallel.hpp>
 
 #include <gtest/gtest.h>
 
 namespace pnmf::test {
 namespace {
 
-/// `body` with the part of each rank; ranges of uneven length, one of them empty.
-void with_parts(const SparseMatrix<double>& all, const std::function<void(const DataMatrix<double>&)>& body) {
+constexpr Index eight_blocks = 5200; // cells
+
+/// `body` with the share of each rank.
+void with_shares(const SparseMatrix<double>& all,
+                 const std::function<void(const DataMatrix<double>&)>& body) {
     for (const int count : {1, 2, 3, 4, 7}) {
         SCOPED_TRACE(count);
         ThreadRanks ranks(count);
-        ranks.run([&](int r) {
-            const auto begin = [&](Index rank) {
-                return rank == 1 && count > 1 ? 0 : all.cols * rank * rank / (count * count);
-            };
-            const CellRange range{begin(r), begin(r + 1) - begin(r), all.cols};
+        ranks.run([&](int) {
+            const CellRange range = share_of_rank(all.cols, communicator());
             body(DataMatrix<double>(columns_of(all, range), range));
         });
     }
 }
 
-class CellsOfAll : public ::testing::Test {
+/// Of one block, which one rank has, or of several.
+class CellsOfAll : public ::testing::TestWithParam<Index> {
   protected:
-    SparseMatrix<double> values = sparse_cloud(331, 900, 0.25, 3); // more entries than a block of the norm
+    Index cells = GetParam();
+    SparseMatrix<double> values = sparse_cloud(131, cells, 0.25, 3);
     DataMatrix<double> whole{values};
+    Matrix H = uniform_cloud(5, cells, 1);
 };
 
-TEST_F(CellsOfAll, ProductsHaveTheBitsOfOneProcess) {
-    const Matrix H = uniform_cloud(5, 900, 1);
-    const Matrix W = uniform_cloud(331, 5, 2);
+INSTANTIATE_TEST_SUITE_P(Blocks, CellsOfAll, ::testing::Values(Index{900}, eight_blocks));
+
+TEST_P(CellsOfAll, ProductsHaveTheBitsOfOneProcess) {
+    const Matrix W = uniform_cloud(131, 5, 2);
     const Matrix XHt = whole.times_transposed(H);
     const Matrix WtX = whole.transposed_times(W);
-    with_parts(values, [&](const DataMatrix<double>& X) {
+    with_shares(values, [&](const DataMatrix<double>& X) {
         EXPECT_EQ(times_transposed_of_all(X, H), XHt);
         EXPECT_EQ(transposed_times_of_all(X, W), WtX);
     });
 }
 
-TEST_F(CellsOfAll, ColumnsAreGatheredOnEveryRankOrOnOne) {
-    const DenseMatrix<float> H = uniform_cloud(5, 900, 1).cast<float>();
-    with_parts(values, [&](const DataMatrix<double>& X) {
+TEST_P(CellsOfAll, ProductsAreThoseOfThePlainMatrix) {
+    const Matrix plain = to_dense(view_of(values));
+    const Matrix Y = uniform_cloud(131, 3, 2);
+    const double size = plain.norm();
+    for (const Index d : {1, 5}) { // one row is added cell by cell
+        const Matrix some = H.topRows(d);
+        EXPECT_LT((whole.times_transposed(some) - plain * some.transpose()).norm(),
+                  1e-12 * size * some.norm());
+    }
+    for (const Index m : {1, 3}) { // one column goes through the values once
+        const Matrix some = Y.leftCols(m);
+        const Matrix found = normal_times_of_parts(whole, some);
+        EXPECT_LT((found - plain * (plain.transpose() * some)).norm(), 1e-12 * size * size * some.norm());
+        with_shares(values,
+                    [&](const DataMatrix<double>& X) { EXPECT_EQ(normal_times_of_parts(X, some), found); });
+    }
+    EXPECT_NEAR(whole.squared_norm(), plain.squaredNorm(), 1e-12 * plain.squaredNorm());
+    EXPECT_NEAR(whole.mean(), plain.mean(), 1e-12);
+}
+
+TEST_P(CellsOfAll, ProductsDoNotDependOnThreads) {
+    const Matrix y = uniform_cloud(131, 1, 2);
+    const int before = thread_count();
+    std::vector<Matrix> sums;
+    for (const int threads : {1, 3}) {
+        set_thread_count(threads);
+        sums.push_back(whole.times_transposed(H));
+        sums.push_back(whole.times_transposed(H.topRows(1)));
+        sums.push_back(normal_times_of_parts(whole, y));
+    }
+    set_thread_count(before);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(sums[i], sums[i + 3]);
+    }
+}
+
+TEST_P(CellsOfAll, ColumnsAreGatheredOnEveryRankOrOnOne) {
+    const DenseMatrix<float> H = this->H.cast<float>();
+    with_shares(values, [&](const DataMatrix<double>& X) {
         const DenseMatrix<float> here = held_columns(X, H);
         EXPECT_EQ(here, H.middleCols(X.held().first, X.held().count));
         EXPECT_EQ(gather_cells(X, here), H);
-        DenseMatrix<float> sent = X.ranks().rank() == 0 ? H : DenseMatrix<float>::Zero(5, 900);
+        DenseMatrix<float> sent = X.ranks().rank() == 0 ? H : DenseMatrix<float>::Zero(5, cells);
         columns_from_first(X, sent);
         EXPECT_EQ(sent, H);
         const int last = X.ranks().size() - 1;
@@ -56,19 +98,18 @@ TEST_F(CellsOfAll, ColumnsAreGatheredOnEveryRankOrOnOne) {
     });
 }
 
-TEST_F(CellsOfAll, NormMeanAndSizesAreThoseOfAll) {
-    ASSERT_GT(whole.nonzeros(), 1 << 16);
-    with_parts(values, [&](const DataMatrix<double>& X) {
+TEST_P(CellsOfAll, NormMeanAndSizesAreThoseOfAll) {
+    with_shares(values, [&](const DataMatrix<double>& X) {
         EXPECT_EQ(X.squared_norm(), whole.squared_norm());
         EXPECT_EQ(X.mean(), whole.mean());
         EXPECT_EQ(X.nonzeros(), whole.nonzeros());
-        EXPECT_EQ(X.cells(), 900);
+        EXPECT_EQ(X.cells(), cells);
     });
 }
 
-TEST_F(CellsOfAll, PrincipalComponentsHaveTheBitsOfOneProcess) {
+TEST_P(CellsOfAll, PrincipalComponentsHaveTheBitsOfOneProcess) {
     const PrincipalComponents expected = principal_components(whole, 6);
-    with_parts(values, [&](const DataMatrix<double>& X) {
+    with_shares(values, [&](const DataMatrix<double>& X) {
         const PrincipalComponents found = principal_components(X, 6);
         EXPECT_EQ(found.directions, expected.directions);
         EXPECT_EQ(found.variance, expected.variance);
@@ -77,17 +118,32 @@ TEST_F(CellsOfAll, PrincipalComponentsHaveTheBitsOfOneProcess) {
     });
 }
 
-TEST_F(CellsOfAll, SingularVectorsHaveTheBitsOfOneProcess) {
-    for (const Index features : {40, 331, 1200}) { // decomposed whole, over features, over cells
-        const SparseMatrix<double> X = sparse_cloud(features, 900, 0.05, 8);
+TEST(SingularVectors, HaveTheBitsOfOneProcess) {
+    struct Size {
+        Index features;
+        Index cells;
+    };
+    // Decomposed whole, over features and over cells; over features where cells are several blocks, too.
+    for (const auto& [features, cells] : {Size{40, 900}, {331, 900}, {1200, 900}, {600, eight_blocks}}) {
+        SCOPED_TRACE(features);
+        const SparseMatrix<double> X = sparse_cloud(features, cells, 0.05, 8);
         const TruncatedSvd expected = truncated_svd(DataMatrix<double>(X), 4);
-        with_parts(X, [&](const DataMatrix<double>& part) {
+        with_shares(X, [&](const DataMatrix<double>& part) {
             const TruncatedSvd found = truncated_svd(part, 4);
             EXPECT_EQ(found.U, expected.U);
             EXPECT_EQ(found.S, expected.S);
             EXPECT_EQ(found.V, expected.V);
         });
     }
+}
+
+TEST(SparseParts, MustBeSharesOfTheirRanks) {
+    const SparseMatrix<double> values = sparse_cloud(13, eight_blocks, 0.25, 3);
+    ThreadRanks ranks(2);
+    ranks.run([&](int r) {
+        const CellRange odd{r == 0 ? 0 : 2601, r == 0 ? 2601 : 2599, eight_blocks};
+        EXPECT_THROW(DataMatrix<double>(columns_of(values, odd), odd), InputError);
+    });
 }
 
 } // namespace

@@ -1,3 +1,4 @@
+#include "linalg/cell_blocks.hpp"
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/parallel.hpp>
@@ -74,23 +75,44 @@ TYPED_TEST(DataMatrixOf, SeveralProductsAtOnceAreTheSingleOnes) {
     }
 }
 
-TYPED_TEST(DataMatrixOf, SparseProductsInPartsHaveTheBitsOfSumsInOrder) {
-    // H and W larger than a part of 2¹⁹ bytes, and a last part that is not full.
-    const auto X = random_matrix<TypeParam>(300, 9000, 0.02, 4);
-    const auto H = random_matrix<TypeParam>(21, 9000, 1.0, 5);
-    const DataMatrix<TypeParam> data(sparsify(X));
-    const DataMatrix<TypeParam> turned(sparsify(DenseMatrix<TypeParam>(X.transpose())));
-    DenseMatrix<TypeParam> plain = DenseMatrix<TypeParam>::Zero(300, 21);
+/// X·Hᵀ over the cells [begin, end), cell after cell.
+template <class Real>
+DenseMatrix<Real> product_in_order(const DenseMatrix<Real>& X, const DenseMatrix<Real>& H, Index begin,
+                                   Index end) {
+    DenseMatrix<Real> plain = DenseMatrix<Real>::Zero(X.rows(), H.rows());
     for (Index i = 0; i < X.rows(); ++i) {
-        for (Index j = 0; j < X.cols(); ++j) {
+        for (Index j = begin; j < end; ++j) {
             for (Index k = 0; k < H.rows(); ++k) {
-                const TypeParam product = X(i, j) * H(k, j);
+                const Real product = X(i, j) * H(k, j);
                 plain(i, k) = plain(i, k) + product;
             }
         }
     }
-    EXPECT_EQ(data.times_transposed(H), plain);
-    EXPECT_EQ(turned.transposed_times(DenseMatrix<TypeParam>(H.transpose())).transpose(), plain);
+    return plain;
+}
+
+TYPED_TEST(DataMatrixOf, SparseProductsInPartsHaveTheBitsOfSumsInOrder) {
+    // H and W larger than a part of 2¹⁹ bytes, and a last part that is not full.
+    const auto X = random_matrix<TypeParam>(300, 9000, 0.02, 4);
+    const auto H = random_matrix<TypeParam>(21, 9000, 1.0, 5);
+    const DataMatrix<TypeParam> turned(sparsify(DenseMatrix<TypeParam>(X.transpose())));
+    EXPECT_EQ(turned.transposed_times(DenseMatrix<TypeParam>(H.transpose())).transpose(),
+              product_in_order<TypeParam>(X, H, 0, 9000));
+}
+
+TYPED_TEST(DataMatrixOf, SparseSumsOverCellsHaveTheBitsOfBlocksAddedAlongTheTree) {
+    const auto X = random_matrix<TypeParam>(300, 9000, 0.02, 4);
+    const DataMatrix<TypeParam> data(sparsify(X));
+    for (const Index d : {1, 21}) {
+        const auto H = random_matrix<TypeParam>(d, 9000, 1.0, 5);
+        const CellBlocks blocks = usual_blocks(9000);
+        ASSERT_GT(blocks.count(), 1);
+        BlockSum<DenseMatrix<TypeParam>> sum;
+        for (Index b = 0; b < blocks.count(); ++b) {
+            sum.add(b, product_in_order<TypeParam>(X, H, blocks.begin(b), blocks.end(b)));
+        }
+        EXPECT_EQ(data.times_transposed(H), sum.finish());
+    }
 }
 
 TYPED_TEST(DataMatrixOf, DataInSomeoneElsesMemoryStayThereAndGiveTheBitsOfACopy) {

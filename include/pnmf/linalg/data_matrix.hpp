@@ -35,8 +35,8 @@ class DataMatrix {
     /// rows are made here.
     explicit DataMatrix(DenseView<Real> dense);
     explicit DataMatrix(SparseView<Real> sparse);
-    /// The cells of a range alone; the ranks of `communicator()` have the others, and make theirs too. Of
-    /// dense data the range must be the share of the rank (`share_of_rank`), or InputError.
+    /// The cells of a range alone; the ranks of `communicator()` have the others, and make theirs too. The
+    /// range must be the share of the rank (`share_of_rank`), or InputError.
     DataMatrix(DenseMatrix<Real> dense, const CellRange& range);
     DataMatrix(DenseView<Real> dense, const CellRange& range);
     DataMatrix(SparseMatrix<Real> sparse, const CellRange& range);
@@ -54,8 +54,8 @@ class DataMatrix {
     /// bodies of `parallel_for` do: the others would be waited for in vain.
     Communicator& ranks() const;
 
-    /// Wᵀ·X of dense values is made so many cells at a time, on which its last bits may depend: for cells that
-    /// are some of another matrix, as many as there.
+    /// Wᵀ·X of dense values is made so many cells at a time, on which its last bits may depend: for cells
+    /// that are some of another matrix, as many as there.
     void set_panel(Index cells) { panel_ = cells; }
 
     /// X·Hᵀ, p × d. H is d × n. Cost 2pnd, or 2d for each entry stored.
@@ -98,8 +98,8 @@ class DataMatrix {
     };
 
     void become_part(const CellRange& range);
-    /// Σ of(values, count) over blocks of cells of dense data, along the tree, of all ranks.
-    double sum_over_blocks(double (*of)(const DenseView<Real>&)) const;
+    /// Σ of(values, count) over blocks of cells, along the tree, of all ranks.
+    double sum_over_blocks(double (*of)(const Real*, Index)) const;
 
     std::variant<DenseMatrix<Real>, BorrowedDense, Sparse> data_;
     std::optional<Part> part_;

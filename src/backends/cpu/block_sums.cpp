@@ -1,60 +1,17 @@
 #include "backends/cpu/block_sums.hpp"
 
 #include "backends/cpu/gradient_terms.hpp"
-#include "linalg/aligned_room.hpp"
 #include "linalg/cell_sums.hpp"
 #include "linalg/dense_product.hpp"
-#include "linalg/gather_columns.hpp"
+#include "linalg/sparse_block_product.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
-#include <array>
 
 namespace pnmf {
 namespace {
-
-constexpr Index sparse_features = 256; ///< that one thread computes at a time
-
-/// `rows` are the columns of Xᵀ.
-template <class Real>
-DenseMatrix<Real> sparse_times_transposed(const SparseView<Real>& rows, const DenseMatrix<Real>& H,
-                                          const BlockSlab& slab, const BlockNode& node) {
-    DenseMatrix<Real> result(H.rows(), rows.cols);
-    const auto* const cells = rows.row.data();
-    parallel_blocks(rows.cols, sparse_features, [&](Index begin, Index end) {
-        std::array<std::int64_t, sparse_features> next{};
-        std::array<GatherRun<Real>, sparse_features> runs{};
-        for (Index i = begin; i < end; ++i) {
-            next[i - begin] =
-                std::lower_bound(cells + rows.start[i], cells + rows.start[i + 1], slab.begin(node.first)) -
-                cells;
-        }
-        const LinedColumns<Real> columns(H.rows(), std::min(slab.blocks.size, H.cols()));
-        BlockSum<DenseMatrix<Real>> sum;
-        for (Index b = node.first; b < node.past; ++b) {
-            const Index count = slab.end(b) - slab.begin(b);
-            for (Index j = 0; j < count; ++j) {
-                Eigen::Map<DenseVector<Real>>(columns.column(j), H.rows()) = H.col(slab.begin(b) + j);
-            }
-            DenseMatrix<Real> part = DenseMatrix<Real>::Zero(H.rows(), end - begin);
-            for (Index i = begin; i < end; ++i) {
-                const auto first = next[i - begin];
-                const auto last =
-                    std::lower_bound(cells + first, cells + rows.start[i + 1], slab.end(b)) - cells;
-                runs[i - begin] = {cells + first, rows.value.data() + first, last - first,
-                                   part.col(i - begin).data()};
-                next[i - begin] = last;
-            }
-            gather_runs<Real>(columns.data(), H.rows(), columns.stride(), count,
-                              std::span(runs.data(), static_cast<std::size_t>(end - begin)), slab.begin(b));
-            sum.add(b, std::move(part));
-        }
-        result.middleCols(begin, end - begin) = sum.finish();
-    });
-    return result.transpose();
-}
 
 template <class Real>
 DenseMatrix<Real> stacked_rows(std::span<const DenseMatrix<Real>> matrices) {
@@ -125,7 +82,7 @@ std::vector<DenseMatrix<Real>> times_transposed(const DataMatrix<Real>& X,
     }
     if (X.is_sparse()) {
         for (const DenseMatrix<Real>& one : H) {
-            result.push_back(sparse_times_transposed(X.rows(), one, slab, node));
+            result.push_back(sparse_times_transposed(X, one, slab, node));
         }
         return result;
     }

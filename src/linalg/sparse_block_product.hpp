@@ -1,0 +1,100 @@
+#pragma once
+
+#include "linalg/aligned_room.hpp"
+#include "linalg/cell_sums.hpp"
+#include "linalg/gather_columns.hpp"
+
+#include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/types.hpp>
+
+#include <algorithm>
+#include <array>
+
+/// Products of sparse data that are sums over cells: block by block, and blocks added along the tree.
+namespace pnmf {
+
+/// Σ_j h_j·x_j over the blocks of a node, p × 1; h(j) is asked for once for each cell, in ascending order. X
+/// has the cells of the slab. Entries of a cell are added where they belong, in the order of the cells.
+template <class Real, class Factor>
+DenseMatrix<Real> sum_of_sparse_cells(const SparseView<Real>& X, const BlockSlab& slab, const BlockNode& node,
+                                      const Factor& h) {
+    return sum_of_node<DenseMatrix<Real>>(node, pieces_for_threads(1), [&](Index b) {
+        DenseMatrix<Real> sum = DenseMatrix<Real>::Zero(X.rows, 1);
+        Real* const at = sum.data();
+        for (Index j = slab.begin(b); j < slab.end(b); ++j) {
+            const Real factor = h(j);
+            for (auto e = X.start[j]; e < X.start[j + 1]; ++e) {
+                at[X.row[e]] += X.value[e] * factor;
+            }
+        }
+        return sum;
+    });
+}
+
+/// X·Hᵀ over the blocks of a node, p × d. X and H have the cells of the slab. Cost 2d for each entry.
+template <class Real>
+DenseMatrix<Real> sparse_times_transposed(const DataMatrix<Real>& X, const DenseMatrix<Real>& H,
+                                          const BlockSlab& slab, const BlockNode& node) {
+    if (H.rows() == 1) {
+        return sum_of_sparse_cells(X.columns(), slab, node, [&](Index j) { return H(0, j); });
+    }
+    constexpr Index features = 256; // that one thread computes at a time
+    const SparseView<Real> rows = X.rows();
+    DenseMatrix<Real> result(H.rows(), rows.cols);
+    const auto* const cells = rows.row.data();
+    parallel_blocks(rows.cols, features, [&](Index begin, Index end) {
+        std::array<std::int64_t, features> next{};
+        std::array<GatherRun<Real>, features> runs{};
+        for (Index i = begin; i < end; ++i) {
+            next[i - begin] =
+                std::lower_bound(cells + rows.start[i], cells + rows.start[i + 1], slab.begin(node.first)) -
+                cells;
+        }
+        const LinedColumns<Real> columns(H.rows(), std::min(slab.blocks.size, H.cols()));
+        BlockSum<DenseMatrix<Real>> sum;
+        for (Index b = node.first; b < node.past; ++b) {
+            const Index count = slab.end(b) - slab.begin(b);
+            for (Index j = 0; j < count; ++j) {
+                Eigen::Map<DenseVector<Real>>(columns.column(j), H.rows()) = H.col(slab.begin(b) + j);
+            }
+            DenseMatrix<Real> part = DenseMatrix<Real>::Zero(H.rows(), end - begin);
+            for (Index i = begin; i < end; ++i) {
+                const auto first = next[i - begin];
+                const auto last =
+                    std::lower_bound(cells + first, cells + rows.start[i + 1], slab.end(b)) - cells;
+                runs[i - begin] = {cells + first, rows.value.data() + first, last - first,
+                                   part.col(i - begin).data()};
+                next[i - begin] = last;
+            }
+            gather_runs<Real>(columns.data(), H.rows(), columns.stride(), count,
+                              std::span(runs.data(), static_cast<std::size_t>(end - begin)), slab.begin(b));
+            sum.add(b, std::move(part));
+        }
+        result.middleCols(begin, end - begin) = sum.finish();
+    });
+    return result.transpose();
+}
+
+/// X·(Xᵀ·y) over the blocks of a node, p × 1 for y p × 1, going through X once.
+template <class Real>
+DenseMatrix<Real> sparse_normal_times(const SparseView<Real>& X, const DenseMatrix<Real>& y,
+                                      const BlockSlab& slab, const BlockNode& node) {
+    const Real* const factor = y.data();
+    return sum_of_sparse_cells(X, slab, node, [&](Index j) {
+        Real sums[4] = {}; // one after the other each would wait for the last
+        auto e = X.start[j];
+        const auto end = X.start[j + 1];
+        for (; e + 4 <= end; e += 4) {
+            for (Index lane = 0; lane < 4; ++lane) {
+                sums[lane] += X.value[e + lane] * factor[X.row[e + lane]];
+            }
+        }
+        for (; e < end; ++e) {
+            sums[0] += X.value[e] * factor[X.row[e]];
+        }
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    });
+}
+
+} // namespace pnmf
