@@ -119,16 +119,17 @@ PNMF_INSTANTIATE(double)
 
 template <class Real>
 void multiply_lists(const NeighborLists& lists, const EdgeWeight& edge_weight, const DenseMatrix<Real>& H,
-                    DenseMatrix<Real>& HA, DenseVector<Real>& degree) {
-    const Index n = lists.cells();
-    HA.resize(H.rows(), n);
-    degree.resize(n);
-    over_cells(n, H.rows() * lists.start[n], [&](Index begin, Index end) {
+                    Index first_cell, Index count, DenseMatrix<Real>& HA, DenseVector<Real>& degree) {
+    check_columns(lists, H.cols());
+    HA.resize(H.rows(), count);
+    degree.resize(count);
+    const std::int64_t* const start = lists.start.data() + first_cell;
+    over_cells(count, H.rows() * (start[count] - start[0]), [&](Index begin, Index end) {
         std::vector<Real> weight;
         std::vector<Index> first{0};
         for (Index j = begin; j < end; ++j) {
             double sum = 0.0;
-            for (auto e = lists.start[j]; e < lists.start[j + 1] && edge_weight.joins(lists.length[e]); ++e) {
+            for (auto e = start[j]; e < start[j + 1] && edge_weight.joins(lists.length[e]); ++e) {
                 const double one = edge_weight.of_edge(lists.length[e]);
                 weight.push_back(static_cast<Real>(one));
                 sum += one;
@@ -140,15 +141,16 @@ void multiply_lists(const NeighborLists& lists, const EdgeWeight& edge_weight, c
         std::vector<GatherRun<Real>> runs;
         for (Index j = begin; j < end; ++j) {
             const Index at = first[static_cast<std::size_t>(j - begin)];
-            runs.push_back({lists.cell.data() + lists.start[j], weight.data() + at,
+            runs.push_back({lists.cell.data() + start[j], weight.data() + at,
                             first[static_cast<std::size_t>(j - begin) + 1] - at, HA.col(j).data()});
         }
         gather_runs<Real>(H.data(), H.rows(), H.rows(), H.cols(), runs);
     });
 }
 
-template void multiply_lists(const NeighborLists&, const EdgeWeight&, const Matrix&, Matrix&, Vector&);
-template void multiply_lists(const NeighborLists&, const EdgeWeight&, const DenseMatrix<float>&,
+template void multiply_lists(const NeighborLists&, const EdgeWeight&, const Matrix&, Index, Index, Matrix&,
+                             Vector&);
+template void multiply_lists(const NeighborLists&, const EdgeWeight&, const DenseMatrix<float>&, Index, Index,
                              DenseMatrix<float>&, DenseVector<float>&);
 
 ListScale::ListScale(std::shared_ptr<const NeighborLists> lists, std::shared_ptr<const ListWeights> weights)

@@ -45,11 +45,11 @@ template <class Real>
 DenseMatrix<Real> times_adjacency(const MultiscaleGraph::Scale& graph, const DenseMatrix<Real>& H,
                                   Index first, Index count);
 
-/// H·A(ε) and the degrees of all cells in one go, without holding the weights: those of a few cells at a
-/// time. The same bits as `times_adjacency` and `degrees` of the scale.
+/// H·A(ε) and the degrees of `count` cells, from `first` on, without holding the weights: those of a few
+/// cells at a time. The same bits as `times_adjacency` and `degrees` of the scale. H has all cells.
 template <class Real>
 void multiply_lists(const NeighborLists& lists, const EdgeWeight& edge_weight, const DenseMatrix<Real>& H,
-                    DenseMatrix<Real>& HA, DenseVector<Real>& degree);
+                    Index first, Index count, DenseMatrix<Real>& HA, DenseVector<Real>& degree);
 
 /// Entry r of cell j joins it to the r-th cell of its list.
 class ListScale final : public MultiscaleGraph::Scale {

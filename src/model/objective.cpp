@@ -4,6 +4,7 @@
 #include "linalg/cell_sums.hpp"
 #include "linalg/cells_of_all.hpp"
 
+#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/model/objective.hpp>
 
@@ -139,12 +140,16 @@ DenseMatrix<Real> gram_of_columns(const DenseMatrix<Real>& M) {
 template <class Real>
 ScaleProducts<Real> scale_products(const Problem<Real>& problem, Index t, const DenseMatrix<Real>& W,
                                    const DenseMatrix<Real>& H) {
-    const auto graph = problem.graph->at(problem.epsilon[t]);
     const CellRange held = problem.X->held();
-    ScaleProducts<Real> products{problem.X->transposed_times(W), gram_of_columns(W),
-                                 problem.X->is_part() ? times_adjacency(*graph, H, held.first, held.count)
-                                                      : graph->times_adjacency(H),
-                                 graph->degrees().segment(held.first, held.count).template cast<Real>()};
+    ScaleProducts<Real> products{problem.X->transposed_times(W), gram_of_columns(W), {}, {}};
+    if (const auto* neighbors = dynamic_cast<const SparseMultiscaleGraph*>(problem.graph)) {
+        multiply_lists(neighbors->lists(), EdgeWeight(problem.epsilon[t], neighbors->alpha()), H, held.first,
+                       held.count, products.HA, products.degree);
+    } else {
+        const auto graph = problem.graph->at(problem.epsilon[t]);
+        products.HA = graph->times_adjacency(H).middleCols(held.first, held.count);
+        products.degree = graph->degrees().segment(held.first, held.count).template cast<Real>();
+    }
     weigh(products, problem.at(t).fit);
     return products;
 }

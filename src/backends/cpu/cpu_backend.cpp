@@ -97,7 +97,7 @@ class CpuBackend final : public Backend<Real> {
         over_moving([&](Index t) {
             if (neighbors != nullptr) {
                 multiply_lists(neighbors->lists(), EdgeWeight(problem_.epsilon[t], neighbors->alpha()),
-                               moving_->H[t], products_[t].HA, products_[t].degree);
+                               moving_->H[t], 0, problem_.cells(), products_[t].HA, products_[t].degree);
                 return;
             }
             const auto graph = problem_.graph->at(problem_.epsilon[t]);
