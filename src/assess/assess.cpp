@@ -36,10 +36,14 @@ double silhouette_of(const Matrix& H, const std::vector<Index>& clusters) {
     return kinds.size() < 2 ? none : mean_silhouette(H, clusters);
 }
 
-/// Scales that are held and worked on at once: embedding and a copy of each.
-Index scales_together(const Matrix& H, double room) {
-    return std::clamp(static_cast<Index>(room / (2.0 * sizeof(double) * static_cast<double>(H.size() + 1))),
-                      Index{1}, Index{16});
+Index cells_of(const Embeddings& embedding, const Matrix& here) {
+    return embedding.divided() ? embedding.held().all : here.cols();
+}
+
+/// Scales that are held and worked on at once: embedding, d × n, and a copy of each.
+Index scales_together(Index rank, Index cells, double room) {
+    const double size = static_cast<double>(rank) * static_cast<double>(cells) + 1.0;
+    return std::clamp(static_cast<Index>(room / (2.0 * sizeof(double) * size)), Index{1}, Index{16});
 }
 
 void check(Index scales, const std::vector<double>& epsilon, const AssessOptions& options) {
@@ -59,8 +63,8 @@ Index chosen_count(Index scales, const Embeddings& embedding, const AssessOption
     }
     std::vector<Matrix> embeddings;
     for (const Index t : evenly_spaced(scales_for_count, scales)) {
-        const Matrix H = embedding.at(t);
-        embeddings.emplace_back(H(Eigen::all, probed_cells(H.cols(), options)));
+        const Matrix here = embedding.here(t);
+        embeddings.push_back(embedding.some(here, probed_cells(cells_of(embedding, here), options)));
     }
     const Index most = std::min(options.most_clusters, embeddings.front().cols() / 2);
     if (most < 2) {
@@ -161,22 +165,18 @@ std::vector<AssessedScale> assess_each(Index scales, const Embeddings& embedding
     const std::vector<Index> probed = evenly_spaced(options.probed_scales, scales);
     std::vector<AssessedScale> assessed(static_cast<std::size_t>(scales));
     clusters.resize(assessed.size());
-    std::vector<Matrix> group{embedding.at(0)}; // one reader, in ascending order
-    const Index cells = group.front().cols();
+    Matrix here = embedding.here(0);
+    const Index cells = cells_of(embedding, here);
     const Index starts = scales > 100 ? 1 : options.graph != nullptr && scales <= 40 ? 5 : 3;
     const ScaleAssessor assessor(k, starts, options);
-    const Matrix finest = unit_cells(assessor.probed_part(group.front()));
-    const Index together = scales_together(group.front(), options.room);
-    if (!is_mine(ranks, 0)) {
-        group.clear();
-    }
+    const Matrix finest = unit_cells(embedding.some(here, probed_cells(cells, options)));
+    const Index together = scales_together(here.rows(), cells, options.room);
+    here.resize(0, 0);
     for (Index first = 0; first * ranks.size() < scales; first += together) {
-        if (first > 0) {
-            group.clear();
-        }
+        std::vector<Matrix> group;
         // What is asked for now: `together` scales for each rank, by all ranks in the same order.
         const Index past = std::min(scales, (first + together) * ranks.size());
-        for (Index t = std::max<Index>(1, first * ranks.size()); t < past; ++t) {
+        for (Index t = first * ranks.size(); t < past; ++t) {
             Matrix H = embedding.on(dealt_to(ranks, t), t);
             if (is_mine(ranks, t)) {
                 group.push_back(std::move(H));

@@ -1,4 +1,5 @@
 #include "assess/embedding_parts.hpp"
+#include "assess/labels_on_owners.hpp"
 #include "assess/silhouette_table.hpp"
 #include "over_ranks.hpp"
 
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <utility>
 
 namespace pnmf {
@@ -28,14 +30,11 @@ constexpr Index starts_at_the_end = 5;
 /// The scales to try: evenly spaced, the finest among them, without those where the embedding has collapsed
 /// (`has_collapsed`).
 std::vector<Index> scales_to_try(Index scales, const Embeddings& embedding,
-                                 const ResolutionOptions& options) {
+                                 const std::vector<Index>& compared, const ResolutionOptions& options) {
     std::vector<Index> result;
     double finest = 0.0;
     for (const Index t : evenly_spaced(options.probed_scales, scales)) {
-        const Matrix H = embedding.at(t);
-        const Index n = H.cols();
-        const double rank = effective_rank(Matrix(
-            H(Eigen::all, random_subset(n, std::min(n, options.compared_cells), Random(options.seed)))));
+        const double rank = effective_rank(embedding.some(embedding.here(t), compared));
         finest = t == 0 ? rank : finest;
         if (t == 0 || !has_collapsed(rank, finest)) {
             result.push_back(t);
@@ -44,17 +43,20 @@ std::vector<Index> scales_to_try(Index scales, const Embeddings& embedding,
     return result;
 }
 
+std::vector<Index> some_cells(Index cells, Index most, std::uint64_t seed) {
+    return random_subset(cells, std::min(cells, most), Random(seed));
+}
+
 /// The clusters of every k at every probed scale, with what they are judged by. Ranks share these out; what
 /// judges them is then on every rank, the clusters themselves where they were found.
 class Search {
   public:
-    Search(std::vector<Index> scales, Index largest, const Embeddings& embedding, const NeighborLists& graph,
+    Search(Index scales, Index largest, const Embeddings& embedding, const NeighborLists& graph,
            const ResolutionOptions& options)
-        : scales_(std::move(scales)), largest_(largest), embedding_(embedding), graph_(graph),
-          options_(options) {
-        const Index n = graph.cells();
-        seen_ = random_subset(n, std::min(n, options.probed_cells), Random(options.seed));
-        compared_ = random_subset(n, std::min(n, options.compared_cells), Random(options.seed));
+        : largest_(largest), embedding_(embedding), graph_(graph), options_(options),
+          seen_(some_cells(graph.cells(), options.probed_cells, options.seed)),
+          compared_(some_cells(graph.cells(), options.compared_cells, options.seed)),
+          scales_(scales_to_try(scales, embedding, compared_, options)) {
         const Index tried = largest - 1;
         labels_.resize(scales_.size() * static_cast<std::size_t>(tried));
         modularity_.resize(tried, std::ssize(scales_));
@@ -111,21 +113,25 @@ class Search {
             found.stability = stability[found.clusters - 2];
             found.agreement = agreement(found.clusters);
         }
-        for (Index first = 0; first < std::ssize(counts); first += ranks_.size()) {
-            Matrix mine; // nobody clusters before all have their embedding
-            for (Index r = first; r < std::min(std::ssize(counts), first + ranks_.size()); ++r) {
-                Matrix H = embedding_.on(dealt_to(ranks_, r), result[r].scale);
-                if (is_mine(ranks_, r)) {
-                    mine = std::move(H);
-                }
-            }
-            if (const Index r = first + ranks_.rank(); r < std::ssize(counts)) {
-                result[r].labels = cluster(mine, counts[r], starts_at_the_end);
+        std::vector<Matrix> seen(counts.size());
+        for (Index r = 0; r < std::ssize(counts); ++r) {
+            Matrix H = embedding_.some(embedding_.here(result[r].scale), seen_);
+            if (is_mine(ranks_, r)) {
+                seen[r] = std::move(H);
             }
         }
+        std::vector<KMeansResult> found(counts.size());
+        const std::vector<Index> mine = mine_among(ranks_, std::ssize(counts));
+        parallel_for(std::ssize(mine), [&](Index i) {
+            found[mine[i]] = cluster(seen[mine[i]], counts[mine[i]], starts_at_the_end);
+        });
         for (Index r = 0; r < std::ssize(counts); ++r) {
+            const auto labels =
+                labels_of_all(embedding_.here(result[r].scale), {counts[r]}, r, {&found[r], 1});
+            result[r].labels.assign(labels.front().begin(), labels.front().end());
+            result[r].modularity = is_mine(ranks_, r) ? modularity(graph_, result[r].labels) : 0.0;
             broadcast_labels(ranks_, graph_.cells(), dealt_to(ranks_, r), result[r].labels);
-            result[r].modularity = modularity(graph_, result[r].labels);
+            broadcast(ranks_, std::span(&result[r].modularity, 1), dealt_to(ranks_, r));
         }
         return result;
     }
@@ -167,40 +173,61 @@ class Search {
         return count == 0 ? 1.0 : sum / static_cast<double>(count);
     }
 
-    /// k-means of the cells it may see; the others join the nearest centre.
-    std::vector<Index> cluster(const Matrix& H, Index k, Index starts) const {
-        const KMeansOptions options{
-            .clusters = k, .starts = starts, .seed = options_.seed, .exchanges = true};
-        if (std::ssize(seen_) == H.cols()) {
-            return kmeans(H, options).labels;
+    bool sees_all() const { return std::ssize(seen_) == graph_.cells(); }
+
+    /// k-means of the cells it may see.
+    KMeansResult cluster(const Matrix& seen, Index k, Index starts) const {
+        return kmeans(seen, {.clusters = k, .starts = starts, .seed = options_.seed, .exchanges = true});
+    }
+
+    /// Labels of all cells, those that k-means did not see by the nearest centre. Clustering i was found by
+    /// the rank that item first + i is dealt to, which gets its labels.
+    std::vector<std::vector<std::uint16_t>> labels_of_all(const Matrix& here,
+                                                          const std::vector<Index>& clusters, Index first,
+                                                          std::span<const KMeansResult> found) const {
+        std::vector<std::vector<std::uint16_t>> labels;
+        std::vector<Matrix> centres;
+        for (const KMeansResult& one : found) {
+            labels.emplace_back(one.labels.begin(), one.labels.end());
+            centres.push_back(one.centres);
         }
-        return nearest_centres(H, kmeans(H(Eigen::all, seen_), options).centres);
+        return sees_all() ? labels : LabelsOnOwners(embedding_, clusters, first).of(here, std::move(centres));
     }
 
     void cluster_scale(Index s) {
-        const Matrix H = embedding_.at(scales_[s]);
-        parts_.emplace_back(H(Eigen::all, compared_));
+        const Matrix here = embedding_.here(scales_[s]);
+        const Matrix seen = embedding_.some(here, seen_);
+        parts_.push_back(embedding_.some(here, compared_));
         if (s == 0) { // the finest scale is always among them
             finest_ = std::make_unique<SilhouetteTable>(unit_cells(parts_.front()));
         }
-        const std::vector<Index> mine = mine_among(ranks_, largest_ - 1, item(s, 2));
+        std::vector<Index> counts;
+        for (Index k = 2; k <= largest_; ++k) {
+            counts.push_back(k);
+        }
+        std::vector<KMeansResult> found(counts.size());
+        const std::vector<Index> mine = mine_among(ranks_, std::ssize(counts), item(s, 2));
         parallel_for(std::ssize(mine), [&](Index i) {
-            const Index k = mine[i] + 2;
-            const std::vector<Index> found = cluster(H, k, starts_while_searching);
-            modularity_(k - 2, s) = modularity(graph_, found);
-            silhouette_(k - 2, s) = finest_->mean(at(found, compared_));
-            labels_[static_cast<std::size_t>(item(s, k))].assign(found.begin(), found.end());
+            found[mine[i]] = cluster(seen, counts[mine[i]], starts_while_searching);
+        });
+        auto labels = labels_of_all(here, counts, item(s, 2), found);
+        parallel_for(std::ssize(mine), [&](Index i) {
+            const Index k = counts[mine[i]];
+            const std::vector<Index> one(labels[mine[i]].begin(), labels[mine[i]].end());
+            modularity_(k - 2, s) = modularity(graph_, one);
+            silhouette_(k - 2, s) = finest_->mean(at(one, compared_));
+            labels_[static_cast<std::size_t>(item(s, k))] = std::move(labels[mine[i]]);
         });
     }
 
-    std::vector<Index> scales_;
     Index largest_;
     const Embeddings& embedding_;
     const NeighborLists& graph_;
     const ResolutionOptions& options_;
     Communicator& ranks_ = communicator();
-    std::vector<Index> seen_;
-    std::vector<Index> compared_;
+    std::vector<Index> seen_;     ///< cells that k-means sees
+    std::vector<Index> compared_; ///< cells that silhouettes and resampling see
+    std::vector<Index> scales_;
     std::vector<Matrix> parts_; ///< the compared cells at each probed scale
     std::unique_ptr<SilhouetteTable> finest_;
     /// Of each item; here, or on another rank. There are hundreds of them, so that labels are kept short.
@@ -267,7 +294,7 @@ Resolutions find_resolutions(Index scales, const Embeddings& embedding, const Ne
                               .labels = std::vector<Index>(static_cast<std::size_t>(n), 0)});
         return result;
     }
-    Search search(scales_to_try(scales, embedding, options), largest, embedding, graph, options);
+    Search search(scales, largest, embedding, graph, options);
     const Index recommended = search.recommended_count();
     const Vector stability = search.stabilities();
     const std::vector<Index> counts = stable_counts(stability, recommended, options.most_resolutions);

@@ -57,8 +57,11 @@ Embeddings embeddings_of(const DataMatrix<Real>& X, const std::vector<DenseMatri
             return converted<double>(all);
         }
     };
-    return {[gather](Index t) { return gather(t, {}); },
-            [gather](Index t, int rank) { return gather(t, rank); }};
+    return Embeddings(
+        DividedEmbeddings{.held = X.held(),
+                          .here = [&H](Index t) { return converted<double>(H[static_cast<std::size_t>(t)]); },
+                          .all = [gather](Index t) { return gather(t, {}); },
+                          .on_one = [gather](Index t, int rank) { return gather(t, rank); }});
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "support/thread_ranks.hpp"
 
 #include <pnmf/assess/assess.hpp>
+#include <pnmf/assess/resolutions.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/persistence/neighbor_edges.hpp>
 
@@ -27,25 +28,54 @@ Matrix embedding(Index t) {
     return H;
 }
 
-/// The same of ranks that hold some of the cells each: they must ask for the same scale at the same time.
+/// Of ranks that hold some of the cells each; the first has none where there are several.
+CellRange held_cells() {
+    const Communicator& ranks = communicator();
+    const auto first = [&](int r) {
+        return ranks.size() == 1 ? cells * r : r == 0 ? 0 : cells * (r - 1) / (ranks.size() - 1);
+    };
+    return {first(ranks.rank()), first(ranks.rank() + 1) - first(ranks.rank()), cells};
+}
+
+Matrix embedding_here(Index t) {
+    return embedding(t).middleCols(held_cells().first, held_cells().count);
+}
+
+/// They must ask for the same scale at the same time.
 Matrix divided_embedding(Index t) {
     Communicator& ranks = communicator();
-    const auto first = [&](int r) { return cells * r / ranks.size(); };
-    const Index begin = first(ranks.rank());
-    const Matrix mine = embedding(t).middleCols(begin, first(ranks.rank() + 1) - begin);
-    std::vector<Index> counts;
-    for (int r = 0; r < ranks.size(); ++r) {
-        counts.push_back(mine.rows() * (first(r + 1) - first(r)));
-    }
+    const Matrix mine = embedding_here(t);
+    const std::vector<Index> counts = gather_one<Index>(ranks, mine.size());
     const std::vector<double> all = gather_to_all(
         ranks, std::span<const double>(mine.data(), static_cast<std::size_t>(mine.size())), counts);
     return Eigen::Map<const Matrix>(all.data(), mine.rows(), cells);
+}
+
+Embeddings divided_embeddings() {
+    const auto on_one = [](Index t, int rank) {
+        const Matrix H = divided_embedding(t);
+        return rank == communicator().rank() ? H : Matrix();
+    };
+    return Embeddings(DividedEmbeddings{held_cells(), embedding_here, divided_embedding, on_one});
 }
 
 /// Bit for bit: scores that were not computed are NaN.
 void expect_same_bits(const std::vector<double>& found, const std::vector<double>& expected) {
     ASSERT_EQ(found.size(), expected.size());
     EXPECT_EQ(std::memcmp(found.data(), expected.data(), found.size() * sizeof(double)), 0);
+}
+
+void expect_equal(const Resolutions& found, const Resolutions& expected) {
+    EXPECT_EQ(found.recommended, expected.recommended);
+    ASSERT_EQ(found.all.size(), expected.all.size());
+    for (std::size_t r = 0; r < expected.all.size(); ++r) {
+        const Resolution& one = found.all[r];
+        const Resolution& other = expected.all[r];
+        EXPECT_EQ(std::tuple(one.clusters, one.scale, one.labels, one.parent, one.share),
+                  std::tuple(other.clusters, other.scale, other.labels, other.parent, other.share));
+        expect_same_bits({one.modularity, one.stability, one.agreement},
+                         {other.modularity, other.stability, other.agreement});
+    }
 }
 
 void expect_equal(const Assessment& found, const Assessment& expected) {
@@ -57,16 +87,7 @@ void expect_equal(const Assessment& found, const Assessment& expected) {
     expect_same_bits(found.scores.resampling, expected.scores.resampling);
     expect_same_bits(found.scores.stability, expected.scores.stability);
     expect_same_bits(found.scores.combined, expected.scores.combined);
-    EXPECT_EQ(found.resolutions.recommended, expected.resolutions.recommended);
-    ASSERT_EQ(found.resolutions.all.size(), expected.resolutions.all.size());
-    for (std::size_t r = 0; r < expected.resolutions.all.size(); ++r) {
-        const Resolution& one = found.resolutions.all[r];
-        const Resolution& other = expected.resolutions.all[r];
-        EXPECT_EQ(std::tuple(one.clusters, one.scale, one.labels, one.parent, one.share),
-                  std::tuple(other.clusters, other.scale, other.labels, other.parent, other.share));
-        expect_same_bits({one.modularity, one.stability, one.agreement},
-                         {other.modularity, other.stability, other.agreement});
-    }
+    expect_equal(found.resolutions, expected.resolutions);
 }
 
 void expect_that_of_one_process(const AssessOptions& options, const std::vector<int>& counts) {
@@ -76,11 +97,7 @@ void expect_that_of_one_process(const AssessOptions& options, const std::vector<
         test::ThreadRanks ranks(count);
         ranks.run([&](int) {
             expect_equal(assess_scales(scales, embedding, {}, {}, options), expected);
-            const Embeddings divided(divided_embedding, [](Index t, int rank) {
-                const Matrix H = divided_embedding(t);
-                return rank == communicator().rank() ? H : Matrix();
-            });
-            expect_equal(assess_scales(scales, divided, {}, {}, options), expected);
+            expect_equal(assess_scales(scales, divided_embeddings(), {}, {}, options), expected);
         });
     }
 }
@@ -89,6 +106,21 @@ TEST(AssessOverRanks, FindsTheResolutionsOfOneProcess) {
     const NeighborLists graph =
         symmetric_lists(cells, neighbor_edges(Points(embedding(0)), {.neighbors = 6}).edges);
     expect_that_of_one_process({.graph = &graph, .probed_cells = 100}, {2, 3, 4});
+}
+
+TEST(AssessOverRanks, FindsTheResolutionsOfOneProcessWhereKMeansSeesSomeCells) {
+    const NeighborLists graph =
+        symmetric_lists(cells, neighbor_edges(Points(embedding(0)), {.neighbors = 6}).edges);
+    const ResolutionOptions options{.most_clusters = 9, .probed_cells = 80, .compared_cells = 60};
+    const Resolutions expected = find_resolutions(scales, embedding, graph, options);
+    for (const int count : {1, 2, 3, 7}) {
+        SCOPED_TRACE(count);
+        test::ThreadRanks ranks(count);
+        ranks.run([&](int) {
+            expect_equal(find_resolutions(scales, embedding, graph, options), expected);
+            expect_equal(find_resolutions(scales, divided_embeddings(), graph, options), expected);
+        });
+    }
 }
 
 TEST(AssessOverRanks, WithoutAGraphIsThatOfOneProcess) {

@@ -75,12 +75,12 @@ std::vector<double> cluster_stability(const std::vector<Matrix>& embeddings, Ind
 /// Clusters the cells at every scale by k-means, scores the scales, and recommends one: that whose
 /// clusters fit the finest embedding best, of equal ones the coarsest (docs/choosing-scales.md).
 ///
-/// Embeddings, d × n, are asked for in ascending order of t, at most twice each. `epsilon` and `deaths`
-/// (ascending) are of the scales and the H0 diagram; both empty where there are none.
-/// Costs some sweeps of a fit (benchmarks/results/growth.md): k-means with exchanges has 3 starts at
-/// each scale, 5 with a graph and up to 40 scales, 1 with more than 100 scales; silhouette and resampling see
-/// at most `probed_scales` scales, evenly spaced with the finest and the coarsest among them, and
-/// `probed_cells` cells. Does not depend on the number of threads.
+/// Embeddings, d × n, are asked for one at a time, and those of some scales several times. `epsilon` and
+/// `deaths` (ascending) are of the scales and the H0 diagram; both empty where there are none. Costs some
+/// sweeps of a fit (benchmarks/results/growth.md): k-means with exchanges has 3 starts at each scale, 5 with
+/// a graph and up to 40 scales, 1 with more than 100 scales; silhouette and resampling see at most
+/// `probed_scales` scales, evenly spaced with the finest and the coarsest among them, and `probed_cells`
+/// cells. Does not depend on the number of threads.
 Assessment assess_scales(Index scales, const Embeddings& embedding, const std::vector<double>& epsilon,
                          const std::vector<double>& deaths, const AssessOptions& options = {});
 

@@ -1,13 +1,23 @@
 #pragma once
 
 #include <pnmf/communicator.hpp>
+#include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/types.hpp>
 
 #include <concepts>
 #include <functional>
 #include <utility>
+#include <vector>
 
 namespace pnmf {
+
+/// Embeddings of which each rank holds some cells.
+struct DividedEmbeddings {
+    CellRange held;                           ///< by this rank
+    std::function<Matrix(Index)> here;        ///< of scale t, the columns of these
+    std::function<Matrix(Index)> all;         ///< of scale t, all columns, on every rank
+    std::function<Matrix(Index, int)> on_one; ///< of scale t on one rank; what others get is not looked at
+};
 
 /// Where the embeddings of a fit come from: H_t, d × n, one scale at a time. A function of t will do.
 ///
@@ -17,24 +27,31 @@ class Embeddings {
   public:
     template <class Function>
     requires std::convertible_to<Function, std::function<Matrix(Index)>> Embeddings(Function all)
-        : all_(std::move(all)) {} // NOLINT: a function stands for its values
-    /// `on_one(t, rank)`: on that rank alone; what it returns on others is not looked at.
-    Embeddings(std::function<Matrix(Index)> all, std::function<Matrix(Index, int)> on_one)
-        : all_(std::move(all)), on_one_(std::move(on_one)) {}
+        : parts_{{}, {}, std::move(all), {}} {} // NOLINT: a function stands for its values
+    explicit Embeddings(DividedEmbeddings parts) : parts_(std::move(parts)), divided_(true) {}
+
+    /// Whether each rank holds some cells.
+    bool divided() const { return divided_; }
+    /// The cells of this rank, where they are divided.
+    const CellRange& held() const { return parts_.held; }
 
     /// On every rank.
-    Matrix at(Index t) const { return all_(t); }
+    Matrix at(Index t) const { return parts_.all(t); }
     /// On one rank; empty on the others.
     Matrix on(int rank, Index t) const {
-        if (on_one_) {
-            return on_one_(t, rank);
+        if (divided_) {
+            return parts_.on_one(t, rank);
         }
-        return rank == communicator().rank() ? all_(t) : Matrix();
+        return rank == communicator().rank() ? at(t) : Matrix();
     }
+    /// The cells of this rank: all of them, unless they are divided.
+    Matrix here(Index t) const { return divided_ ? parts_.here(t) : at(t); }
+    /// The columns of some cells, ascending, on every rank. `here` is what this rank has of the scale.
+    Matrix some(const Matrix& here, const std::vector<Index>& cells) const;
 
   private:
-    std::function<Matrix(Index)> all_;
-    std::function<Matrix(Index, int)> on_one_;
+    DividedEmbeddings parts_;
+    bool divided_ = false;
 };
 
 } // namespace pnmf
