@@ -1,5 +1,6 @@
 #include "linalg/cell_blocks.hpp"
 #include "linalg/cells_of_all.hpp"
+#include "linalg/kernels/kernels.hpp"
 #include "model/objective_of_held.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
@@ -158,20 +159,28 @@ Movement movement_H(const ScalePenalty& penalty, const ScaleProducts<Real>& prod
 template <class Real>
 Movement movement_W(BasisForm form, const DenseMatrix<Real>& W, const DenseMatrix<Real>& XHt,
                     const DenseMatrix<Real>& HHt) {
-    const DenseMatrix<Real> gradient = half_gradient_W(W, XHt, HHt);
+    const auto& sums = kernels().of<Real>();
+    const Index p = W.rows();
+    const Index d = W.cols();
+    DenseMatrix<Real> factors(basis_columns, d);
+    DenseMatrix<Real> rest(p, std::min<Index>(basis_columns, d)); // XHᵀ − W·HHᵀ of some columns
     Movement result;
-    for (Index k = 0; k < W.cols(); ++k) {
-        const double q = HHt(k, k);
-        if (q <= 0.0) {
-            continue; // the row of H is zero: the column of W does not matter
+    for (Index first = 0; first < d; first += basis_columns) {
+        const Index count = std::min<Index>(basis_columns, d - first);
+        factors.topRows(count) = -HHt.middleCols(first, count).transpose();
+        sums.basis_rest({p, d, W.data(), XHt.data(), first, count, factors.data(), rest.data()}, true);
+        for (Index c = 0; c < count; ++c) {
+            const Index k = first + c;
+            const double q = HHt(k, k);
+            if (q <= 0.0) {
+                continue; // the row of H is zero: the column of W does not matter
+            }
+            double products[2];
+            sums.basis_products(W.col(k).data(), rest.col(c).data(), p, products);
+            const double along = form == BasisForm::unit_columns ? products[1] : 0.0;
+            result.moved += q * sums.basis_movement(W.col(k).data(), rest.col(c).data(), p, along, 1.0 / q);
+            result.size += q * products[0];
         }
-        const Vector w = W.col(k).template cast<double>();
-        Vector g = gradient.col(k).template cast<double>();
-        if (form == BasisForm::unit_columns) {
-            g -= w.dot(g) * w;
-        }
-        result.moved += q * (w - (w - g / q).cwiseMax(0.0)).squaredNorm();
-        result.size += q * w.squaredNorm();
     }
     return result;
 }

@@ -331,44 +331,6 @@ TEST_F(EveryKernelSet, FindsTheNearestCentreTheFirstAmongEquals) {
     }
 }
 
-template <class Real>
-void expect_eigens_columns() {
-    std::mt19937_64 random(9);
-    std::uniform_real_distribution<Real> draw(-1, 1);
-    for (const Kernels* set : kernels_of_processor()) {
-        for (const Index rows : {1, 2, 3, 4, 5, 7, 8, 9, 31, 64, 101}) {
-            const auto uniform = [&] {
-                return DenseMatrix<Real>(
-                    DenseMatrix<Real>::NullaryExpr(rows, 5, [&] { return draw(random); }));
-            };
-            DenseMatrix<Real> V = uniform();
-            DenseMatrix<Real> W = uniform();
-            DenseMatrix<Real> moved = uniform();
-            DenseMatrix<Real> expected = V.cwiseMax(Real{0});
-            for (Index k = 0; k < V.cols(); ++k) {
-                const Real square = set->of<Real>().positive_square(V.col(k).data(), rows);
-                ASSERT_EQ(square, expected.col(k).squaredNorm()) << set->name << ", " << rows;
-                ASSERT_EQ(V, (DenseMatrix<Real>(V.rows(), V.cols()) << V.leftCols(k), expected.col(k),
-                              V.rightCols(V.cols() - k - 1))
-                                 .finished());
-            }
-            const Real norm = Real(1.7);
-            const DenseMatrix<Real> before = W;
-            set->of<Real>().take_direction(norm, rows, V.col(1).data(), moved.col(1).data(), W.col(1).data());
-            const DenseVector<Real> direction = expected.col(1) / norm;
-            EXPECT_EQ(V.col(1), direction);
-            EXPECT_EQ(W.col(1), direction);
-            EXPECT_EQ(moved.col(1), direction - before.col(1));
-            EXPECT_EQ(W.col(2), before.col(2));
-        }
-    }
-}
-
-TEST_F(EveryKernelSet, AddsUpColumnsOfTheBasisAsEigenDoes) {
-    expect_eigens_columns<float>();
-    expect_eigens_columns<double>();
-}
-
 TEST(Kernels, TheBaselineIsAlwaysThereAndAnUnknownNameGivesTheBest) {
     const std::vector<const Kernels*> sets = kernels_of_processor();
     ASSERT_FALSE(sets.empty());

@@ -120,9 +120,57 @@ TEST(UpdateBasis, InBlocksOfColumnsIsOneColumnAfterTheOther) {
                 plain.col(k) = v.normalized();
             }
         }
+        const Matrix start = W;
         update_basis<double>(W, XHt, HHt);
         EXPECT_LT((W - plain).norm(), 1e-12) << "rank " << rank;
         EXPECT_EQ(W.col(rank - 1), plain.col(rank - 1)) << "a column without cells must stay";
+        update_basis<double>(W, XHt, HHt);
+        update_basis<double>(W, XHt, HHt);
+        Matrix at_once = start;
+        update_basis<double>(at_once, XHt, HHt, 3);
+        EXPECT_LT((W - at_once).norm(), 1e-12) << "rank " << rank;
+        update_basis<double>(at_once, XHt, HHt, 0);
+        EXPECT_LT((W - at_once).norm(), 1e-12) << "rank " << rank;
+    }
+}
+
+TEST(UpdateBasis, TakesDirectionsWhoseSquaresAreTooSmallForTheNumbers) {
+    const DenseMatrix<float> data = test::noisy_product(30, 40, 5).cast<float>();
+    const DenseMatrix<float> H = test::uniform_cloud(3, 40, 7).cast<float>();
+    const DenseMatrix<float> W = test::uniform_cloud(30, 3, 6).colwise().normalized().cast<float>();
+    const DenseMatrix<float> HHt = H * H.transpose();
+    DenseMatrix<float> usual = W;
+    update_basis<float>(usual, data * H.transpose(), HHt, 2);
+    DenseMatrix<float> small = W;
+    const float least = 1e-30F;
+    update_basis<float>(small, data * H.transpose() * least, HHt * least, 2);
+    EXPECT_LT((small - usual).norm(), 1e-5);
+}
+
+TEST(MovementW, IsThatOfProjectedGradientSteps) {
+    for (const Index rank : {1, 5, 20}) {
+        const Matrix W = test::uniform_cloud(61, rank, 6).colwise().normalized();
+        Matrix H = test::uniform_cloud(rank, 40, 7);
+        H.row(rank / 2).setZero();
+        const Matrix XHt = test::noisy_product(61, 40, 5) * H.transpose();
+        const Matrix HHt = H * H.transpose();
+        const Matrix gradient = half_gradient_W<double>(W, XHt, HHt);
+        for (const BasisForm form : {BasisForm::unit_columns, BasisForm::free}) {
+            Movement expected;
+            for (Index k = 0; k < rank; ++k) {
+                const double q = HHt(k, k);
+                if (q > 0.0) {
+                    const Vector w = W.col(k);
+                    Vector g = gradient.col(k);
+                    g -= form == BasisForm::unit_columns ? Vector(w.dot(g) * w) : Vector::Zero(w.size());
+                    expected.moved += q * (w - (w - g / q).cwiseMax(0.0)).squaredNorm();
+                    expected.size += q * w.squaredNorm();
+                }
+            }
+            const Movement moved = movement_W<double>(form, W, XHt, HHt);
+            EXPECT_NEAR(moved.moved, expected.moved, 1e-12 * expected.size) << rank;
+            EXPECT_NEAR(moved.size, expected.size, 1e-12 * expected.size) << rank;
+        }
     }
 }
 

@@ -252,9 +252,7 @@ class CpuBackend final : public Backend<Real> {
             const double weight = penalties_[first + i].fit;
             const DenseMatrix<Real> HHt = gram_of_rows(H[i], slab_, all_);
             moved[first + i] = weight * movement_W(BasisForm::unit_columns, W[i], XHt[i], HHt);
-            for (Index pass = 0; pass < passes; ++pass) {
-                update_basis(W[i], XHt[i], HHt);
-            }
+            update_basis(W[i], XHt[i], HHt, passes);
             products_[first + i].WtW = gram_of_columns(W[i]);
         }
         std::vector<DenseMatrix<Real>> WtX =

@@ -226,9 +226,7 @@ class RankBackend final : public Backend<Real> {
             const DenseMatrix<Real>& XHt = sums[2 * i];
             const DenseMatrix<Real>& HHt = sums[2 * i + 1];
             moved[t] = penalties_[t].fit * movement_W(BasisForm::unit_columns, W, XHt, HHt);
-            for (Index pass = 0; pass < passes; ++pass) {
-                update_basis(W, XHt, HHt);
-            }
+            update_basis(W, XHt, HHt, passes);
             products_[t].WtW = gram_of_columns(W);
         });
         send_bases(first, past, moved);

@@ -130,6 +130,23 @@ struct StepLengths {
     double* size;
 };
 
+/// Columns of W that are stepped on together.
+inline constexpr std::ptrdiff_t basis_columns = 4;
+
+/// Columns [first, first + count) of W, at most `basis_columns` of them, one step on each in turn
+/// (backends/cpu/basis_step.hpp). W and XHt are rows × rank.
+template <class Real>
+struct BasisBlock {
+    std::ptrdiff_t rows;
+    std::ptrdiff_t rank;
+    const Real* W;
+    const Real* XHt;
+    std::ptrdiff_t first;
+    std::ptrdiff_t count;
+    const Real* factors; ///< of column j of W for the c-th of these: factors[basis_columns·j + c]
+    Real* rest;          ///< rows × count
+};
+
 /// Sums over the components of one scale and their least entries of H, `stride` numbers from row to row.
 template <class Real>
 struct ComponentAdder {
@@ -172,10 +189,17 @@ struct KernelsOf {
     void (*gather)(const GatherFrom<Real>& from, const GatherRun<Real>* runs, std::ptrdiff_t count);
     /// Cells [begin, end), at most `chain_lanes`.
     void (*chain)(const ChainArguments<Real>& in, std::ptrdiff_t begin, std::ptrdiff_t end, Real* room);
-    /// v ← max(v, 0); returns ‖v‖².
-    Real (*positive_square)(Real* v, std::ptrdiff_t count);
-    /// v ← v / norm, moved ← v − w, w ← v.
-    void (*take_direction)(Real norm, std::ptrdiff_t count, Real* v, Real* moved, Real* w);
+    /// rest_c ← XHt_c + Σ_j factor·w_j for each of these columns, j ascending: over all columns of W, or over
+    /// those of other blocks.
+    void (*basis_rest)(const BasisBlock<Real>& in, bool over_all);
+    /// w ← max(v, 0) with v = rest_c + Σ_j factor·w_j, over the other columns of the block; w is its c-th.
+    /// Returns its square; −1 where no entry of v is positive, and w stays.
+    Real (*basis_column)(const BasisBlock<Real>& in, std::ptrdiff_t c, Real* w);
+    /// sums[0] and [1]: w·w and w·rest.
+    void (*basis_products)(const Real* w, const Real* rest, std::ptrdiff_t rows, double* sums);
+    /// ‖w − max(0, w + inverse·(rest − along·w))‖².
+    double (*basis_movement)(const Real* w, const Real* rest, std::ptrdiff_t rows, double along,
+                             double inverse);
     /// `gradient` has WᵀW·H of cells [begin, begin + count); the other terms are added.
     void (*half_gradient)(const HalfGradient<Real>& in, std::ptrdiff_t begin, std::ptrdiff_t count,
                           Real* gradient);

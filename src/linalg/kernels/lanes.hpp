@@ -10,6 +10,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#ifdef __aarch64__
+#include <arm_neon.h>
+#endif
+#ifdef __ARM_FEATURE_SVE
+#include <arm_sve.h>
+#endif
 
 #define PNMF_INLINE [[gnu::always_inline]] inline
 
@@ -17,8 +23,61 @@ namespace pnmf::PNMF_KERNEL_SET {
 
 using Index = std::ptrdiff_t;
 
+/// a·b + c: rounded once on ARM64, where every processor can, and twice on x86-64, where SSE2 cannot. So all
+/// sets of a processor agree.
+template <class Real>
+PNMF_INLINE Real fused(Real a, Real b, Real c) {
+#ifdef __aarch64__
+    if constexpr (sizeof(Real) == sizeof(float)) {
+        return __builtin_fmaf(a, b, c);
+    } else {
+        return __builtin_fma(a, b, c);
+    }
+#else
+    return a * b + c;
+#endif
+}
+
 template <class Real>
 inline constexpr int vector_lanes = PNMF_VECTOR_BYTES / static_cast<int>(sizeof(Real));
+
+/// The same for a vector of the processor.
+#ifdef __aarch64__
+PNMF_INLINE float32x4_t fused_part(float a, float32x4_t b, float32x4_t c) {
+    return vfmaq_n_f32(c, b, a);
+}
+PNMF_INLINE float64x2_t fused_part(double a, float64x2_t b, float64x2_t c) {
+    return vfmaq_n_f64(c, b, a);
+}
+#ifdef __ARM_FEATURE_SVE
+typedef float LongFloats __attribute__((vector_size(32)));
+typedef double LongDoubles __attribute__((vector_size(32)));
+PNMF_INLINE LongFloats fused_part(float a, LongFloats b, LongFloats c) {
+    return svmla_n_f32_x(svptrue_b32(), c, b, a);
+}
+PNMF_INLINE LongDoubles fused_part(double a, LongDoubles b, LongDoubles c) {
+    return svmla_n_f64_x(svptrue_b64(), c, b, a);
+}
+#endif
+#else
+template <class Real, class Part>
+PNMF_INLINE Part fused_part(Real a, Part b, Part c) {
+    return a * b + c;
+}
+#endif
+
+/// Some numbers as a vector of others. Compilers convert vectors of 8 bytes number by number.
+template <class Part, int width, class Other>
+PNMF_INLINE Part converted(const Other* from) {
+#ifdef __aarch64__
+    if constexpr (width == 2 && sizeof(Other) == sizeof(float)) {
+        return vcvt_f64_f32(vld1_f32(from));
+    }
+#endif
+    typedef Other Others
+        __attribute__((vector_size(width * sizeof(Other)), aligned(alignof(Other)), may_alias));
+    return __builtin_convertvector(*reinterpret_cast<const Others*>(from), Part);
+}
 
 template <class Real, int count>
 struct Lanes {
@@ -45,6 +104,15 @@ struct Lanes {
         }
         return result;
     }
+    /// Numbers of the same or of single precision.
+    template <class Other>
+    PNMF_INLINE static Lanes load_from(const Other* from) {
+        Lanes result;
+        for (int p = 0; p < parts; ++p) {
+            result.part[p] = converted<Part, width>(from + p * width);
+        }
+        return result;
+    }
     PNMF_INLINE void store(Real* to) const {
         for (int p = 0; p < parts; ++p) {
             *reinterpret_cast<Anywhere*>(to + p * width) = part[p];
@@ -55,6 +123,13 @@ struct Lanes {
     PNMF_INLINE void add_product(Real a, const Lanes& b) {
         for (int p = 0; p < parts; ++p) {
             part[p] += a * b.part[p];
+        }
+    }
+
+    /// a·b is added, as `fused` does.
+    PNMF_INLINE void add_fused(Real a, const Lanes& b) {
+        for (int p = 0; p < parts; ++p) {
+            part[p] = fused_part(a, b.part[p], part[p]);
         }
     }
 };

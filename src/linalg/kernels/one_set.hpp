@@ -17,10 +17,12 @@ namespace pnmf::PNMF_KERNEL_SET {
 extern const Kernels table;
 const Kernels table{
     PNMF_NAME_OF(PNMF_KERNEL_SET),
-    {gather<float>, chain<float>, positive_square<float>, take_direction<float>, half_gradient<float>,
-     step_lengths<float>, term_rows<float>, add_to_components<float>, move_with_components<float>},
-    {gather<double>, chain<double>, positive_square<double>, take_direction<double>, half_gradient<double>,
-     step_lengths<double>, term_rows<double>, add_to_components<double>, move_with_components<double>},
+    {gather<float>, chain<float>, basis_rest<float>, basis_column<float>, basis_products<float>,
+     basis_movement<float>, half_gradient<float>, step_lengths<float>, term_rows<float>,
+     add_to_components<float>, move_with_components<float>},
+    {gather<double>, chain<double>, basis_rest<double>, basis_column<double>, basis_products<double>,
+     basis_movement<double>, half_gradient<double>, step_lengths<double>, term_rows<double>,
+     add_to_components<double>, move_with_components<double>},
     strip_products,
     squared_distances,
     nearest_centres,
