@@ -20,6 +20,13 @@ DenseMatrix<Real> dense_times_transposed(const DenseView<Real>& X, const DenseMa
     const Index pieces = pieces_for_threads((X.rows() + features - 1) / features);
     DenseMatrix<Real> result(X.rows(), H.rows());
     parallel_blocks(X.rows(), features, [&](Index begin, Index end) {
+        if (node.past - node.first == 1) { // in place
+            const Index first = slab.begin(node.first);
+            const Index count = slab.end(node.first) - first;
+            multiply_by_transposed(X.block(begin, first, end - begin, count), H.middleCols(first, count),
+                                   result.middleRows(begin, end - begin));
+            return;
+        }
         result.middleRows(begin, end - begin) = sum_of_node<DenseMatrix<Real>>(node, pieces, [&](Index b) {
             const Index first = slab.begin(b);
             const Index count = slab.end(b) - first;

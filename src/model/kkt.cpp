@@ -7,6 +7,7 @@
 #include <pnmf/model/kkt.hpp>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 
 namespace pnmf {
@@ -157,8 +158,9 @@ Movement movement_H(const ScalePenalty& penalty, const ScaleProducts<Real>& prod
 }
 
 template <class Real>
-Movement movement_W(BasisForm form, const DenseMatrix<Real>& W, const DenseMatrix<Real>& XHt,
+Movement movement_W(BasisForm form, const DenseMatrix<Real>& W, std::type_identity_t<ConstBlock<Real>> XHt,
                     const DenseMatrix<Real>& HHt) {
+    assert(XHt.outerStride() == W.rows());
     const auto& sums = kernels().of<Real>();
     const Index p = W.rows();
     const Index d = W.cols();
@@ -230,8 +232,8 @@ std::vector<KktResidual> kkt_residuals(const Problem<Real>& problem, const Facto
     template Movement movement_of_held(const DataMatrix<Real>&, const ScalePenalty&,                         \
                                        const ScaleProducts<Real>&, const DenseMatrix<Real>&,                 \
                                        const DenseMatrix<Real>*, const DenseMatrix<Real>*);                  \
-    template Movement movement_W(BasisForm, const DenseMatrix<Real>&, const DenseMatrix<Real>&,              \
-                                 const DenseMatrix<Real>&);                                                  \
+    template Movement movement_W(BasisForm, const DenseMatrix<Real>&,                                        \
+                                 std::type_identity_t<ConstBlock<Real>>, const DenseMatrix<Real>&);          \
     template Evaluation evaluate(const Problem<Real>&, const Factors<Real>&, BasisForm);                     \
     template std::vector<KktResidual> kkt_residuals(const Problem<Real>&, const Factors<Real>&, BasisForm);
 PNMF_INSTANTIATE(float)

@@ -163,10 +163,10 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
     // and the lists beside them, come to about as much.
     const double graph = 2.0 * static_cast<double>(size.edges) * entry_bytes;
     // While bases are updated: XHᵀ of the scales worked on; where they share a product with a dense X, their
-    // H, W and products stacked and apart; their W, and a copy of one.
+    // W and H stacked; their W, and a copy of one.
     const Index group = stationary ? scales_at_once(size.scales) : 1;
     const auto together = static_cast<double>(group);
-    const double copies = size.dense && group > 1 ? 3.0 * together : together;
+    const double copies = size.dense && group > 1 ? 2.0 * together : together;
     const double bases = bases_rest ? (together + 1.0) * p * d * bytes : 0.0;
     const auto groups = static_cast<double>(std::min<Index>(threads, (size.scales + group - 1) / group));
     // While the certificate is confirmed: W, XHᵀ, WᵀX, HA and both gradients of a scale.

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <pnmf/linalg/gemm.hpp>
 #include <pnmf/model/objective.hpp>
 #include <pnmf/model/problem.hpp>
 #include <pnmf/types.hpp>
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 namespace pnmf {
@@ -61,9 +63,9 @@ Movement movement_H(const ScalePenalty& penalty, const ScaleProducts<Real>& prod
                     const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
                     const DenseMatrix<Real>* after);
 
-/// Of W, without the weight of the scale.
+/// Of W, without the weight of the scale. Columns of XHt lie side by side without gaps.
 template <class Real>
-Movement movement_W(BasisForm form, const DenseMatrix<Real>& W, const DenseMatrix<Real>& XHt,
+Movement movement_W(BasisForm form, const DenseMatrix<Real>& W, std::type_identity_t<ConstBlock<Real>> XHt,
                     const DenseMatrix<Real>& HHt);
 
 /// Of all scales together.

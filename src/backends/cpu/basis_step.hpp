@@ -2,10 +2,13 @@
 
 #include "linalg/kernels/kernels.hpp"
 
+#include <pnmf/linalg/gemm.hpp>
 #include <pnmf/types.hpp>
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
+#include <type_traits>
 
 namespace pnmf {
 
@@ -20,8 +23,9 @@ namespace pnmf {
 /// Until the last step W has the columns v₊, and their lengths are in the factors that they are multiplied
 /// by. What the columns of other blocks add to v is made for a block of them at once.
 template <class Real>
-void update_basis(DenseMatrix<Real>& W, const DenseMatrix<Real>& XHt, const DenseMatrix<Real>& HHt,
-                  Index passes = 1) {
+void update_basis(DenseMatrix<Real>& W, std::type_identity_t<ConstBlock<Real>> XHt,
+                  const DenseMatrix<Real>& HHt, Index passes = 1) {
+    assert(XHt.outerStride() == W.rows()); // no gaps between columns
     const auto& steps = kernels().of<Real>();
     const Index d = W.cols();
     DenseVector<Real> scale = DenseVector<Real>::Ones(d);

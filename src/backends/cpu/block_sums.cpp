@@ -73,26 +73,22 @@ Value sum_over(const BlockNode& node, const ValueOf& value) {
 } // namespace
 
 template <class Real>
-std::vector<DenseMatrix<Real>> times_transposed(const DataMatrix<Real>& X,
-                                                std::span<const DenseMatrix<Real>> H, const BlockSlab& slab,
-                                                const BlockNode& node) {
-    std::vector<DenseMatrix<Real>> result;
+ScalesOfProduct<Real> times_transposed(const DataMatrix<Real>& X, std::span<const DenseMatrix<Real>> H,
+                                       const BlockSlab& slab, const BlockNode& node) {
+    const Index d = H.front().rows();
     if (X.is_sparse() && slab.blocks.count() == 1) {
-        return X.times_transposed(H);
+        return {X.times_transposed(H), d};
     }
+    std::vector<DenseMatrix<Real>> result;
     if (X.is_sparse()) {
         for (const DenseMatrix<Real>& one : H) {
             result.push_back(sparse_times_transposed(X, one, slab, node));
         }
-        return result;
+    } else {
+        result.push_back(
+            dense_times_transposed(X.dense(), H.size() == 1 ? H.front() : stacked_rows(H), slab, node));
     }
-    const DenseMatrix<Real> products =
-        dense_times_transposed(X.dense(), H.size() == 1 ? H.front() : stacked_rows(H), slab, node);
-    const Index d = H.front().rows();
-    for (Index i = 0; i < std::ssize(H); ++i) {
-        result.emplace_back(products.middleCols(i * d, d));
-    }
-    return result;
+    return {std::move(result), d};
 }
 
 template <class Real>
@@ -159,7 +155,7 @@ Movement movement_H(const ScalePenalty& penalty, const ScaleProducts<Real>& prod
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
-    template std::vector<DenseMatrix<Real>> times_transposed(                                                \
+    template ScalesOfProduct<Real> times_transposed(                                                         \
         const DataMatrix<Real>&, std::span<const DenseMatrix<Real>>, const BlockSlab&, const BlockNode&);    \
     template DenseMatrix<Real> gram_of_rows(const DenseMatrix<Real>&, const BlockSlab&, const BlockNode&);   \
     template struct TermSums<Real>;                                                                          \

@@ -8,6 +8,7 @@
 #include <pnmf/types.hpp>
 
 #include <span>
+#include <utility>
 #include <vector>
 
 /// The sums over cells of a sweep, over blocks of cells (linalg/cell_blocks.hpp). Matrices hold the cells of
@@ -15,11 +16,29 @@
 /// model/objective and model/kkt, bit for bit.
 namespace pnmf {
 
-/// X·Hᵀ over the blocks of a node, p × d for each H.
+/// X·Hᵀ of some scales, p × d each: as one product made them, side by side in one matrix, or in one each.
 template <class Real>
-std::vector<DenseMatrix<Real>> times_transposed(const DataMatrix<Real>& X,
-                                                std::span<const DenseMatrix<Real>> H, const BlockSlab& slab,
-                                                const BlockNode& node);
+class ScalesOfProduct {
+  public:
+    ScalesOfProduct(std::vector<DenseMatrix<Real>> matrices, Index rank)
+        : matrices_(std::move(matrices)), rank_(rank) {}
+
+    Eigen::Map<const DenseMatrix<Real>> operator[](Index i) const {
+        const DenseMatrix<Real>& first = matrices_.front();
+        const bool one = matrices_.size() == 1;
+        return {one ? first.data() + i * rank_ * first.rows() : matrices_[static_cast<std::size_t>(i)].data(),
+                first.rows(), rank_};
+    }
+
+  private:
+    std::vector<DenseMatrix<Real>> matrices_;
+    Index rank_;
+};
+
+/// X·Hᵀ over the blocks of a node, for each H.
+template <class Real>
+ScalesOfProduct<Real> times_transposed(const DataMatrix<Real>& X, std::span<const DenseMatrix<Real>> H,
+                                       const BlockSlab& slab, const BlockNode& node);
 
 /// HHᵀ over the blocks of a node, d × d.
 template <class Real>

@@ -181,7 +181,7 @@ class CpuBackend final : public Backend<Real> {
     Movement movement_of_W(Index t, const DenseMatrix<Real>& W) const {
         const std::span<const DenseMatrix<Real>> H(&current_->H[t], 1);
         return penalties_[t].fit * movement_W(BasisForm::unit_columns, W,
-                                              times_transposed(*problem_.X, H, slab_, all_).front(),
+                                              times_transposed(*problem_.X, H, slab_, all_)[0],
                                               gram_of_rows(H.front(), slab_, all_));
     }
 
@@ -247,8 +247,8 @@ class CpuBackend final : public Backend<Real> {
         const auto size = static_cast<std::size_t>(count);
         const std::span<DenseMatrix<Real>> W(moving_->W.data() + first, size);
         const std::span<const DenseMatrix<Real>> H(moving_->H.data() + first, size);
-        const std::vector<DenseMatrix<Real>> XHt = times_transposed(*problem_.X, H, slab_, all_);
-        for (std::size_t i = 0; i < size; ++i) {
+        const ScalesOfProduct<Real> XHt = times_transposed(*problem_.X, H, slab_, all_);
+        for (Index i = 0; i < count; ++i) {
             const double weight = penalties_[first + i].fit;
             const DenseMatrix<Real> HHt = gram_of_rows(H[i], slab_, all_);
             moved[first + i] = weight * movement_W(BasisForm::unit_columns, W[i], XHt[i], HHt);

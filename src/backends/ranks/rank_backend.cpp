@@ -194,7 +194,7 @@ class RankBackend final : public Backend<Real> {
             const std::span<const DenseMatrix<Real>> together(H.data() + begin,
                                                               static_cast<std::size_t>(count));
             for (Index i = 0; i < std::ssize(nodes_); ++i) {
-                const Part XHt = times_transposed(*X_, together, slab_, nodes_[i]);
+                const ScalesOfProduct<Real> XHt = times_transposed(*X_, together, slab_, nodes_[i]);
                 for (Index t = 0; t < count; ++t) {
                     Real* const numbers = sums.mine(begin + t, i);
                     Eigen::Map<DenseMatrix<Real>>(numbers, p, d) = XHt[t];
