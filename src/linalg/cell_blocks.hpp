@@ -36,8 +36,8 @@ struct CellBlocks {
 };
 
 /// One block up to 4,096 cells. Beyond, blocks of more than 512 and at most 1,024 cells whose number is a
-/// power of two, or just below one: 2, 4, 8 or 16 ranks have nearly the same number of cells, and one node of
-/// the tree each.
+/// power of two, or just below one. So 2, 4, 8 or 16 ranks have nearly the same number of cells, and one node
+/// of the tree each, unless there are fewer blocks than ranks.
 CellBlocks usual_blocks(Index cells);
 
 /// A node of the tree: blocks [first, past).

@@ -1,3 +1,4 @@
+#include "linalg/cell_blocks.hpp"
 #include "over_ranks.hpp"
 #include "persistence/cluster_lists.hpp"
 #include "persistence/neighbor_candidates.hpp"
@@ -18,8 +19,8 @@ Lists make_lists(ConstBlock<float> V, const FloatVector& own, const Floats& cent
                  const std::vector<std::int32_t>& central) {
     const Index n = V.cols();
     Lists result;
-    static_cast<ListOrder&>(result) =
-        order_lists(nearest_centres(V, centres, communicator()), centres.cols(), central);
+    static_cast<ListOrder&>(result) = order_lists(
+        nearest_centres(V, centres, usual_blocks(V.cols()).panel(), communicator()), centres.cols(), central);
     result.vectors.resize(V.rows(), n);
     result.own.resize(n);
     for (Index place = 0; place < n; ++place) {

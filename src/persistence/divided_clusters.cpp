@@ -1,3 +1,4 @@
+#include "linalg/cell_blocks.hpp"
 #include "over_ranks.hpp"
 #include "persistence/cluster_lists.hpp"
 #include "persistence/divided_search.hpp"
@@ -107,7 +108,8 @@ class DividedClusters {
         const std::vector<float> all_own = gather_to_all(
             ranks_, std::span<const float>(own.data(), static_cast<std::size_t>(own.size())), counts);
         own_ = Eigen::Map<const FloatVector>(all_own.data(), n);
-        const std::vector<std::int32_t> centre = nearest_centres(V, centres_, single_rank());
+        const std::vector<std::int32_t> centre =
+            nearest_centres(V, centres_, usual_blocks(n).panel(), single_rank());
         central_ = central_cells(own_, std::min(n, settings_.central));
         // Which rank does what must not hang on how processors round: the first one says it.
         std::vector<std::int32_t> place(static_cast<std::size_t>(number));

@@ -1,3 +1,4 @@
+#include "linalg/cell_blocks.hpp"
 #include "over_ranks.hpp"
 #include "persistence/divided_search.hpp"
 #include "persistence/join_components.hpp"
@@ -147,14 +148,14 @@ SpanningTree divided_neighbor_tree(const DividedColumns& points, const std::vect
 }
 
 bool can_search_divided(const DividedColumns& points, NeighborSearch search) {
-    constexpr Index block = 256; // of cells whose products are made together
+    const Index panel = usual_blocks(points.count()).panel(); // cells whose products are made together
     const NeighborSearch chosen = chosen_search(search, points.count(), true);
-    const bool whole_blocks =
+    const bool whole_panels =
         std::all_of(points.ranges().begin(), points.ranges().end(),
-                    [](const CellRange& range) { return range.count == 0 || range.first % block == 0; });
+                    [&](const CellRange& range) { return range.count == 0 || range.first % panel == 0; });
     const bool possible =
         chosen == NeighborSearch::exact ||
-        (chosen == NeighborSearch::clustered && whole_blocks && points.rows() <= clustered_search.dimension);
+        (chosen == NeighborSearch::clustered && whole_panels && points.rows() <= clustered_search.dimension);
     return possible && points.rows() > 0 && are_ordinary(points);
 }
 

@@ -50,8 +50,8 @@ SpanningTree divided_spanning_tree(const DividedColumns& points);
 /// where ranks have more cells each.
 inline constexpr Index fewest_fetched = Index{1} << 16U;
 
-/// The edges of a clustered search for k neighbours. The parts begin at multiples of 256 cells. `fetched`:
-/// cells whose points are asked for at once, about.
+/// The edges of a clustered search for k neighbours. The parts are whole panels of cells (`CellBlocks`).
+/// `fetched`: cells whose points are asked for at once, about.
 NeighborEdges divided_clustered_edges(const DividedColumns& points, Index k, std::uint64_t seed,
                                       Index fetched = fewest_fetched, const ClusterSettings& settings = {});
 
@@ -59,8 +59,8 @@ NeighborEdges divided_clustered_edges(const DividedColumns& points, Index k, std
 SpanningTree divided_neighbor_tree(const DividedColumns& points, const std::vector<Edge>& edges);
 
 /// Whether such a search can be made of parts: an exact one, or a clustered one in at most as many dimensions
-/// as its search space has, in whole blocks of cells; and of ordinary points, which `Points` takes in any
-/// selection. All ranks ask.
+/// as its search space has, in whole panels of cells, as shares of ranks are; and of ordinary points, which
+/// `Points` takes in any selection. All ranks ask.
 bool can_search_divided(const DividedColumns& points, NeighborSearch search);
 
 /// `tree_and_neighbors` of points that can be searched so.

@@ -74,7 +74,7 @@ class RankMemory {
     }
 
     /// What needs all cells of a scale, one scale at a time and beside the factors: a link of the chained
-    /// start and the check of a scale that was left out (H, products of this rank's cells, the weights of all
+    /// start (H, products of this rank's cells, the weights of all
     /// list entries, which cells are neighbours of other ranks', and their columns), and the clusters of the
     /// assessment (an embedding in double precision and a copy, and labels).
     double whole() const {

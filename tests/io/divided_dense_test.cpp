@@ -20,7 +20,7 @@
 namespace pnmf::test {
 namespace {
 
-constexpr Index cells = 5200; // six blocks
+constexpr Index cells = 5200; // eight blocks
 
 /// Small whole numbers, which every type can hold; a gene and some cells are empty.
 Matrix some_values() {

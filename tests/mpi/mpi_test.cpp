@@ -48,7 +48,7 @@ TEST(MpiRanks, BringMessagesInPiecesThatAreLongerThanAPiece) {
 }
 
 TEST(MpiRanks, HaveTheBitsOfOneProcess) {
-    constexpr Index cells = 5200; // five blocks and a bit
+    constexpr Index cells = 5200; // eight blocks
     const SparseMatrix<double> values = sparse_cloud(23, cells, 0.3, 5);
     const Filtration filtration =
         make_filtration(Points(to_dense(values)), {.scales = {.max_scales = 5}, .neighbors = 4});

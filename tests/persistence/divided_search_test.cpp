@@ -5,6 +5,7 @@
 #include "support/clouds.hpp"
 #include "support/thread_ranks.hpp"
 
+#include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/persistence/neighbor_edges.hpp>
 #include <pnmf/persistence/neighbor_tree.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
@@ -42,6 +43,38 @@ void on_ranks(const Matrix& X, const std::vector<int>& counts,
             const CellRange part = part_of(X.cols(), r, count);
             const Matrix mine = X.middleCols(part.first, part.count);
             body(DividedColumns(mine, part, communicator()));
+        });
+    }
+}
+
+TEST(DividedSearch, IsPossibleWithTheSharesOfRanks) {
+    for (const Index cells : {1300, 5200, 60001, 100000}) {
+        const Matrix X = uniform_cloud(2, cells, 2);
+        for (const int count : {2, 3, 4, 7, 16}) {
+            SCOPED_TRACE(std::to_string(cells) + " cells, " + std::to_string(count) + " ranks");
+            ThreadRanks ranks(count);
+            ranks.run([&](int) {
+                const CellRange share = share_of_rank(cells, communicator());
+                const Matrix mine = X.middleCols(share.first, share.count);
+                const DividedColumns points(mine, share, communicator());
+                EXPECT_TRUE(can_search_divided(points, NeighborSearch::clustered));
+            });
+        }
+    }
+}
+
+TEST(DividedSearch, WithTheSharesOfRanksFindsTheClusteredEdgesOfOneProcess) {
+    const Matrix X = uniform_cloud(7, 5200, 4);
+    const NeighborOptions options{.neighbors = 6, .search = NeighborSearch::clustered, .seed = 3};
+    const std::vector<Edge> expected = neighbor_edges(Points(X), options).edges;
+    for (const int count : {2, 3, 7}) {
+        SCOPED_TRACE(count);
+        ThreadRanks ranks(count);
+        ranks.run([&](int) {
+            const CellRange share = share_of_rank(X.cols(), communicator());
+            const Matrix mine = X.middleCols(share.first, share.count);
+            EXPECT_EQ(divided_clustered_edges(DividedColumns(mine, share, communicator()), 6, 3).edges,
+                      expected);
         });
     }
 }

@@ -170,7 +170,8 @@ TYPED_TEST_P(BackendBody, FollowsThePlainTwinSweepBySweep) {
         while (alike < sweeps && found.reports[alike].restarted == twin.reports[alike].restarted) {
             ++alike;
         }
-        EXPECT_GE(alike, std::is_same_v<Real, float> ? sweeps / 2 : sweeps);
+        constexpr bool rounds_early = std::is_same_v<Real, float>;
+        EXPECT_GE(alike, rounds_early ? sweeps / 2 : sweeps);
         for (std::size_t s = 0; s <= alike; ++s) {
             const Objective& a = found.state.trace[s];
             const Objective& b = twin.state.trace[s];

@@ -61,7 +61,9 @@ double RankSums<Real>::bytes_of_work(const Shape& shape, Index ranks, const Cell
     const double owned = static_cast<double>((shape.scales + ranks - 1) / ranks) / shape.scales;
     const Index together = grams_together(shape, mine, sizeof(Real));
     const double kept = static_cast<double>(TreeSum<Real>::most_kept(mine, 1));
-    const std::int64_t part = std::max<Index>(1, blocks.panel());
+    // A part may be a quarter of a block although `blocks`, those of one rank, are only one.
+    const Index quarter = blocks.size > CellBlocks::largest_panel ? blocks.size / 4 : blocks.size;
+    const std::int64_t part = std::max<Index>(1, std::min(blocks.panel(), quarter));
     return (bases * (1.0 + owned + kept) + grams * (static_cast<double>(together) + kept + 1.0) +
             static_cast<double>(shape.scales * shape.features)) *
                sizeof(Real) +
