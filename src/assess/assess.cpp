@@ -40,7 +40,7 @@ Index cells_of(const Embeddings& embedding, const Matrix& here) {
     return embedding.divided() ? embedding.held().all : here.cols();
 }
 
-/// Scales that are held and worked on at once: embedding, d × n, and a copy of each.
+/// Scales that are held and worked on at once, d × n each; a moment long also in single precision.
 Index scales_together(Index rank, Index cells, double room) {
     const double size = static_cast<double>(rank) * static_cast<double>(cells) + 1.0;
     return std::clamp(static_cast<Index>(room / (2.0 * sizeof(double) * size)), Index{1}, Index{16});
@@ -123,18 +123,15 @@ class ScaleAssessor {
 
     Matrix probed_part(const Matrix& H) const { return H(Eigen::all, probed_cells(H.cols(), options_)); }
 
-    std::vector<Index> clusters_of(const Matrix& H) const {
-        const KMeansOptions how{
-            .clusters = clusters_, .starts = starts_, .seed = options_.seed, .exchanges = true};
-        return (options_.kmeans ? options_.kmeans(H, how) : kmeans(H, how)).labels;
-    }
+    std::vector<Index> clusters_by_device(const Matrix& H) const { return options_.kmeans(H, how()).labels; }
+    std::vector<Index> clusters_of(Matrix&& H) const { return kmeans(std::move(H), how()).labels; }
 
-    /// `finest`: the probed cells of the finest embedding, of unit length.
-    AssessedScale judge(const Matrix& H, const std::vector<Index>& clusters_of_all,
+    /// `part`: the probed cells; `finest`: those of the finest embedding, of unit length.
+    AssessedScale judge(const Matrix& part, const std::vector<Index>& clusters_of_all,
                         const Matrix& finest) const {
         AssessedScale scale;
-        const Matrix part = probed_part(H);
-        const std::vector<Index> clusters = at(clusters_of_all, probed_cells(H.cols(), options_));
+        const std::vector<Index> clusters =
+            at(clusters_of_all, probed_cells(std::ssize(clusters_of_all), options_));
         scale.silhouette = silhouette_of(part, clusters);
         scale.fit_to_finest = silhouette_of(finest, clusters);
         scale.effective_rank = std::max(1.0, effective_rank(part)); // a point counts as a line
@@ -150,6 +147,10 @@ class ScaleAssessor {
     }
 
   private:
+    KMeansOptions how() const {
+        return {.clusters = clusters_, .starts = starts_, .seed = options_.seed, .exchanges = true};
+    }
+
     Index clusters_;
     Index starts_;
     const AssessOptions& options_;
@@ -184,16 +185,18 @@ std::vector<AssessedScale> assess_each(Index scales, const Embeddings& embedding
         }
         if (options.kmeans) { // a device works for one thread
             for (Index i = 0; i < std::ssize(group); ++i) {
-                clusters[mine[first + i]] = assessor.clusters_of(group[i]);
+                clusters[mine[first + i]] = assessor.clusters_by_device(group[i]);
             }
         }
         const auto assess = [&](Index i) {
             const Index t = mine[first + i];
+            const bool is_probed = std::binary_search(probed.begin(), probed.end(), t);
+            const Matrix part = is_probed ? assessor.probed_part(group[i]) : Matrix();
             if (clusters[t].empty()) {
-                clusters[t] = assessor.clusters_of(group[i]);
+                clusters[t] = assessor.clusters_of(std::move(group[i]));
             }
-            if (std::binary_search(probed.begin(), probed.end(), t)) {
-                assessed[t] = assessor.judge(group[i], clusters[t], finest);
+            if (is_probed) {
+                assessed[t] = assessor.judge(part, clusters[t], finest);
             }
         };
         if (std::ssize(group) > 1) {

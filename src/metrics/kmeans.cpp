@@ -232,11 +232,17 @@ std::vector<Index> nearest_centres(const Matrix& X, const Matrix& centres) {
 }
 
 KMeansResult kmeans(const Matrix& X, const KMeansOptions& options) {
+    return kmeans(Matrix(X), options);
+}
+
+KMeansResult kmeans(Matrix&& X, const KMeansOptions& options) {
     check_kmeans(X, options);
     // About the mean the products cancel less.
     const Vector mean = X.rowwise().mean();
-    const Matrix centred = X.colwise() - mean;
-    const double mean_variance = X.rows() == 0 ? 0.0 : centred.squaredNorm() / static_cast<double>(X.size());
+    Matrix centred = std::move(X);
+    centred.colwise() -= mean;
+    const double mean_variance =
+        centred.rows() == 0 ? 0.0 : centred.squaredNorm() / static_cast<double>(centred.size());
     const KMeansLimits limits{options.tolerance * mean_variance, options.max_iterations};
     KMeansResult found = options.exchanges && options.clusters > 1
                              ? lloyd(centred, centres_by_exchanges(centred, options, limits), limits)

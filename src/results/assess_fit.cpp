@@ -8,7 +8,6 @@
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/results/assess_fit.hpp>
 
-#include <optional>
 #include <type_traits>
 
 namespace pnmf {
@@ -49,7 +48,7 @@ Embeddings embeddings_of(const DataMatrix<Real>& X, const std::vector<DenseMatri
         return [&H](Index t) { return converted<double>(H[static_cast<std::size_t>(t)]); };
     }
     // Numbers travel as they are: in single precision that is half of the bytes.
-    const auto gather = [&X, &H](Index t, std::optional<int> only) {
+    const auto gather = [&X, &H](Index t, int only) {
         DenseMatrix<Real> all = gather_cells(X, H[static_cast<std::size_t>(t)], only);
         if constexpr (std::is_same_v<Real, double>) {
             return all;
@@ -60,7 +59,6 @@ Embeddings embeddings_of(const DataMatrix<Real>& X, const std::vector<DenseMatri
     return Embeddings(
         DividedEmbeddings{.held = X.held(),
                           .here = [&H](Index t) { return converted<double>(H[static_cast<std::size_t>(t)]); },
-                          .all = [gather](Index t) { return gather(t, {}); },
                           .on_one = [gather](Index t, int rank) { return gather(t, rank); }});
 }
 

@@ -56,7 +56,7 @@ Embeddings divided_embeddings() {
         const Matrix H = divided_embedding(t);
         return rank == communicator().rank() ? H : Matrix();
     };
-    return Embeddings(DividedEmbeddings{held_cells(), embedding_here, divided_embedding, on_one});
+    return Embeddings(DividedEmbeddings{held_cells(), embedding_here, on_one});
 }
 
 /// Bit for bit: scores that were not computed are NaN.

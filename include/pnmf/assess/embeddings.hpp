@@ -15,7 +15,6 @@ namespace pnmf {
 struct DividedEmbeddings {
     CellRange held;                           ///< by this rank
     std::function<Matrix(Index)> here;        ///< of scale t, the columns of these
-    std::function<Matrix(Index)> all;         ///< of scale t, all columns, on every rank
     std::function<Matrix(Index, int)> on_one; ///< of scale t on one rank; what others get is not looked at
 };
 
@@ -27,7 +26,7 @@ class Embeddings {
   public:
     template <class Function>
     requires std::convertible_to<Function, std::function<Matrix(Index)>> Embeddings(Function all)
-        : parts_{{}, {}, std::move(all), {}} {} // NOLINT: a function stands for its values
+        : all_(std::move(all)) {} // NOLINT: a function stands for its values
     explicit Embeddings(DividedEmbeddings parts) : parts_(std::move(parts)), divided_(true) {}
 
     /// Whether each rank holds some cells.
@@ -35,21 +34,20 @@ class Embeddings {
     /// The cells of this rank, where they are divided.
     const CellRange& held() const { return parts_.held; }
 
-    /// On every rank.
-    Matrix at(Index t) const { return parts_.all(t); }
-    /// On one rank; empty on the others.
+    /// All cells, on one rank; empty on the others.
     Matrix on(int rank, Index t) const {
         if (divided_) {
             return parts_.on_one(t, rank);
         }
-        return rank == communicator().rank() ? at(t) : Matrix();
+        return rank == communicator().rank() ? all_(t) : Matrix();
     }
     /// The cells of this rank: all of them, unless they are divided.
-    Matrix here(Index t) const { return divided_ ? parts_.here(t) : at(t); }
+    Matrix here(Index t) const { return divided_ ? parts_.here(t) : all_(t); }
     /// The columns of some cells, ascending, on every rank. `here` is what this rank has of the scale.
     Matrix some(const Matrix& here, const std::vector<Index>& cells) const;
 
   private:
+    std::function<Matrix(Index)> all_; ///< where they are not divided
     DividedEmbeddings parts_;
     bool divided_ = false;
 };

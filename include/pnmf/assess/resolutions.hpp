@@ -53,9 +53,8 @@ struct Resolutions {
 /// - further resolutions are the k whose stability under leaving out cells is larger than that of k − 1 and
 ///   k + 1.
 ///
-/// Scales where the embedding has collapsed take no part. An embedding, d × n, is asked for at most three
-/// times for each probed scale, and once more for each resolution. The result does not depend on the number
-/// of threads.
+/// Scales where the embedding has collapsed take no part. An embedding, d × n, is asked for twice for each
+/// probed scale, and twice more for each resolution. The result does not depend on the number of threads.
 Resolutions find_resolutions(Index scales, const Embeddings& embedding, const NeighborLists& graph,
                              const ResolutionOptions& options = {});
 

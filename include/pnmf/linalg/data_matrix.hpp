@@ -24,7 +24,7 @@ namespace pnmf {
 /// cells held here; what is over all cells is said to be so, and every rank must ask for it
 /// (linalg/cells_of_all.hpp has products over all of them).
 ///
-/// Sums over cells of dense data are taken over blocks of cells and along a tree of these
+/// Sums over cells are taken over blocks of cells and along a tree of these
 /// (docs/decisions/0150-mpi.md), so that their bits are the same for any number of ranks too.
 template <RealNumber Real>
 class DataMatrix {

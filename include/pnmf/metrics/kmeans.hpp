@@ -40,6 +40,8 @@ struct KMeansResult {
 /// exchanges look at 10,000 cells at most, drawn at random; Lloyd's iteration over all cells follows. Of
 /// starts that end within 0.05 % of the smallest inertia the first one is taken.
 KMeansResult kmeans(const Matrix& X, const KMeansOptions& options);
+/// The same of cells that are not needed any more: without a copy of them.
+KMeansResult kmeans(Matrix&& X, const KMeansOptions& options);
 
 /// The nearest centre of each cell, the first among equals. X is d × n, centres are d × k. Cost 2ndk.
 std::vector<Index> nearest_centres(const Matrix& X, const Matrix& centres);
