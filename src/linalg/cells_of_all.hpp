@@ -203,11 +203,12 @@ DenseMatrix<Real> transposed_times_of_all(const DataMatrix<Real>& X, const Dense
     return gather_cells(X, X.transposed_times(W));
 }
 
-/// `parallel_for`, but one after the other where the body asks for something over all cells of parts: ranks
-/// must ask in the same order.
+/// `parallel_for` of a body that goes over all cells. One after the other where ranks have parts of these,
+/// who must ask in the same order, and where cells are enough to keep all threads busy inside of a body: then
+/// only one of them needs room at a time.
 template <class Real>
 void for_each_with_all(const DataMatrix<Real>& X, Index count, const std::function<void(Index)>& body) {
-    if (!X.is_part()) {
+    if (!X.is_part() && usual_blocks(X.cells()).count() < 4 * thread_count()) {
         parallel_for(count, body);
         return;
     }

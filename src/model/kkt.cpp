@@ -45,40 +45,25 @@ KktResidual sum(const std::vector<KktResidual>& residuals) {
 
 namespace {
 
-/// What the half gradient has beside WᵀW·H.
+/// `half_gradient_H` of `count` cells, from `first` on.
 template <class Real>
-void add_to_product(const ScalePenalty& penalty, const ScaleProducts<Real>& products,
-                    const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
-                    const DenseMatrix<Real>* after, DenseMatrix<Real>& gradient) {
-    const auto graph = static_cast<Real>(penalty.graph);
-    gradient -= products.WtX;
-    gradient += graph * (H * products.degree.asDiagonal() - products.HA);
-    gradient += static_cast<Real>(penalty.anchor) * H;
+DenseMatrix<Real> gradient_of_cells(const ScalePenalty& penalty, const ScaleProducts<Real>& products,
+                                    const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
+                                    const DenseMatrix<Real>* after, Index first, Index count) {
+    const auto here = H.middleCols(first, count);
+    DenseMatrix<Real> gradient(H.rows(), count);
+    multiply(products.WtW, here, gradient);
+    gradient -= products.WtX.middleCols(first, count);
+    gradient +=
+        static_cast<Real>(penalty.graph) *
+        (here * products.degree.segment(first, count).asDiagonal() - products.HA.middleCols(first, count));
+    gradient += static_cast<Real>(penalty.anchor) * here;
     if (before != nullptr) {
-        gradient += static_cast<Real>(penalty.before) * (H - *before);
+        gradient += static_cast<Real>(penalty.before) * (here - before->middleCols(first, count));
     }
     if (after != nullptr) {
-        gradient += static_cast<Real>(penalty.after) * (H - *after);
+        gradient += static_cast<Real>(penalty.after) * (here - after->middleCols(first, count));
     }
-}
-
-/// `half_gradient_H` of the cells that X holds. The product is made in blocks of all cells, so that ranks,
-/// who hold whole blocks, have the bits of one process.
-template <class Real>
-DenseMatrix<Real> gradient_of_held(const DataMatrix<Real>& X, const ScalePenalty& penalty,
-                                   const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
-                                   const DenseMatrix<Real>* before, const DenseMatrix<Real>* after) {
-    DenseMatrix<Real> gradient(H.rows(), H.cols());
-    const CellRange held = X.held();
-    const CellBlocks blocks = usual_blocks(held.all);
-    for (Index b = 0; b < blocks.count(); ++b) {
-        const Index begin = std::max(blocks.begin(b), held.first) - held.first;
-        const Index count = std::min(blocks.end(b), held.past()) - held.first - begin;
-        if (count > 0) {
-            multiply(products.WtW, H.middleCols(begin, count), gradient.middleCols(begin, count));
-        }
-    }
-    add_to_product(penalty, products, H, before, after, gradient);
     return gradient;
 }
 
@@ -88,10 +73,7 @@ template <class Real>
 DenseMatrix<Real> half_gradient_H(const ScalePenalty& penalty, const ScaleProducts<Real>& products,
                                   const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
                                   const DenseMatrix<Real>* after) {
-    DenseMatrix<Real> gradient(H.rows(), H.cols());
-    multiply(products.WtW, H, gradient);
-    add_to_product(penalty, products, H, before, after, gradient);
-    return gradient;
+    return gradient_of_cells(penalty, products, H, before, after, 0, H.cols());
 }
 
 template <class Real>
@@ -105,18 +87,21 @@ DenseMatrix<Real> half_gradient_W(const DenseMatrix<Real>& W, const DenseMatrix<
 
 namespace {
 
-/// Of the cells [begin, end).
+/// Of `count` cells, from `first` on.
 template <class Real>
-Movement movement_of_cells(const DenseMatrix<Real>& gradient, const ScalePenalty& penalty,
-                           const ScaleProducts<Real>& products, const DenseMatrix<Real>& H, double smoothness,
-                           Index begin, Index end) {
+Movement movement_of_cells(const ScalePenalty& penalty, const ScaleProducts<Real>& products,
+                           const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
+                           const DenseMatrix<Real>* after, Index first, Index count) {
+    const DenseMatrix<Real> gradient = gradient_of_cells(penalty, products, H, before, after, first, count);
+    const double smoothness =
+        (before != nullptr ? penalty.before : 0.0) + (after != nullptr ? penalty.after : 0.0);
     Movement sum;
-    for (Index j = begin; j < end; ++j) {
+    for (Index j = 0; j < count; ++j) {
         const double shared =
-            penalty.graph * static_cast<double>(products.degree[j]) + smoothness + penalty.anchor;
+            penalty.graph * static_cast<double>(products.degree[first + j]) + smoothness + penalty.anchor;
         for (Index k = 0; k < H.rows(); ++k) {
             const double q = static_cast<double>(products.WtW(k, k)) + shared;
-            const double h = H(k, j);
+            const double h = H(k, first + j);
             if (q > 0.0) {
                 const double step = h - std::max(0.0, h - static_cast<double>(gradient(k, j)) / q);
                 sum.moved += q * step * step;
@@ -133,14 +118,11 @@ template <class Real>
 Movement movement_of_held(const DataMatrix<Real>& X, const ScalePenalty& penalty,
                           const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
                           const DenseMatrix<Real>* before, const DenseMatrix<Real>* after) {
-    const DenseMatrix<Real> gradient = gradient_of_held(X, penalty, products, H, before, after);
-    const double smoothness =
-        (before != nullptr ? penalty.before : 0.0) + (after != nullptr ? penalty.after : 0.0);
     const Matrix sum =
         sum_over_cells<double>(X.ranks(), X.cells(), 2, 1, [&](const BlockSlab& slab, const BlockNode& node) {
             const auto of_node = sum_of_node<Movement>(node, pieces_for_threads(1), [&](Index b) {
-                return movement_of_cells(gradient, penalty, products, H, smoothness, slab.begin(b),
-                                         slab.end(b));
+                return movement_of_cells(penalty, products, H, before, after, slab.begin(b),
+                                         slab.end(b) - slab.begin(b));
             });
             return Matrix{{of_node.moved}, {of_node.size}};
         });
@@ -151,10 +133,7 @@ template <class Real>
 Movement movement_H(const ScalePenalty& penalty, const ScaleProducts<Real>& products,
                     const DenseMatrix<Real>& H, const DenseMatrix<Real>* before,
                     const DenseMatrix<Real>* after) {
-    const DenseMatrix<Real> gradient = half_gradient_H(penalty, products, H, before, after);
-    const double smoothness =
-        (before != nullptr ? penalty.before : 0.0) + (after != nullptr ? penalty.after : 0.0);
-    return movement_of_cells(gradient, penalty, products, H, smoothness, 0, H.cols());
+    return movement_of_cells(penalty, products, H, before, after, 0, H.cols());
 }
 
 template <class Real>
