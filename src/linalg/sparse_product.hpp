@@ -14,7 +14,7 @@
 namespace pnmf {
 
 /// M·S for sparse S: each column of the result is a sum of columns of M, d × rows(S), in the order of the
-/// entries of S. M is copied once, so that the product can be taken some columns at a time.
+/// entries of S. M is copied once, so that its columns begin at lines of the cache.
 template <class Real>
 class SparseProduct {
   public:
@@ -31,29 +31,17 @@ class SparseProduct {
     /// result ← M·S.
     void assign(DenseMatrix<Real>& result) const {
         result.resize(d_, sparse_.cols);
-        over_columns(0, sparse_.cols, [&](Index begin, Index end) {
+        // Fewer columns at a time where they are few. Each is summed alone, so that no result depends on it.
+        const Index block = std::clamp<Index>(sparse_.cols / 128, 8, most_columns);
+        parallel_blocks(sparse_.cols, block, [&](Index begin, Index end) {
             result.middleCols(begin, end - begin).setZero();
             add_block(begin, end, result);
         });
     }
 
-    /// Adds columns [first, past) of M·S to those of `sums`, entry by entry: as if the entries of S stood
-    /// behind those that have been added before.
-    void add(Index first, Index past, DenseMatrix<Real>& sums) const {
-        over_columns(first, past, [&](Index begin, Index end) { add_block(begin, end, sums); });
-    }
-
   private:
     static constexpr Index most_columns = 256;            ///< that one thread computes at a time
     static constexpr Index cache_bytes = Index{1} << 19U; ///< of M, that stay in a core's own cache
-
-    /// Fewer columns at a time where they are few. Each is summed alone, so that no result depends on it.
-    template <class Body>
-    static void over_columns(Index first, Index past, const Body& body) {
-        const Index block = std::clamp<Index>((past - first) / 128, 8, most_columns);
-        parallel_blocks(past - first, block,
-                        [&](Index begin, Index end) { body(first + begin, first + end); });
-    }
 
     /// Where M is larger than a cache, a block of columns of S takes its entries from a part of M before any
     /// of them goes on to the next part; the order of the sums stays.
