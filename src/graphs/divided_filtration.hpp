@@ -1,6 +1,6 @@
 #pragma once
 
-#include "linalg/divided_columns.hpp"
+#include "persistence/divided_points.hpp"
 
 #include <pnmf/graphs/filtration.hpp>
 
@@ -10,7 +10,7 @@ namespace pnmf {
 /// (`can_search_divided`) no rank ever has all points: with neighbours that are not balanced over batches,
 /// Euclidean distances, and scales that come from the tree. In all other cases every rank gets all of them
 /// for as long as this takes. All ranks call it, and get the filtration of one process.
-Filtration divided_filtration(const DividedColumns& points, const FiltrationOptions& options,
+Filtration divided_filtration(const DividedPoints& points, const FiltrationOptions& options,
                               std::uint64_t seed);
 
 } // namespace pnmf

@@ -118,15 +118,14 @@ Filtration make_filtration(const SortedEdges& edges, const FiltrationOptions& op
     return filtration;
 }
 
-Filtration divided_filtration(const DividedColumns& points, const FiltrationOptions& options,
+Filtration divided_filtration(const DividedPoints& points, const FiltrationOptions& options,
                               std::uint64_t seed) {
     check_options(options);
     const bool scales_of_tree = options.scales.strategy == ScaleStrategy::canonical ||
                                 options.scales.strategy == ScaleStrategy::sufficient;
     if (!options.neighbors || !options.batch.empty() || !scales_of_tree ||
         options.metric != Metric::euclidean || !can_search_divided(points, options.search)) {
-        const Matrix all = points.gathered();
-        return make_filtration(Points(DataView(view_of(all)), options.metric), options, seed);
+        return make_filtration(points.gathered(options.metric), options, seed);
     }
     const SortedEdges none(points.count(), {});
     Filtration filtration = with_scales(

@@ -14,52 +14,6 @@
 
 namespace pnmf::io {
 
-namespace {
-
-/// The cells in both.
-CellRange overlap(const CellRange& a, const CellRange& b) {
-    const Index first = std::max(a.first, b.first);
-    return {first, std::max<Index>(0, std::min(a.past(), b.past()) - first), a.all};
-}
-
-/// Values of columns [begin, end) of what a rank holds.
-template <class Value>
-std::span<const Value> part_of(const std::vector<Value>& values, std::int64_t begin, std::int64_t end) {
-    return std::span(values).subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-}
-
-/// What goes from rank to rank in `move_columns`: the same columns three times, as lengths, rows and values.
-class RangeMove {
-  public:
-    RangeMove(const std::vector<CellRange>& from, const std::vector<CellRange>& to) : from_(from), to_(to) {}
-
-    /// `places(columns, of_sender)` says where values of some columns begin and end, here or in the result.
-    template <class Value, class Places, class Targets>
-    void exchange(const std::vector<Value>& here, std::vector<Value>& result, const Places& places,
-                  const Targets& targets) const {
-        Communicator& ranks = communicator();
-        exchange_parts<Value>(
-            ranks,
-            [&](int r) {
-                const auto [begin, end] = places(overlap(from_[ranks.rank()], to_[r]));
-                return part_of(here, begin, end);
-            },
-            [&](int r) {
-                const auto [first, past] = targets(overlap(from_[r], to_[ranks.rank()]));
-                return std::span(result).subspan(static_cast<std::size_t>(first),
-                                                 static_cast<std::size_t>(past - first));
-            });
-    }
-
-  private:
-    const std::vector<CellRange>& from_;
-    const std::vector<CellRange>& to_;
-};
-
-using Span = std::pair<std::int64_t, std::int64_t>;
-
-} // namespace
-
 void add_counts(const Dataset& data, std::vector<Index>& of_gene) {
     if (!data.part) {
         return;
@@ -84,39 +38,14 @@ SparseMatrix<double> move_columns(SparseMatrix<double> here, const std::vector<C
     if (from == to) {
         return here;
     }
-    const int rank = communicator().rank();
-    const RangeMove move(from, to);
+    const SparseMove move(here.start, from, to, communicator());
     SparseMatrix<double> result;
     result.rows = here.rows;
-    result.cols = to[rank].count;
-    std::vector<std::int64_t> lengths(static_cast<std::size_t>(from[rank].count));
-    for (Index j = 0; j < from[rank].count; ++j) {
-        lengths[j] = here.start[j + 1] - here.start[j];
-    }
-    std::vector<std::int64_t> found(static_cast<std::size_t>(to[rank].count));
-    const auto column_of = [](const CellRange& held) {
-        return [held](const CellRange& cells) { // none: where nothing is taken from
-            return cells.count == 0 ? Span{0, 0} : Span{cells.first - held.first, cells.past() - held.first};
-        };
-    };
-    move.exchange(lengths, found, column_of(from[rank]), column_of(to[rank]));
-    result.start.resize(1);
-    for (const std::int64_t length : found) {
-        result.start.push_back(result.start.back() + length);
-    }
-    const auto entry_of = [&](const CellRange& held, const std::vector<std::int64_t>& start) {
-        return [column = column_of(held), &start](const CellRange& cells) {
-            const auto [begin, end] = column(cells);
-            return Span{start[static_cast<std::size_t>(begin)], start[static_cast<std::size_t>(end)]};
-        };
-    };
-    const auto out = entry_of(from[rank], here.start);
-    const auto in = entry_of(to[rank], result.start);
-    result.row.resize(static_cast<std::size_t>(result.start.back()));
-    move.exchange(here.row, result.row, out, in);
+    result.cols = to[communicator().rank()].count;
+    result.start = move.arriving();
+    result.row = move(std::span<const std::int32_t>(here.row));
     here.row = {}; // its room is needed for the values
-    result.value.resize(result.row.size());
-    move.exchange(here.value, result.value, out, in);
+    result.value = move(std::span<const double>(here.value));
     return result;
 }
 

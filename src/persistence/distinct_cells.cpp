@@ -33,7 +33,7 @@ class CellComparison {
         std::uint64_t hash = 1;
         if (points_.is_sparse_) {
             const SparseView<double> X = points_.columns();
-            for (auto e = X.start[cell]; e < X.start[cell + 1]; ++e) {
+            for (auto e = stored(X, cell, X.start[cell]); e < X.start[cell + 1]; e = stored(X, cell, e + 1)) {
                 hash = mix(mix(hash, static_cast<std::uint64_t>(X.row[e])), bits(X.value[e]));
             }
             return hash;
@@ -47,10 +47,16 @@ class CellComparison {
     bool equal(Index a, Index b) const {
         if (points_.is_sparse_) {
             const SparseView<double> X = points_.columns();
-            return std::equal(X.row.begin() + X.start[a], X.row.begin() + X.start[a + 1],
-                              X.row.begin() + X.start[b], X.row.begin() + X.start[b + 1]) &&
-                   std::equal(X.value.begin() + X.start[a], X.value.begin() + X.start[a + 1],
-                              X.value.begin() + X.start[b], X.value.begin() + X.start[b + 1]);
+            auto e = stored(X, a, X.start[a]);
+            auto f = stored(X, b, X.start[b]);
+            while (e < X.start[a + 1] && f < X.start[b + 1]) {
+                if (X.row[e] != X.row[f] || X.value[e] != X.value[f]) {
+                    return false;
+                }
+                e = stored(X, a, e + 1);
+                f = stored(X, b, f + 1);
+            }
+            return e == X.start[a + 1] && f == X.start[b + 1];
         }
         return points_.dense().col(a) == points_.dense().col(b);
     }
@@ -58,6 +64,14 @@ class CellComparison {
     bool has_coordinates() const { return points_.kind_ != Points::Kind::table; }
 
   private:
+    /// The first entry of a cell from e on that is not 0: zeros may be stored.
+    static std::int64_t stored(const SparseView<double>& X, Index cell, std::int64_t e) {
+        while (e < X.start[cell + 1] && X.value[e] == 0.0) {
+            ++e;
+        }
+        return e;
+    }
+
     const Points& points_;
 };
 

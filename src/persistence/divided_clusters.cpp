@@ -1,7 +1,9 @@
 #include "linalg/cell_blocks.hpp"
 #include "over_ranks.hpp"
+#include "persistence/candidate_ranking.hpp"
 #include "persistence/cluster_lists.hpp"
 #include "persistence/divided_search.hpp"
+#include "persistence/divided_search_space.hpp"
 #include "persistence/neighbors_of.hpp"
 
 #include <pnmf/parallel.hpp>
@@ -9,6 +11,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 // The clustered search of clustered_candidates.cpp where each rank has its own points. Every rank knows the
@@ -53,12 +56,12 @@ struct Batch {
 
 class DividedClusters {
   public:
-    DividedClusters(const DividedColumns& points, Index k, std::uint64_t seed, Index fetched,
+    DividedClusters(const DividedPoints& points, Index k, std::uint64_t seed, Index fetched,
                     const ClusterSettings& settings)
         : points_(points), ranks_(points.ranks()), settings_(settings), k_(k),
           candidates_(clustered_search.candidates_of(points.count(), k)),
-          fetched_(std::max(fetched, points.count() / points.ranks().size())) {
-        mean_ = points.of_rows([](const Matrix& some) { return Vector(view_of(some).rowwise().mean()); });
+          fetched_(std::max(fetched, points.count() / points.ranks().size())),
+          space_(points, clustered_search.dimension, basis_sample, seed) {
         find_lists(seed);
         column_.resize(static_cast<std::size_t>(points.count()));
         recalled_ = sample_for_recall(points.count(), seed);
@@ -85,22 +88,15 @@ class DividedClusters {
     }
 
   private:
-    /// Coordinates as the search space has them.
-    Floats in_space(const Eigen::Ref<const Matrix>& coordinates) const {
-        return (coordinates.colwise() - mean_).cast<float>();
-    }
-
     void find_lists(std::uint64_t seed) {
         const Index n = points_.count();
         const Index number = number_of_centres(n, settings_);
-        centres_ = find_centres(in_space(points_.fetch(sample_for_centres(n, number, seed))), number);
+        const Floats sample = space_.fetch(sample_for_centres(n, number, seed));
+        centres_ = find_centres(sample.topRows(space_.dimension()), number);
         centre_own_ = centres_.colwise().squaredNorm().transpose();
 
-        Floats space(points_.rows() + 1, points_.held().count); // as `SearchSpace` has it
-        space.topRows(points_.rows()) = in_space(points_.mine());
-        space.bottomRows<1>().setZero();
-        const auto V = space.topRows(points_.rows());
-        const FloatVector own = (V.colwise().squaredNorm() + space.bottomRows<1>()).transpose();
+        const auto V = space_.mine().topRows(space_.dimension());
+        const FloatVector own = (V.colwise().squaredNorm() + space_.mine().bottomRows<1>()).transpose();
         std::vector<Index> counts;
         for (const CellRange& range : points_.ranges()) {
             counts.push_back(range.count);
@@ -110,6 +106,7 @@ class DividedClusters {
         own_ = Eigen::Map<const FloatVector>(all_own.data(), n);
         const std::vector<std::int32_t> centre =
             nearest_centres(V, centres_, usual_blocks(n).panel(), single_rank());
+        space_.forget_what_points_have();
         central_ = central_cells(own_, std::min(n, settings_.central));
         // Which rank does what must not hang on how processors round: the first one says it.
         std::vector<std::int32_t> place(static_cast<std::size_t>(number));
@@ -161,7 +158,7 @@ class DividedClusters {
     /// All points that a batch needs, with the float vectors of its lists side by side.
     struct Fetched {
         std::vector<Index> cells; ///< ascending
-        Matrix coordinates;
+        std::optional<Points> points;
         std::vector<Index> begin; ///< of each list, in `vectors`
         Floats vectors;
         FloatVector own;
@@ -183,34 +180,47 @@ class DividedClusters {
             members += list.central - list.begin;
         }
         std::sort(here.cells.begin(), here.cells.end());
-        here.coordinates = points_.fetch(here.cells);
+        const ColumnWishes wishes(points_, here.cells);
+        here.points = points_.fetch(wishes);
+        const Floats beside = space_.fetch_beside(wishes);
         for (Index c = 0; c < std::ssize(here.cells); ++c) {
             column_[here.cells[c]] = static_cast<std::int32_t>(c);
         }
         if (idle) {
             return here;
         }
+        const auto put = [&](Index cell, Floats& vectors, FloatVector& own, Index place) {
+            space_.put(*here.points, beside, column_[cell], vectors.col(place));
+            own[place] = own_[cell];
+        };
         here.begin.assign(order_.lists.size(), 0);
-        here.vectors.resize(points_.rows(), members);
+        here.vectors.resize(space_.dimension(), members);
         here.own.resize(members);
         Index next = 0;
         for (const Index l : batch.lists) {
             here.begin[l] = next;
             for (Index place = order_.lists[l].begin; place < order_.lists[l].central; ++place, ++next) {
-                put(here, order_.order[place], here.vectors, here.own, next);
+                put(order_.order[place], here.vectors, here.own, next);
             }
         }
-        here.central_vectors.resize(points_.rows(), std::ssize(central_));
+        here.central_vectors.resize(space_.dimension(), std::ssize(central_));
         here.central_own.resize(std::ssize(central_));
         for (Index c = 0; c < std::ssize(central_); ++c) {
-            put(here, central_[c], here.central_vectors, here.central_own, c);
+            put(central_[c], here.central_vectors, here.central_own, c);
         }
         return here;
     }
 
-    void put(const Fetched& here, Index cell, Floats& vectors, FloatVector& own, Index place) const {
-        vectors.col(place) = in_space(here.coordinates.col(column_[cell]));
-        own[place] = own_[cell];
+    /// Vectors of cells of a list that is in a batch, which every list of the batch's own is.
+    Floats vectors_of(const List& list, const Fetched& here, Index in_vectors, Index begin, Index end) const {
+        Floats vectors(space_.dimension(), end - begin);
+        for (Index place = begin; place < end; ++place) {
+            const auto central = std::lower_bound(central_.begin(), central_.end(), order_.order[place]);
+            vectors.col(place - begin) = place < list.central
+                                             ? here.vectors.col(in_vectors + place - list.begin)
+                                             : here.central_vectors.col(central - central_.begin());
+        }
+        return vectors;
     }
 
     void search(const Batch& batch, std::vector<Edge>& edges) {
@@ -219,17 +229,18 @@ class DividedClusters {
         if (lists == 0) {
             return;
         }
-        const Points points(DataView(view_of(here.coordinates)));
+        const CandidateRanking ranking(*here.points);
         std::vector<std::vector<Edge>> found(static_cast<std::size_t>(lists));
         std::vector<std::vector<std::pair<Index, CellAtDistance>>> recalled(found.size());
         parallel_for(lists, [&](Index l) {
-            search_list(shared_[batch.first + l], here, points, [&](Index cell, const CellAtDistance& other) {
-                const auto& [length, name] = other;
-                found[l].push_back({length, std::min(cell, name), std::max(cell, name)});
-                if (std::binary_search(recalled_.begin(), recalled_.end(), cell)) {
-                    recalled[l].emplace_back(cell, other);
-                }
-            });
+            search_list(shared_[batch.first + l], here, ranking,
+                        [&](Index cell, const CellAtDistance& other) {
+                            const auto& [length, name] = other;
+                            found[l].push_back({length, std::min(cell, name), std::max(cell, name)});
+                            if (std::binary_search(recalled_.begin(), recalled_.end(), cell)) {
+                                recalled[l].emplace_back(cell, other);
+                            }
+                        });
         });
         for (std::size_t l = 0; l < found.size(); ++l) {
             edges.insert(edges.end(), found[l].begin(), found[l].end());
@@ -241,18 +252,16 @@ class DividedClusters {
     }
 
     template <class Visit>
-    void search_list(Index l, const Fetched& here, const Points& points, const Visit& visit) const {
+    void search_list(Index l, const Fetched& here, const CandidateRanking& ranking,
+                     const Visit& visit) const {
         const Index n = points_.count();
         const List& mine = order_.lists[l];
         const std::vector<Index> nearest = looked_at(l);
         std::vector<std::int32_t> numbers;
-        std::vector<CellAtDistance> candidates;
+        std::vector<std::int32_t> columns;
         for (Index begin = mine.begin; begin < mine.end; begin += queries_at_once) {
             const Index end = std::min(mine.end, begin + queries_at_once);
-            Floats queries(points_.rows(), end - begin);
-            for (Index place = begin; place < end; ++place) {
-                queries.col(place - begin) = in_space(here.coordinates.col(column_[order_.order[place]]));
-            }
+            const Floats queries = vectors_of(mine, here, here.begin[l], begin, end);
             Comparison comparison(queries, candidates_ + 1);
             comparison.with(n, here.central_vectors, here.central_own, 0, here.central_vectors.cols());
             for (const Index other : nearest) {
@@ -262,60 +271,60 @@ class DividedClusters {
             }
             for (Index place = begin; place < end; ++place) {
                 const Index cell = order_.order[place];
-                const Index column = column_[cell];
                 comparison.found(place - begin).copy_to(numbers, -1);
-                candidates.clear();
+                columns.clear();
                 for (const std::int32_t number : numbers) {
                     const Index other = number < n ? order_.order[number] : central_[number - n];
                     if (other != cell) {
-                        candidates.emplace_back(points.distance(column, column_[other]), other);
+                        columns.push_back(column_[other]);
                     }
                 }
-                keep_nearest(candidates, k_);
-                for (const CellAtDistance& candidate : candidates) {
-                    visit(cell, candidate);
+                // Ascending columns are ascending cells.
+                for (const auto& [distance, column] : ranking.nearest(column_[cell], columns, k_)) {
+                    visit(cell, {distance, here.cells[column]});
                 }
             }
         }
     }
 
     /// Share of the true k nearest neighbours that were found, as in a search of one process: each rank
-    /// brings the nearest of its own cells.
+    /// brings what may be nearest of its own cells.
     double measured_recall() const {
-        const Matrix sampled = points_.fetch(recalled_);
+        using Choice = CandidateRanking::Choice;
         const Index samples = std::ssize(recalled_);
         const CellRange& held = points_.held();
-        Matrix both(points_.rows(), samples + held.count);
-        both.leftCols(samples) = sampled;
-        both.rightCols(held.count) = points_.mine();
-        const Points points(DataView(view_of(both)));
+        const Points points = points_.beside_own(recalled_);
+        const CandidateRanking ranking(points);
+        const Index choices = ranking.choices(k_);
         const double none = std::numeric_limits<double>::infinity();
-        Matrix nearest = Matrix::Constant(k_, samples, none);
+        std::vector<Choice> mine(static_cast<std::size_t>(choices * samples), Choice{none, none, 0});
         parallel_for(samples, [&](Index s) {
-            std::vector<CellAtDistance> list;
+            std::vector<std::int32_t> others;
             for (Index cell = 0; cell < held.count; ++cell) {
                 if (held.first + cell != recalled_[s]) {
-                    list.emplace_back(points.distance(s, samples + cell), held.first + cell);
+                    others.push_back(static_cast<std::int32_t>(samples + cell));
                 }
             }
-            keep_nearest(list, k_);
-            for (Index r = 0; r < std::ssize(list); ++r) {
-                nearest(r, s) = list[r].first;
-            }
+            const std::vector<Choice> found = ranking.choose(s, others, k_);
+            std::copy(found.begin(), found.end(), mine.begin() + s * choices);
         });
         const auto size = static_cast<std::size_t>(ranks_.size());
-        const std::vector<double> all = gather_to_all(
-            ranks_, std::span<const double>(nearest.data(), static_cast<std::size_t>(nearest.size())),
-            std::vector<Index>(size, nearest.size()));
+        const std::vector<Choice> all =
+            gather_to_all(ranks_, std::span<const Choice>(mine), std::vector<Index>(size, choices * samples));
         std::vector<double> radius(static_cast<std::size_t>(samples));
         for (Index s = 0; s < samples; ++s) {
-            std::vector<double> of_all;
+            std::vector<Choice>
+                of_all; // own cells of a rank ascend, and so do ranks: equal keys are in order
             for (std::size_t r = 0; r < size; ++r) {
-                const auto begin = all.begin() + static_cast<Index>(r) * nearest.size() + s * k_;
-                of_all.insert(of_all.end(), begin, begin + k_);
+                const auto begin = all.begin() + (static_cast<Index>(r) * samples + s) * choices;
+                of_all.insert(of_all.end(), begin, begin + choices);
             }
-            std::nth_element(of_all.begin(), of_all.begin() + k_ - 1, of_all.end());
-            radius[s] = of_all[k_ - 1];
+            std::stable_sort(of_all.begin(), of_all.end(),
+                             [](const Choice& a, const Choice& b) { return a.key < b.key; });
+            of_all.resize(static_cast<std::size_t>(choices));
+            std::nth_element(of_all.begin(), of_all.begin() + k_ - 1, of_all.end(),
+                             [](const Choice& a, const Choice& b) { return a.distance < b.distance; });
+            radius[s] = of_all[k_ - 1].distance;
         }
         const auto found = std::count_if(distances_found_.begin(), distances_found_.end(),
                                          [&](const auto& one) { return one.second <= radius[one.first]; });
@@ -323,13 +332,13 @@ class DividedClusters {
         return total / static_cast<double>(k_ * samples);
     }
 
-    const DividedColumns& points_;
+    const DividedPoints& points_;
     Communicator& ranks_;
     ClusterSettings settings_;
     Index k_;
     Index candidates_;
     Index fetched_;
-    Vector mean_;
+    DividedSearchSpace space_;
     Floats centres_;
     FloatVector centre_own_;
     FloatVector own_; ///< of all cells
@@ -343,8 +352,8 @@ class DividedClusters {
 
 } // namespace
 
-NeighborEdges divided_clustered_edges(const DividedColumns& points, Index k, std::uint64_t seed,
-                                      Index fetched, const ClusterSettings& settings) {
+NeighborEdges divided_clustered_edges(const DividedPoints& points, Index k, std::uint64_t seed, Index fetched,
+                                      const ClusterSettings& settings) {
     return DividedClusters(points, k, seed, fetched, settings).run();
 }
 

@@ -8,7 +8,7 @@
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <utility>
 
 namespace pnmf {
@@ -46,30 +46,25 @@ std::vector<EdgeBatch> batches_of(const SpanningTree& tree, const std::vector<st
 }
 
 /// The edges between components: a spanning tree of their first cells, each edge then made shorter.
-std::vector<Edge> joining_edges(const DividedColumns& points,
+std::vector<Edge> joining_edges(const DividedPoints& points,
                                 const std::vector<std::vector<Index>>& components) {
     std::vector<Index> first;
     first.reserve(components.size());
     for (const std::vector<Index>& component : components) {
         first.push_back(component.front());
     }
-    SpanningTree tree;
-    {
-        const Matrix coordinates = points.fetch(first);
-        tree = tree_of_firsts(Points(DataView(view_of(coordinates))));
-    }
+    const SpanningTree tree = tree_of_firsts(*points.fetch(first));
     Communicator& ranks = points.ranks();
     const std::vector<EdgeBatch> batches = batches_of(tree, components, ranks);
     const auto turns = static_cast<Index>(most_of(ranks, static_cast<double>(batches.size())));
     std::vector<Edge> edges(tree.edges.size());
     for (Index round = 0; round < turns; ++round) {
         const EdgeBatch batch = round < std::ssize(batches) ? batches[round] : EdgeBatch{};
-        const Matrix coordinates = points.fetch(batch.cells);
-        if (batch.first == batch.past) {
+        const std::optional<Points> here = points.fetch(batch.cells);
+        if (!here) {
             continue;
         }
         // Ascending cells have ascending numbers here, so that edges have the order of all.
-        const Points here(DataView(view_of(coordinates)));
         const auto numbers = [&](std::vector<Index> cells) {
             for (Index& cell : cells) {
                 cell = std::lower_bound(batch.cells.begin(), batch.cells.end(), cell) - batch.cells.begin();
@@ -79,7 +74,7 @@ std::vector<Edge> joining_edges(const DividedColumns& points,
         parallel_for(batch.past - batch.first, [&](Index b) {
             const auto [length, i, j] = tree.edges[batch.first + b];
             const Edge edge =
-                shortened_edge(here, numbers(tried_of(components[i])), numbers(tried_of(components[j])));
+                shortened_edge(*here, numbers(tried_of(components[i])), numbers(tried_of(components[j])));
             edges[batch.first + b] = {edge.length, batch.cells[edge.i], batch.cells[edge.j]};
         });
     }
@@ -88,16 +83,13 @@ std::vector<Edge> joining_edges(const DividedColumns& points,
 }
 
 /// The largest distance from a few cells and from the cells farthest from them.
-double largest_seen(const DividedColumns& points) {
+double largest_seen(const DividedPoints& points) {
     std::vector<Index> from = starts_of_distances(points.count());
     const auto starts = std::ssize(from);
     const Index own = points.held().count;
     double largest = 0.0;
     for (int step = 0; step < steps_from_start; ++step) {
-        Matrix both(points.rows(), starts + own);
-        both.leftCols(starts) = points.fetch(from);
-        both.rightCols(own) = points.mine();
-        const Points here(DataView(view_of(both)));
+        const Points here = points.beside_own(from);
         struct Far {
             double distance;
             Index cell;
@@ -127,39 +119,47 @@ double largest_seen(const DividedColumns& points) {
 }
 
 /// Finite, and such that `Points` takes any selection of them.
-bool are_ordinary(const DividedColumns& points) {
+bool are_ordinary(const DividedPoints& points) {
     constexpr double largest = 1e150;
     constexpr double smallest = 1e-140;
+    const auto is_ordinary = [](const auto& values) {
+        const double size = values.size() > 0 ? values.cwiseAbs().maxCoeff() : 0.0;
+        return values.allFinite() && size <= largest && (size == 0.0 || size >= smallest);
+    };
     bool ordinary = true;
     for (Index j = 0; j < points.held().count && ordinary; ++j) {
-        const double size = points.mine().col(j).cwiseAbs().maxCoeff();
-        ordinary = points.mine().col(j).allFinite() && size <= largest && (size == 0.0 || size >= smallest);
+        if (const auto* dense = std::get_if<DenseView<double>>(&points.mine())) {
+            ordinary = is_ordinary(dense->col(j));
+        } else {
+            const auto& X = std::get<SparseView<double>>(points.mine());
+            ordinary = is_ordinary(
+                Eigen::Map<const Vector>(X.value.data() + X.start[j], X.start[j + 1] - X.start[j]));
+        }
     }
     return least_of(points.ranks(), ordinary ? 1.0 : 0.0) > 0.0;
 }
 
 } // namespace
 
-SpanningTree divided_neighbor_tree(const DividedColumns& points, const std::vector<Edge>& edges) {
+SpanningTree divided_neighbor_tree(const DividedPoints& points, const std::vector<Edge>& edges) {
     return tree_of_neighbors(
         points.count(), edges,
         [&](const Components& components) { return joining_edges(points, components); },
         largest_seen(points));
 }
 
-bool can_search_divided(const DividedColumns& points, NeighborSearch search) {
+bool can_search_divided(const DividedPoints& points, NeighborSearch search) {
     const Index panel = usual_blocks(points.count()).panel(); // cells whose products are made together
     const NeighborSearch chosen = chosen_search(search, points.count(), true);
     const bool whole_panels =
         std::all_of(points.ranges().begin(), points.ranges().end(),
                     [&](const CellRange& range) { return range.count == 0 || range.first % panel == 0; });
     const bool possible =
-        chosen == NeighborSearch::exact ||
-        (chosen == NeighborSearch::clustered && whole_panels && points.rows() <= clustered_search.dimension);
-    return possible && points.rows() > 0 && are_ordinary(points);
+        chosen == NeighborSearch::exact || (chosen == NeighborSearch::clustered && whole_panels);
+    return possible && points.dimensions() > 0 && are_ordinary(points);
 }
 
-TreeAndNeighbors divided_tree_and_neighbors(const DividedColumns& points, Index neighbors,
+TreeAndNeighbors divided_tree_and_neighbors(const DividedPoints& points, Index neighbors,
                                             NeighborSearch search, std::uint64_t seed) {
     check_neighbors(neighbors, points.count());
     TreeAndNeighbors found;

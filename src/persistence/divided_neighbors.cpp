@@ -9,47 +9,6 @@
 
 namespace pnmf {
 
-Meeting::Meeting(const DividedColumns& points) : points_(points), visitor_{0, 0, points.count()} {
-    Index most = 0;
-    for (const CellRange& range : points.ranges()) {
-        most = std::max(most, range.count);
-    }
-    both_.resize(points.rows(), own() + most);
-    both_.leftCols(own()) = points.mine();
-}
-
-void Meeting::meet(Index step) {
-    Communicator& ranks = points_.ranks();
-    const Index size = ranks.size();
-    if (step % size == 0) {
-        visitor_ = {0, 0, points_.count()};
-        return;
-    }
-    const auto to = static_cast<int>((ranks.rank() + step) % size);
-    const auto from = static_cast<int>((ranks.rank() + size - step % size) % size);
-    visitor_ = points_.ranges()[from];
-    std::vector<Communicator::Outgoing> sends;
-    std::vector<Communicator::Incoming> receives;
-    const auto columns = [&](Index first, Index count) {
-        return std::span<double>(both_.data() + both_.rows() * first,
-                                 static_cast<std::size_t>(both_.rows() * count));
-    };
-    if (own() > 0) {
-        sends.push_back({to, std::as_bytes(std::span<const double>(columns(0, own())))});
-    }
-    if (visitor_.count > 0) {
-        receives.push_back({from, std::as_writable_bytes(columns(own(), visitor_.count))});
-    }
-    ranks.exchange(sends, receives);
-}
-
-std::vector<Index> Meeting::names() const {
-    std::vector<Index> names(static_cast<std::size_t>(count()));
-    std::iota(names.begin(), names.begin() + own(), points_.held().first);
-    std::iota(names.begin() + own(), names.end(), visitor_.first);
-    return names;
-}
-
 namespace {
 
 using Candidate = std::pair<double, Index>; // distance, cell
@@ -70,7 +29,7 @@ void merge_nearest(const Neighbors& block, const std::vector<Index>& names, Inde
 
 } // namespace
 
-std::vector<Edge> divided_exact_edges(const DividedColumns& points, Index k) {
+std::vector<Edge> divided_exact_edges(const DividedPoints& points, Index k) {
     Meeting meeting(points);
     const Index own = meeting.own();
     std::vector<std::vector<Candidate>> nearest(static_cast<std::size_t>(own));

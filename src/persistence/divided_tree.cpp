@@ -25,7 +25,7 @@ using Panel = PairBounds::Panel;
 
 class DividedTreeSearch {
   public:
-    explicit DividedTreeSearch(const DividedColumns& points)
+    explicit DividedTreeSearch(const DividedPoints& points)
         : points_(points), ranks_(points.ranks()), meeting_(points) {
         tree_.cells = points.count();
         std::vector<char> is_first(static_cast<std::size_t>(meeting_.own()), 1);
@@ -87,22 +87,18 @@ class DividedTreeSearch {
     /// A first tree: that of the hubs by Prim's algorithm, and each other cell tied to its nearest hub.
     void start() {
         const std::vector<Index> hub = hubs();
-        const Matrix columns = points_.fetch(hub);
-        const Index own = meeting_.own();
+        const auto hubs = std::ssize(hub);
         std::vector<Index> names(hub);
         std::vector<Index> hub_numbers(hub.size());
         std::iota(hub_numbers.begin(), hub_numbers.end(), Index{0});
-        Matrix both(points_.rows(), columns.cols() + own);
-        both.leftCols(columns.cols()) = columns;
-        both.rightCols(own) = points_.mine();
+        const Points points = points_.beside_own(hub);
         std::vector<Index> others; // own cells that are no hubs
-        for (Index cell = 0; cell < own; ++cell) {
+        for (Index cell = 0; cell < meeting_.own(); ++cell) {
             names.push_back(points_.held().first + cell);
             if (first_[cell] == cell && !std::binary_search(hub.begin(), hub.end(), names.back())) {
-                others.push_back(columns.cols() + cell);
+                others.push_back(hubs + cell);
             }
         }
-        const Points points(DataView(view_of(both)));
         const PairBounds bounds(points);
         std::vector<std::vector<Index>> groups = groups_of(others);
         if (ranks_.rank() == 0) {
@@ -217,7 +213,7 @@ class DividedTreeSearch {
         std::sort(tree_.edges.begin(), tree_.edges.end());
     }
 
-    const DividedColumns& points_;
+    const DividedPoints& points_;
     Communicator& ranks_;
     Meeting meeting_;
     std::vector<Index> first_;   ///< of own cells, counted from the first of these
@@ -227,7 +223,7 @@ class DividedTreeSearch {
 
 } // namespace
 
-SpanningTree divided_spanning_tree(const DividedColumns& points) {
+SpanningTree divided_spanning_tree(const DividedPoints& points) {
     return DividedTreeSearch(points).run();
 }
 

@@ -29,6 +29,9 @@ inline constexpr SearchSettings screened_search{
 inline constexpr SearchSettings clustered_search{
     .dimension = 200, .candidates = 600, .for_a_neighbor = 20, .among = 0};
 
+/// Cells that the basis of the search space is computed from.
+inline constexpr Index basis_sample = 4096;
+
 /// What is done where the choice is left open.
 NeighborSearch chosen_search(NeighborSearch asked, Index cells, bool have_coordinates);
 

@@ -5,6 +5,7 @@
 #include <pnmf/persistence/neighbors.hpp>
 
 #include "over_ranks.hpp"
+#include "persistence/candidate_ranking.hpp"
 #include "persistence/neighbor_candidates.hpp"
 #include "persistence/neighbors_of.hpp"
 
@@ -16,75 +17,7 @@
 namespace pnmf {
 namespace {
 
-constexpr Index basis_sample = 4096; // cells that the basis of the search space is computed from
-
 using Candidate = CellAtDistance;
-
-/// Ranks candidates by their distances to one cell.
-///
-/// Sparse cells are first ordered by ‖b‖² − 2⟨a, b⟩ with a written out, a fraction of the time of a canonical
-/// distance; a few more than k are then compared by that.
-class Ranking {
-  public:
-    explicit Ranking(const Points& points) : points_(points) {
-        if (!points.is_sparse()) {
-            return;
-        }
-        const SparseView<double> X = points.columns();
-        squared_norms_.resize(X.cols);
-        for (Index j = 0; j < X.cols; ++j) {
-            squared_norms_[j] =
-                Eigen::Map<const Vector>(X.value.data() + X.start[j], X.start[j + 1] - X.start[j])
-                    .squaredNorm();
-        }
-    }
-
-    /// The k nearest, as far as they are among the candidates.
-    std::vector<Candidate> nearest(Index cell, std::span<const std::int32_t> candidates, Index k) const {
-        std::vector<Candidate> result;
-        result.reserve(candidates.size());
-        if (points_.is_sparse()) {
-            order_by_products(cell, candidates, result);
-            keep_nearest(result, k + spare);
-            for (auto& [key, other] : result) {
-                key = points_.distance(cell, other);
-            }
-        } else {
-            for (const Index other : candidates) {
-                result.emplace_back(points_.distance(cell, other), other);
-            }
-        }
-        keep_nearest(result, k);
-        result.shrink_to_fit(); // one such list is kept for every cell
-        return result;
-    }
-
-  private:
-    static constexpr Index spare = 8; // for what the products cannot tell apart
-
-    void order_by_products(Index cell, std::span<const std::int32_t> candidates,
-                           std::vector<Candidate>& result) const {
-        const SparseView<double> X = points_.columns();
-        thread_local std::vector<double> written; // zero outside this function
-        written.resize(std::max(written.size(), static_cast<std::size_t>(X.rows)), 0.0);
-        for (auto e = X.start[cell]; e < X.start[cell + 1]; ++e) {
-            written[X.row[e]] = X.value[e];
-        }
-        for (const Index other : candidates) {
-            double product = 0.0;
-            for (auto e = X.start[other]; e < X.start[other + 1]; ++e) {
-                product += X.value[e] * written[X.row[e]];
-            }
-            result.emplace_back(squared_norms_[other] - 2.0 * product, other);
-        }
-        for (auto e = X.start[cell]; e < X.start[cell + 1]; ++e) {
-            written[X.row[e]] = 0.0;
-        }
-    }
-
-    const Points& points_;
-    Vector squared_norms_;
-};
 
 /// What the other ranks have found for their cells.
 void gather_nearest(Communicator& ranks, std::vector<std::vector<Candidate>>& nearest) {
@@ -116,7 +49,7 @@ std::vector<std::vector<Candidate>> approximate_neighbors(const Points& points, 
     const SearchSettings settings = screened ? screened_search : clustered_search;
     const SearchSpace space = search_space(points, settings.dimension, basis_sample, seed);
     const Index candidates = settings.candidates_of(n, k);
-    const Ranking ranking(points);
+    const CandidateRanking ranking(points);
     std::vector<std::vector<Candidate>> nearest(static_cast<std::size_t>(n));
     const auto rank = [&](Index cell, std::span<const std::int32_t> found) {
         nearest[cell] = ranking.nearest(cell, found, k);
@@ -134,7 +67,7 @@ std::vector<std::vector<Candidate>> approximate_neighbors(const Points& points, 
 /// nearest is a true neighbour, whichever of equals was taken.
 double measured_recall(const Points& points, const std::vector<std::vector<Candidate>>& nearest, Index k,
                        const std::vector<Index>& sample) {
-    const Ranking ranking(points);
+    const CandidateRanking ranking(points);
     std::vector<Index> found(sample.size(), 0);
     Communicator& ranks = communicator();
     over_items_of_rank(ranks, std::ssize(sample), [&](Index s) {

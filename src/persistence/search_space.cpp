@@ -1,5 +1,6 @@
 #include "persistence/search_space.hpp"
 
+#include "linalg/cell_blocks.hpp"
 #include "linalg/decompositions.hpp"
 #include "over_ranks.hpp"
 
@@ -24,12 +25,9 @@ Vector mean_cell(const Points& points) {
     if (!points.is_sparse()) {
         return points.dense().rowwise().mean();
     }
-    const SparseView<double> X = points.columns();
-    Vector sum = Vector::Zero(X.rows);
-    for (std::int64_t e = 0; e < X.start[X.cols]; ++e) {
-        sum[X.row[e]] += X.value[e];
-    }
-    return sum / static_cast<double>(X.cols);
+    Vector sum = Vector::Zero(points.dimensions());
+    add_cells(points.columns(), sum);
+    return sum / static_cast<double>(points.count());
 }
 
 /// An orthonormal basis, p × q, of about the leading left singular space, by a subspace iteration.
@@ -73,35 +71,53 @@ std::vector<Index> sample_of_cells(Index n, Index count, std::uint64_t seed) {
     return random_sample(n, count, Random(seed).fork(1));
 }
 
-SearchSpace search_space(const Points& points, Index largest_dimension, Index sample, std::uint64_t seed) {
+Index search_dimension(Index features, Index cells, Index largest_dimension, Index sample) {
+    return std::min({features, largest_dimension, std::max(std::min(cells, sample), Index{1})});
+}
+
+Matrix search_basis(const Points& sample, Index dimension, std::uint64_t seed) {
+    return leading_basis(data_of(sample), dimension, seed).transpose();
+}
+
+void add_cells(const SparseView<double>& X, Vector& sum) {
+    for (std::int64_t e = 0; e < X.start[X.cols]; ++e) {
+        sum[X.row[e]] += X.value[e];
+    }
+}
+
+DenseMatrix<float> projected_cells(const Points& points, const Matrix& Qt, const Vector& centre, Index panel,
+                                   Communicator& ranks) {
     const Index n = points.count();
-    const Index p = points.dimensions();
-    const Index m = std::min(n, sample);
-    const Index q = std::min({p, largest_dimension, std::max(m, Index{1})});
-    const Points some = points.subset(sample_of_cells(n, m, seed));
-    const Matrix Qt =
-        q == p ? Matrix(Matrix::Identity(p, p)) : Matrix(leading_basis(data_of(some), q, seed).transpose());
-    const Vector centre =
-        Qt * mean_cell(points); // moves no distance, and leaves a float the digits that differ
-    SearchSpace space;
-    space.dimension = q;
-    space.vectors.resize(q + 1, n);
-    // Coordinates as they are cost less than sending them; a projection is shared out.
-    constexpr Index projected_at_once = 64;
-    Communicator& ranks = q == p ? single_rank() : communicator();
-    over_blocks_of_rank(ranks, n, projected_at_once, [&](Index begin, Index end) {
+    const Index q = Qt.rows();
+    const bool all_features = q == Qt.cols();
+    DenseMatrix<float> vectors(q + 1, n);
+    over_blocks_of_rank(ranks, n, panel, [&](Index begin, Index end) {
         Matrix block(q, end - begin);
         project(points, Qt, begin, block);
         for (Index j = begin; j < end; ++j) {
             const auto projected = block.col(j - begin);
             const double left =
-                q == p ? 0.0 : std::max(0.0, squared_norm(points, j) - projected.squaredNorm());
-            space.vectors.col(j).head(q) = (projected - centre).cast<float>();
-            space.vectors(q, j) = static_cast<float>(left);
+                all_features ? 0.0 : std::max(0.0, squared_norm(points, j) - projected.squaredNorm());
+            vectors.col(j).head(q) = (projected - centre).cast<float>();
+            vectors(q, j) = static_cast<float>(left);
         }
     });
-    gather_blocks(ranks, projected_at_once, space.vectors);
-    return space;
+    gather_blocks(ranks, panel, vectors);
+    return vectors;
+}
+
+SearchSpace search_space(const Points& points, Index largest_dimension, Index sample, std::uint64_t seed) {
+    const Index n = points.count();
+    const Index p = points.dimensions();
+    const Index q = search_dimension(p, n, largest_dimension, sample);
+    const Matrix Qt =
+        q == p ? Matrix(Matrix::Identity(p, p))
+               : search_basis(points.subset(sample_of_cells(n, std::min(n, sample), seed)), q, seed);
+    // Moves no distance, and leaves a float the digits that differ.
+    const Vector centre = Qt * mean_cell(points);
+    // Coordinates as they are cost less than sending them; a projection is shared out.
+    Communicator& ranks = q == p ? single_rank() : communicator();
+    return {q, projected_cells(points, Qt, centre, usual_blocks(n).panel(), ranks)};
 }
 
 } // namespace pnmf

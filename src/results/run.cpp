@@ -44,10 +44,8 @@ void check_run_options(const DataView& X, const RunOptions& options) {
             options.clusters.value_or(0));
     require(std::isfinite(options.checkpoint_every) && options.checkpoint_every >= 0.0,
             "seconds between checkpoints must be at least 0, got {}", options.checkpoint_every);
-    require(!options.part || (options.space != nullptr ? options.space->cols() == options.part->count
-                                                       : std::holds_alternative<DenseView<double>>(X)),
-            "where each rank has a part of X, distances must come from a space of the same cells, or from "
-            "dense values");
+    require(!options.part || options.space == nullptr || options.space->cols() == options.part->count,
+            "where each rank has a part of X, a space that distances come from must have the same cells");
     require(options.memory.value_or(1.0) > 0.0, "memory must be more than 0 bytes, got {}",
             options.memory.value_or(0.0));
 }
@@ -362,8 +360,7 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
         throw Interrupted();
     }
     const DataView points = options.space != nullptr ? DataView(view_of(*options.space)) : X;
-    run.prepared = options.part ? prepare_divided_fit<Real>(X, std::get<DenseView<double>>(points),
-                                                            *options.part, options.fit)
+    run.prepared = options.part ? prepare_divided_fit<Real>(X, points, *options.part, options.fit)
                    : options.space == nullptr
                        ? prepare_fit<Real>(X, options.fit)
                        : prepare_fit<Real>(X, Points(points, options.fit.filtration.metric), options.fit);

@@ -294,11 +294,11 @@ PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitO
 }
 
 template <RealNumber Real>
-PreparedFit<Real> prepare_divided_fit(const DataView& X, const DenseView<double>& space,
-                                      const CellRange& part, const FitOptions& options) {
-    require(space.cols() == cells_of(X), "there must be as many points as X has cells, {}, got {}",
-            cells_of(X), space.cols());
-    const DividedColumns points(space, part, communicator());
+PreparedFit<Real> prepare_divided_fit(const DataView& X, const DataView& space, const CellRange& part,
+                                      const FitOptions& options) {
+    require(cells_of(space) == cells_of(X), "there must be as many points as X has cells, {}, got {}",
+            cells_of(X), cells_of(space));
+    const DividedPoints points(space, part, communicator());
     return prepare<Real>(
         X, options, false, [&] { return divided_filtration(points, filtration_of(options), options.seed); },
         part);
@@ -426,8 +426,8 @@ FitResult<Real> fit(const DataView& X, const SortedEdges& neighbors, const FitOp
     template PreparedFit<Real> prepare_fit(const DataView&, const Points&, const FitOptions&,                \
                                            const std::optional<CellRange>&);                                 \
     template PreparedFit<Real> prepare_fit(const DataView&, const SortedEdges&, const FitOptions&);          \
-    template PreparedFit<Real> prepare_divided_fit(const DataView&, const DenseView<double>&,                \
-                                                   const CellRange&, const FitOptions&);                     \
+    template PreparedFit<Real> prepare_divided_fit(const DataView&, const DataView&, const CellRange&,       \
+                                                   const FitOptions&);                                       \
     template Factors<Real> make_start(const PreparedFit<Real>&, const Observer&, StartLog<Real>);            \
     template Factors<Real> adapted_start(PreparedFit<Real>&, const Observer&, StartLog<Real>);               \
     template void keep_scales(PreparedFit<Real>&, const std::vector<Index>&);                                \

@@ -41,7 +41,8 @@ CellRange part_of(Index cells, int rank, int ranks) {
 }
 
 /// With all points on every rank, and with its own on each.
-void expect_that_of_one_process(const Matrix& X, const FiltrationOptions& options) {
+template <class Values>
+void expect_that_of_one_process(const Values& X, const FiltrationOptions& options) {
     const Points points(X, options.metric);
     const Filtration expected = make_filtration(points, options, 3);
     for (const int count : {1, 2, 3, 4, 7}) {
@@ -49,10 +50,10 @@ void expect_that_of_one_process(const Matrix& X, const FiltrationOptions& option
         ThreadRanks ranks(count);
         ranks.run([&](int r) {
             expect_equal(make_filtration(points, options, 3), expected);
-            const CellRange part = part_of(X.cols(), r, count);
-            const Matrix mine = X.middleCols(part.first, part.count);
-            expect_equal(divided_filtration(DividedColumns(mine, part, communicator()), options, 3),
-                         expected);
+            const CellRange part = part_of(points.count(), r, count);
+            const Values mine = columns_of(X, part);
+            const DividedPoints divided(DataView(view_of(mine)), part, communicator());
+            expect_equal(divided_filtration(divided, options, 3), expected);
         });
     }
 }
@@ -97,6 +98,16 @@ TEST(FiltrationOverRanks, OfScreenedNeighboursIsThatOfOneProcess) {
 
 TEST(FiltrationOverRanks, OfClusteredNeighboursIsThatOfOneProcess) {
     expect_that_of_one_process(far_groups(30, 2500), {.neighbors = 4, .search = NeighborSearch::clustered});
+}
+
+TEST(FiltrationOverRanks, OfSparsePointsIsThatOfOneProcess) {
+    SparseMatrix<double> X = sparse_cloud(30, 1300, 0.2, 4);
+    for (const auto search : {NeighborSearch::exact, NeighborSearch::screened, NeighborSearch::clustered}) {
+        expect_that_of_one_process(X, {.neighbors = 5, .search = search});
+    }
+    expect_that_of_one_process(sparse_cloud(30, 500, 0.2, 4), {}); // of all pairs
+    X.value[0] = 1e-170;
+    expect_that_of_one_process(X, {.neighbors = 5});
 }
 
 TEST(FiltrationOverRanks, OfBatchesIsThatOfOneProcess) {

@@ -90,7 +90,12 @@ TEST(MpiRanks, FindTheTreeScalesAndGraphOfOneProcess) {
         };
         const CellRange part{first(ranks.rank()), first(ranks.rank() + 1) - first(ranks.rank()), 1300};
         const Matrix mine = X.middleCols(part.first, part.count);
-        expect_equal(divided_filtration(DividedColumns(mine, part, ranks), options, 0));
+        expect_equal(divided_filtration(DividedPoints(DataView(view_of(mine)), part, ranks), options, 0));
+        const SparseMatrix<double> sparse = to_sparse(mine); // distances have the same bits
+        if (search == NeighborSearch::exact) {
+            expect_equal(
+                divided_filtration(DividedPoints(DataView(view_of(sparse)), part, ranks), options, 0));
+        }
     }
 }
 

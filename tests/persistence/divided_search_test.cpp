@@ -1,5 +1,7 @@
 #include "persistence/divided_search.hpp"
 
+#include "divided_points.hpp"
+#include "persistence/candidate_ranking.hpp"
 #include "persistence/join_components.hpp"
 #include "persistence/neighbors_of.hpp"
 #include "support/clouds.hpp"
@@ -12,7 +14,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <mutex>
 #include <span>
 
@@ -25,102 +26,86 @@ Matrix lattice(Index cells) {
     return (uniform_cloud(3, cells, 9).array() * 6.0).round();
 }
 
-/// Unequal parts in whole blocks of 256 cells; with more ranks than blocks some have none.
-CellRange part_of(Index cells, int rank, int ranks) {
-    constexpr Index block = 256;
-    const Index blocks = (cells + block - 1) / block;
-    const auto first = [&](Index r) { return std::min(cells, block * (blocks * r * r / (ranks * ranks))); };
-    return {first(rank), first(rank + 1) - first(rank), cells};
+/// Values of which most are not stored, and sums of which are rounded. Some cells have no entries at all, and
+/// some the same.
+SparseMatrix<double> sparse_points(Index features, Index cells, double density) {
+    Matrix X = to_dense(sparse_cloud(features, cells, density, 5));
+    for (Index j = 0; j < cells; ++j) {
+        X.col(j) /= 1.0 + 0.37 * static_cast<double>(j % 7);
+        if (j % 50 == 0) {
+            X.col(j).setZero();
+        } else if (j % 11 == 0) {
+            X.col(j) = X.col(j / 2);
+        }
+    }
+    return to_sparse(X);
 }
 
-/// `body` on each rank, with its points.
-void on_ranks(const Matrix& X, const std::vector<int>& counts,
-              const std::function<void(const DividedColumns&)>& body) {
-    for (const int count : counts) {
-        SCOPED_TRACE(count);
+template <class Values>
+void expect_to_be_possible_with_shares(const Values& X) {
+    const Index cells = Points(X).count();
+    for (const int count : {2, 3, 4, 7, 16}) {
+        SCOPED_TRACE(std::to_string(cells) + " cells, " + std::to_string(count) + " ranks");
         ThreadRanks ranks(count);
-        ranks.run([&](int r) {
-            const CellRange part = part_of(X.cols(), r, count);
-            const Matrix mine = X.middleCols(part.first, part.count);
-            body(DividedColumns(mine, part, communicator()));
+        ranks.run([&](int) {
+            const CellRange share = share_of_rank(cells, communicator());
+            const Values mine = columns_of(X, share);
+            const DividedPoints points(DataView(view_of(mine)), share, communicator());
+            EXPECT_TRUE(can_search_divided(points, NeighborSearch::clustered));
+            EXPECT_TRUE(can_search_divided(points, NeighborSearch::exact));
+            EXPECT_FALSE(can_search_divided(points, NeighborSearch::screened));
         });
     }
 }
 
 TEST(DividedSearch, IsPossibleWithTheSharesOfRanks) {
     for (const Index cells : {1300, 5200, 60001, 100000}) {
-        const Matrix X = uniform_cloud(2, cells, 2);
-        for (const int count : {2, 3, 4, 7, 16}) {
-            SCOPED_TRACE(std::to_string(cells) + " cells, " + std::to_string(count) + " ranks");
-            ThreadRanks ranks(count);
-            ranks.run([&](int) {
-                const CellRange share = share_of_rank(cells, communicator());
-                const Matrix mine = X.middleCols(share.first, share.count);
-                const DividedColumns points(mine, share, communicator());
-                EXPECT_TRUE(can_search_divided(points, NeighborSearch::clustered));
-            });
-        }
+        expect_to_be_possible_with_shares(uniform_cloud(2, cells, 2));
     }
+    expect_to_be_possible_with_shares(uniform_cloud(201, 1300, 2));
+    expect_to_be_possible_with_shares(sparse_points(201, 5200, 0.02));
 }
 
-TEST(DividedSearch, WithTheSharesOfRanksFindsTheClusteredEdgesOfOneProcess) {
-    const Matrix X = uniform_cloud(7, 5200, 4);
+template <class Values>
+void expect_the_clustered_edges_with_shares(const Values& X) {
+    const Index cells = Points(X).count();
     const NeighborOptions options{.neighbors = 6, .search = NeighborSearch::clustered, .seed = 3};
-    const std::vector<Edge> expected = neighbor_edges(Points(X), options).edges;
+    const NeighborEdges expected = neighbor_edges(Points(X), options);
     for (const int count : {2, 3, 7}) {
         SCOPED_TRACE(count);
         ThreadRanks ranks(count);
         ranks.run([&](int) {
-            const CellRange share = share_of_rank(X.cols(), communicator());
-            const Matrix mine = X.middleCols(share.first, share.count);
-            EXPECT_EQ(divided_clustered_edges(DividedColumns(mine, share, communicator()), 6, 3).edges,
-                      expected);
+            const CellRange share = share_of_rank(cells, communicator());
+            const Values mine = columns_of(X, share);
+            const NeighborEdges found =
+                divided_clustered_edges(DividedPoints(DataView(view_of(mine)), share, communicator()), 6, 3);
+            EXPECT_EQ(found.edges, expected.edges);
+            EXPECT_EQ(found.recall, expected.recall);
         });
     }
 }
 
-TEST(DividedColumns, AreFetchedMovedAndGathered) {
-    const Matrix X = uniform_cloud(3, 1500, 2);
-    on_ranks(X, {1, 2, 3, 7}, [&](const DividedColumns& columns) {
-        const Index rank = columns.ranks().rank();
-        std::vector<Index> some;
-        for (Index a = 0; a < 40 * rank; ++a) { // the first rank wants none
-            some.push_back((a * 977 + rank) % 1500);
-        }
-        EXPECT_EQ(columns.fetch(some), X(Eigen::all, some));
-        std::sort(some.begin(), some.end());
-        EXPECT_EQ(columns.fetch(some), X(Eigen::all, some));
-        const Matrix all = columns.gathered(columns.ranks().size() - 1);
-        EXPECT_EQ(all.cols(), rank + 1 == columns.ranks().size() ? 1500 : 0);
-        EXPECT_EQ(columns.gathered(), X);
-    });
+TEST(DividedSearch, WithTheSharesOfRanksFindsTheClusteredEdgesOfOneProcess) {
+    expect_the_clustered_edges_with_shares(uniform_cloud(7, 5200, 4));
 }
 
-TEST(DividedColumns, SumsOfRowsHaveTheBitsOfOneMatrix) {
-    for (const Index rows : {1, 2, 5, 7, 30}) {
-        const Matrix X = uniform_cloud(rows, 1501, 2);
-        const Vector mean = view_of(X).rowwise().mean();
-        const Vector squares = X.rowwise().squaredNorm();
-        on_ranks(X, {1, 3, 4}, [&](const DividedColumns& columns) {
-            EXPECT_EQ(columns.of_rows([](const Matrix& some) { return Vector(some.rowwise().mean()); }),
-                      mean);
-            EXPECT_EQ(
-                columns.of_rows([](const Matrix& some) { return Vector(some.rowwise().squaredNorm()); }),
-                squares);
-        });
-    }
+/// More features than the search looks at: cells are projected.
+TEST(DividedSearch, WithTheSharesOfRanksProjectsCellsAsOneProcessDoes) {
+    expect_the_clustered_edges_with_shares(uniform_cloud(230, 5200, 4));
+    expect_the_clustered_edges_with_shares(sparse_points(230, 5200, 0.05));
 }
 
-void expect_exact(const Matrix& X, Index k, const std::vector<int>& counts) {
+template <class Values>
+void expect_exact(const Values& X, Index k, const std::vector<int>& counts) {
     const Points points(X);
     const SpanningTree tree = minimum_spanning_tree(points);
     const std::vector<Edge> edges = neighbor_edges(points, {.neighbors = k}).edges;
-    on_ranks(X, counts, [&](const DividedColumns& columns) {
-        const SpanningTree found = divided_spanning_tree(columns);
+    on_ranks(X, counts, [&](const DividedPoints& divided) {
+        const SpanningTree found = divided_spanning_tree(divided);
         EXPECT_EQ(found.edges, tree.edges);
         EXPECT_EQ(found.largest_distance, tree.largest_distance);
-        const auto mine = divided_exact_edges(columns, k);
-        EXPECT_EQ(distinct_edges(gather_any(columns.ranks(), mine)), edges);
+        const auto mine = divided_exact_edges(divided, k);
+        EXPECT_EQ(distinct_edges(gather_any(divided.ranks(), mine)), edges);
     });
 }
 
@@ -132,9 +117,25 @@ TEST(DividedSearch, TiesAndEqualCellsAreDecidedAsInOneProcess) {
     expect_exact(lattice(1900), 5, {1, 2, 3, 4, 7});
 }
 
+TEST(DividedSearch, OfSparsePointsFindsTheExactTreeAndNeighboursOfOneProcess) {
+    expect_exact(sparse_points(60, 1900, 0.1), 15, {1, 2, 3, 4, 7});
+    expect_exact(to_sparse(lattice(1900)), 5, {1, 2, 3, 4, 7});
+}
+
+TEST(DividedSearch, ZerosThatAreStoredDecideNothing) {
+    SparseMatrix<double> X = to_sparse(lattice(1300));
+    for (std::size_t e = 0; e < X.value.size(); e += 5) {
+        X.value[e] = 0.0;
+    }
+    expect_exact(X, 5, {2, 7});
+    EXPECT_EQ(minimum_spanning_tree(Points(X)).edges, minimum_spanning_tree(Points(to_dense(X))).edges);
+}
+
 TEST(DividedSearch, MoreNeighboursThanARankHasCells) {
+    expect_exact(to_sparse(uniform_cloud(4, 300, 4)), 280, {2, 7});
+    expect_exact(to_sparse(Matrix::Zero(2, 600)), 4, {3});
     expect_exact(uniform_cloud(4, 300, 4), 280, {2, 7});
-    expect_exact(Matrix::Ones(2, 600), 4, {3});
+    expect_exact(Matrix(Matrix::Ones(2, 600)), 4, {3});
 }
 
 /// Groups far apart, each larger than a number of neighbours: neighbours alone do not join them.
@@ -146,18 +147,19 @@ Matrix far_groups(Index cells) {
     return X;
 }
 
-void expect_clustered(const Matrix& X, const std::vector<int>& counts, Index fetched) {
+template <class Values>
+void expect_clustered(const Values& X, const std::vector<int>& counts, Index fetched) {
     const NeighborOptions options{.neighbors = 5, .search = NeighborSearch::clustered, .seed = 3};
     const Points points(X);
     const NeighborEdges expected = neighbor_edges(points, options);
     const SpanningTree tree = neighbor_tree(points, expected.edges);
-    on_ranks(X, counts, [&](const DividedColumns& columns) {
-        const NeighborEdges found = divided_clustered_edges(columns, 5, 3, fetched);
+    on_ranks(X, counts, [&](const DividedPoints& divided) {
+        const NeighborEdges found = divided_clustered_edges(divided, 5, 3, fetched);
         EXPECT_EQ(found.edges, expected.edges);
         EXPECT_EQ(found.recall, expected.recall);
         EXPECT_EQ(found.sampled, expected.sampled);
         EXPECT_EQ(found.search, NeighborSearch::clustered);
-        const SpanningTree found_tree = divided_neighbor_tree(columns, found.edges);
+        const SpanningTree found_tree = divided_neighbor_tree(divided, found.edges);
         EXPECT_EQ(found_tree.edges, tree.edges);
         EXPECT_EQ(found_tree.largest_distance, tree.largest_distance);
     });
@@ -167,48 +169,59 @@ TEST(DividedSearch, ClusteredFindsTheEdgesAndTreeOfOneProcess) {
     expect_clustered(uniform_cloud(30, 3000, 4), {1, 2, 3, 4, 7}, fewest_fetched);
 }
 
+TEST(DividedSearch, ClusteredOfSparsePointsFindsTheEdgesAndTreeOfOneProcess) {
+    expect_clustered(sparse_points(40, 3000, 0.2), {1, 2, 3, 4, 7}, fewest_fetched);
+    expect_clustered(sparse_points(300, 3000, 0.05), {1, 2, 3, 4, 7}, 500);
+}
+
+TEST(DividedSearch, ClusteredInManyCoordinatesFindsTheEdgesAndTreeOfOneProcess) {
+    expect_clustered(uniform_cloud(210, 2500, 4), {1, 2, 7}, 500);
+}
+
 TEST(DividedSearch, ClusteredJoinsTheComponentsOfOneProcess) {
     const Matrix X = far_groups(3000);
     expect_clustered(X, {2, 7}, fewest_fetched);
+    expect_clustered(to_sparse(X), {3}, fewest_fetched);
     const auto edges = neighbor_edges(Points(X), {.neighbors = 5, .search = NeighborSearch::clustered}).edges;
     EXPECT_GT(cells_of_components(3000, edges).size(), 10); // there was something to join
 }
 
 /// Few cells in a list, few lists looked at and few central cells: most points are asked for, some at a time.
-void expect_the_lists_of_one_process(const Matrix& X, Index looked_at = 700) {
+template <class Values>
+void expect_the_lists_of_one_process(const Values& X, Index looked_at = 700) {
     constexpr Index k = 5;
     const ClusterSettings settings{.in_a_list = 60, .looked_at = looked_at, .central = 150};
     const Points points(X);
-    const Index candidates = clustered_search.candidates_of(X.cols(), k);
+    const Index candidates = clustered_search.candidates_of(points.count(), k);
+    const CandidateRanking ranking(points);
     std::mutex mutex;
     std::vector<Edge> expected;
-    visit_clustered_candidates(search_space(points, 200, 4096, 3), candidates, settings, 3,
-                               [&](Index cell, std::span<const std::int32_t> others) {
-                                   std::vector<CellAtDistance> nearest;
-                                   for (const Index other : others) {
-                                       nearest.emplace_back(points.distance(cell, other), other);
-                                   }
-                                   keep_nearest(nearest, k);
+    visit_clustered_candidates(search_space(points, clustered_search.dimension, basis_sample, 3), candidates,
+                               settings, 3, [&](Index cell, std::span<const std::int32_t> others) {
+                                   const auto nearest = ranking.nearest(cell, others, k);
                                    const std::lock_guard lock(mutex);
                                    for (const auto& [d, other] : nearest) {
                                        expected.push_back({d, std::min(cell, other), std::max(cell, other)});
                                    }
                                });
     expected = distinct_edges(std::move(expected));
-    on_ranks(X, {1, 2, 3, 4, 7}, [&](const DividedColumns& columns) {
-        EXPECT_EQ(divided_clustered_edges(columns, k, 3, 100, settings).edges, expected);
+    on_ranks(X, {1, 2, 3, 4, 7}, [&](const DividedPoints& divided) {
+        EXPECT_EQ(divided_clustered_edges(divided, k, 3, 100, settings).edges, expected);
     });
 }
 
 TEST(DividedSearch, ClusteredComparesTheListsOfOneProcess) {
     expect_the_lists_of_one_process(uniform_cloud(7, 2900, 4));
+    expect_the_lists_of_one_process(sparse_points(50, 2900, 0.15));
+    expect_the_lists_of_one_process(sparse_points(230, 2900, 0.05));
 }
 
 TEST(DividedSearch, ClusteredKeepsTheSameOfEqualKeys) {
     expect_the_lists_of_one_process(lattice(2900));
+    expect_the_lists_of_one_process(to_sparse(lattice(2900)));
     // Two points with so many cells each that not all of them can be candidates: which are is decided by the
     // order in which they were seen.
-    expect_the_lists_of_one_process(uniform_cloud(1, 2900, 9).array().round(), 2000);
+    expect_the_lists_of_one_process(Matrix(uniform_cloud(1, 2900, 9).array().round()), 2000);
 }
 
 } // namespace
