@@ -3,7 +3,6 @@
 #include "say.hpp"
 
 #include <pnmf/io/batches.hpp>
-#include <pnmf/results/run.hpp>
 #include <pnmf/solvers/option_list.hpp>
 
 #include <fmt/format.h>
@@ -106,11 +105,7 @@ Work read_work(const AnalysisFlags& options) {
     }
     work.analysis = plan_analysis(work.data, options.analysis);
     prepare(work.data, work.analysis, options.analysis);
-    const std::string whole = gather_for_run(work.data);
     print_notices(work.data.notices);
-    if (!whole.empty()) {
-        say("every rank holds all values: {}\n", whole);
-    }
     print_choices(choices);
     print_choices(work.analysis.choices);
     for (const Choice& choice : work.analysis.choices) {

@@ -36,8 +36,7 @@ struct Work {
 };
 
 /// Reads the data, decides what is done with them, prepares them, and says so on stderr. `flags.analysis` is
-/// what `analysis_options` gave. With several ranks each keeps the values of its own cells where a run can be
-/// given those (`gather_for_run`).
+/// what `analysis_options` gave. With several ranks each keeps the values of its own cells.
 Work read_work(const AnalysisFlags& flags);
 
 } // namespace pnmf::cli

@@ -4,7 +4,6 @@
 #include "support/thread_ranks.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/dataset.hpp>
 #include <pnmf/linalg/pca.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
@@ -96,6 +95,12 @@ TEST(DividedRun, WithDistancesInDenseDataHasTheBitsOfOneProcess) {
     expect_the_run_of_one_process<float>(uniform_cloud(20, 5200, 6), {2, 7}, false);
 }
 
+TEST(DividedRun, WithDistancesInSparseDataHasTheBitsOfOneProcess) {
+    expect_the_run_of_one_process<float>(sparse_cloud(40, 5200, 0.3, 6), {2, 7}, false);
+    expect_the_run_of_one_process<double>(sparse_cloud(40, 5200, 0.3, 6), {3}, false);
+    expect_the_run_of_one_process<float>(sparse_cloud(20, 5200, 0.6, 6), {3}, false); // becomes dense
+}
+
 TEST(DividedRun, OfSparseDataThatBecomeDenseHasTheBitsOfOneProcess) {
     expect_the_run_of_one_process<float>(sparse_cloud(20, 5200, 0.6, 6), {3});
 }
@@ -175,42 +180,6 @@ TEST(DividedRun, IsSavedAsThatOfOneProcessAndGoesOnWithAnyNumberOfRanks) {
         two.run([&](int) { run.run(folder / "three", FolderUse::resume, {}); });
         run.run(folder / "three", FolderUse::resume, {});
     }
-}
-
-/// What `gather_for_run` says of data of which each rank has its share, and whether they are divided after
-/// it.
-template <class Values>
-std::pair<std::string, bool> gathered(const Values& X, bool has_space) {
-    constexpr Index cells = 5200;
-    ThreadRanks ranks(3);
-    std::vector<std::pair<std::string, bool>> found(3);
-    ranks.run([&](int r) {
-        Dataset data;
-        data.part = share_of_rank(cells, communicator());
-        data.X = columns_of(X, *data.part);
-        if (has_space) {
-            data.space = Space{.name = "pca:1", .coordinates = Matrix::Zero(1, data.part->count)};
-        }
-        const std::string why = gather_for_run(data);
-        EXPECT_EQ(DataMatrix<double>(std::get<Values>(data.X)).cells(), data.part ? data.part->count : cells);
-        EXPECT_TRUE(!data.space || data.space->coordinates.cols() == (data.part ? data.part->count : cells));
-        found[static_cast<std::size_t>(r)] = {why, data.part.has_value()};
-    });
-    EXPECT_EQ(found[1], found[0]);
-    EXPECT_EQ(found[2], found[0]);
-    return found[0];
-}
-
-TEST(DividedRun, CellsAreBroughtTogetherWhereDistancesNeedAllOfThem) {
-    const SparseMatrix<double> sparse = sparse_cloud(10, 5200, 0.6, 6);
-    const Matrix dense = uniform_cloud(10, 5200, 6);
-    const auto parts = std::pair<std::string, bool>("", true);
-    const auto together =
-        std::pair<std::string, bool>("they are sparse, and distances are measured in them", false);
-    EXPECT_EQ(gathered(sparse, true), parts);
-    EXPECT_EQ(gathered(dense, true), parts);
-    EXPECT_EQ(gathered(sparse, false), together);
-    EXPECT_EQ(gathered(dense, false), parts);
 }
 
 } // namespace

@@ -17,14 +17,12 @@
 
 namespace pnmf {
 
-struct Dataset;
-
 struct RunOptions {
     FitOptions fit{};
     const Matrix* space = nullptr; ///< points that tree, scales and graphs come from, coordinates × cells;
                                    ///< null: the columns of X
-    /// The cells that X holds, where each rank has those that sweeps give it (`share_of_rank`); the space
-    /// has the same cells, and must be there unless X is dense. None: X has all.
+    /// The cells that X holds, where each rank has those that sweeps give it (`share_of_rank`); a space has
+    /// the same cells. None: X has all.
     std::optional<CellRange> part{};
     std::optional<Index> clusters{};    ///< k at each scale, 1 ≤ k ≤ n; default: chosen by stability
     RunFolder* folder = nullptr;        ///< where the run is saved on the way; null: nowhere
@@ -112,10 +110,5 @@ Run<Real> run_fit(const DataValues& X, const RunOptions& options = {}, const Run
 /// (`FitResult::embedding`). All ranks call it. Does nothing where the result has all cells.
 template <RealNumber Real>
 void keep_embeddings(Run<Real>& run, const std::filesystem::path& folder);
-
-/// A run can be given a part of X on each rank where X is dense or distances come from a space. Of other data
-/// that are divided this brings all cells together, on every rank. Returns why every rank holds all of them;
-/// empty where each holds its part, or is alone.
-std::string gather_for_run(Dataset& data);
 
 } // namespace pnmf
