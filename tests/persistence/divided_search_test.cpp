@@ -2,6 +2,7 @@
 
 #include "divided_points.hpp"
 #include "persistence/candidate_ranking.hpp"
+#include "persistence/divided_search_space.hpp"
 #include "persistence/join_components.hpp"
 #include "persistence/neighbors_of.hpp"
 #include "support/clouds.hpp"
@@ -95,6 +96,28 @@ TEST(DividedSearch, WithTheSharesOfRanksProjectsCellsAsOneProcessDoes) {
     expect_the_clustered_edges_with_shares(sparse_points(230, 5200, 0.05));
 }
 
+/// The vectors of all cells, with the bits of one process.
+template <class Values>
+void expect_the_search_space_of_one_process(const Values& X) {
+    const Points points(X);
+    const SearchSpace expected = search_space(points, clustered_search.dimension, basis_sample, 3);
+    on_ranks(X, {1, 2, 3, 7}, [&](const DividedPoints& divided) {
+        const DividedSearchSpace found(divided, clustered_search.dimension, basis_sample, 3);
+        const CellRange& held = divided.held();
+        EXPECT_EQ(found.dimension(), expected.dimension);
+        EXPECT_EQ(found.mine(), expected.vectors.middleCols(held.first, held.count));
+    });
+}
+
+TEST(DividedSearch, HasTheSearchSpaceOfOneProcess) {
+    expect_the_search_space_of_one_process(uniform_cloud(230, 1900, 4));
+    expect_the_search_space_of_one_process(sparse_points(230, 1900, 0.05));
+    // Near their mean, so that a last bit of it counts.
+    const Matrix near = 1e-12 * uniform_cloud(7, 1900, 4).array() + 0.7;
+    expect_the_search_space_of_one_process(near);
+    expect_the_search_space_of_one_process(to_sparse(near));
+}
+
 template <class Values>
 void expect_exact(const Values& X, Index k, const std::vector<int>& counts) {
     const Points points(X);
@@ -172,6 +195,10 @@ TEST(DividedSearch, ClusteredFindsTheEdgesAndTreeOfOneProcess) {
 TEST(DividedSearch, ClusteredOfSparsePointsFindsTheEdgesAndTreeOfOneProcess) {
     expect_clustered(sparse_points(40, 3000, 0.2), {1, 2, 3, 4, 7}, fewest_fetched);
     expect_clustered(sparse_points(300, 3000, 0.05), {1, 2, 3, 4, 7}, 500);
+}
+
+TEST(DividedSearch, ClusteredOfSparsePointsThatProductsCannotTellApartDecidesAsOneProcess) {
+    expect_clustered(to_sparse(1e-9 * uniform_cloud(7, 2000, 4).array() + 0.7), {1, 3, 7}, fewest_fetched);
 }
 
 TEST(DividedSearch, ClusteredInManyCoordinatesFindsTheEdgesAndTreeOfOneProcess) {
