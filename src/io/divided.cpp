@@ -3,6 +3,7 @@
 #include "io/checksum.hpp"
 #include "io/h5ad_parts.hpp"
 #include "linalg/divided_columns.hpp"
+#include "linalg/sparse_move.hpp"
 #include "over_ranks.hpp"
 
 #include <pnmf/error.hpp>

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <numeric>
-#include <utility>
 
 namespace pnmf {
 namespace {
@@ -63,24 +61,6 @@ Vector DividedColumns::of_rows(const std::function<Vector(const Matrix&)>& reduc
                   dealt_to(ranks(), group));
     }
     return result;
-}
-
-SparseMove::SparseMove(std::span<const std::int64_t> start, const std::vector<CellRange>& from,
-                       const std::vector<CellRange>& to, Communicator& ranks)
-    : leaving_(start), from_(from), to_(to), ranks_(ranks) {
-    // How many entries each column has, first: then everybody knows what will arrive.
-    std::vector<std::int64_t> lengths(static_cast<std::size_t>(mine().count));
-    for (Index j = 0; j < mine().count; ++j) {
-        lengths[j] = start[j + 1] - start[j];
-    }
-    arriving_.assign(static_cast<std::size_t>(wanted().count) + 1, 0);
-    exchange_parts<std::int64_t>(
-        ranks_,
-        [&](int r) {
-            return part_of(std::as_const(lengths).data(), 1, mine().first, overlap(mine(), to_[r]));
-        },
-        [&](int r) { return part_of(arriving_.data() + 1, 1, wanted().first, overlap(from_[r], wanted())); });
-    std::partial_sum(arriving_.begin(), arriving_.end(), arriving_.begin());
 }
 
 } // namespace pnmf

@@ -1,6 +1,7 @@
 #include "persistence/divided_points.hpp"
 
 #include "linalg/divided_columns.hpp"
+#include "linalg/sparse_move.hpp"
 
 #include <algorithm>
 #include <cassert>
