@@ -140,6 +140,7 @@ void hold_all_cells(Dataset& data, HeldBy by) {
     Communicator& ranks = communicator();
     const Index n = data.cells();
     std::vector<CellRange> to;
+    to.reserve(static_cast<std::size_t>(ranks.size()));
     for (int r = 0; r < ranks.size(); ++r) {
         to.push_back(by == HeldBy::all_ranks || r == 0 ? CellRange{0, n, n} : CellRange{n, 0, n});
     }
