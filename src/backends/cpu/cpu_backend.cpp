@@ -204,7 +204,8 @@ class CpuBackend final : public Backend<Real> {
                                 all_);
     }
 
-    /// Of the current point, from W and H alone.
+    /// Of the current point, from W and H alone. The products of scales that move are those of this point
+    /// afterwards.
     Evaluation evaluate(bool residuals) {
         const double squared_norm_X = squared_norm();
         std::vector<Objective> terms(products_.size());
@@ -219,10 +220,11 @@ class CpuBackend final : public Backend<Real> {
             }
             DenseMatrix<Real> room;
             const auto& W = current_->basis(t, room);
-            const auto products = scale_products(problem_, t, W, current_->H[t]);
-            terms[t] = term(squared_norm_X, products, current_->H, t);
+            products_[t] = {}; // a sweep makes them anew: two need not be held at once
+            products_[t] = scale_products(problem_, t, W, current_->H[t]);
+            terms[t] = term(squared_norm_X, products_[t], current_->H, t);
             if (residuals) {
-                result.residuals[t] = {movement(products, current_->H, t), movement_of_W(t, W)};
+                result.residuals[t] = {movement(products_[t], current_->H, t), movement_of_W(t, W)};
             }
         });
         for (const Objective& one : terms) {
