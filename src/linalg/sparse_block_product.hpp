@@ -3,6 +3,7 @@
 #include "linalg/aligned_room.hpp"
 #include "linalg/cell_sums.hpp"
 #include "linalg/gather_columns.hpp"
+#include "parallel_region.hpp"
 
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/parallel.hpp>
@@ -32,6 +33,15 @@ DenseMatrix<Real> sum_of_sparse_cells(const SparseView<Real>& X, const BlockSlab
     });
 }
 
+/// Features whose sums one thread makes at a time. Each piece of them copies H, so they are not smaller than
+/// it takes to keep all threads busy. No result depends on it.
+inline constexpr Index most_features_at_once = 256;
+inline Index features_at_once(Index features) {
+    constexpr Index fewest = 64;
+    const Index pieces = inside_parallel_body() ? 1 : 2 * Index{thread_count()};
+    return std::clamp((features + pieces - 1) / pieces, fewest, most_features_at_once);
+}
+
 /// X·Hᵀ over the blocks of a node, p × d. X and H have the cells of the slab. Cost 2d for each entry.
 template <class Real>
 DenseMatrix<Real> sparse_times_transposed(const DataMatrix<Real>& X, const DenseMatrix<Real>& H,
@@ -39,13 +49,12 @@ DenseMatrix<Real> sparse_times_transposed(const DataMatrix<Real>& X, const Dense
     if (H.rows() == 1) {
         return sum_of_sparse_cells(X.columns(), slab, node, [&](Index j) { return H(0, j); });
     }
-    constexpr Index features = 256; // that one thread computes at a time
     const SparseView<Real> rows = X.rows();
     DenseMatrix<Real> result(H.rows(), rows.cols);
     const auto* const cells = rows.row.data();
-    parallel_blocks(rows.cols, features, [&](Index begin, Index end) {
-        std::array<std::int64_t, features> next{};
-        std::array<GatherRun<Real>, features> runs{};
+    parallel_blocks(rows.cols, features_at_once(rows.cols), [&](Index begin, Index end) {
+        std::array<std::int64_t, most_features_at_once> next{};
+        std::array<GatherRun<Real>, most_features_at_once> runs{};
         for (Index i = begin; i < end; ++i) {
             next[i - begin] =
                 std::lower_bound(cells + rows.start[i], cells + rows.start[i + 1], slab.begin(node.first)) -

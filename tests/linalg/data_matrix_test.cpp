@@ -146,7 +146,7 @@ TYPED_TEST(DataMatrixOf, ProductsHaveTheSameBitsForAnyNumberOfThreads) {
         const auto XHt = data.times_transposed(H);
         const auto WtX = data.transposed_times(W);
         const double norm = data.squared_norm();
-        for (const int threads : {2, 4}) {
+        for (const int threads : {2, 4, 16}) {
             set_thread_count(threads);
             EXPECT_EQ(data.times_transposed(H), XHt);
             EXPECT_EQ(data.transposed_times(W), WtX);
