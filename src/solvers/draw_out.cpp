@@ -6,6 +6,11 @@
 #include <algorithm>
 
 namespace pnmf {
+namespace {
+
+constexpr Index cells_at_once = 4096; // that a thread takes
+
+} // namespace
 
 template <class Real>
 Factors<Real> draw_out(const Factors<Real>& factors, const std::vector<Index>& known,
@@ -27,7 +32,13 @@ Factors<Real> draw_out(const Factors<Real>& factors, const std::vector<Index>& k
             static_cast<Real>(wanted[i] - known[b - 1]) / static_cast<Real>(known[b] - known[b - 1]);
         result.W[i] =
             (Real{1} - share) * factors.basis(b - 1, room_before) + share * factors.basis(b, room_after);
-        result.H[i] = (Real{1} - share) * factors.H[b - 1] + share * factors.H[b];
+        result.H[i].resize(factors.H[b].rows(), factors.H[b].cols());
+        parallel_blocks(factors.H[b].cols(), cells_at_once, [&](Index begin, Index end) {
+            const Index count = end - begin;
+            result.H[i].middleCols(begin, count) =
+                (Real{1} - share) * factors.H[b - 1].middleCols(begin, count) +
+                share * factors.H[b].middleCols(begin, count);
+        });
         make_columns_unit(result.W[i], result.H[i]);
         result.rest(i);
     });

@@ -6,6 +6,7 @@
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/linalg/svd.hpp>
+#include <pnmf/parallel.hpp>
 #include <pnmf/solvers/initial.hpp>
 
 #include <algorithm>
@@ -123,16 +124,20 @@ Pair<Real> seed_pair(const DataMatrix<Real>& X, Index rank, Seeding seeding, std
 
 template <class Real>
 void make_columns_unit(DenseMatrix<Real>& W, DenseMatrix<Real>& H) {
+    DenseVector<Real> norms(W.cols());
     for (Index k = 0; k < W.cols(); ++k) {
-        const Real norm = W.col(k).norm();
-        if (norm > 0) {
-            W.col(k) /= norm;
-            H.row(k) *= norm;
+        norms[k] = W.col(k).norm();
+        if (norms[k] > 0) {
+            W.col(k) /= norms[k];
         } else {
             W.col(k).setConstant(static_cast<Real>(1.0 / std::sqrt(static_cast<double>(W.rows()))));
-            H.row(k).setZero();
         }
     }
+    constexpr Index cells_at_once = 4096;
+    parallel_blocks(H.cols(), cells_at_once, [&](Index begin, Index end) {
+        auto some = H.middleCols(begin, end - begin);
+        some.array().colwise() *= norms.array();
+    });
 }
 
 template <class Real>
