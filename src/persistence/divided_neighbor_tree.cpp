@@ -8,6 +8,7 @@
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 
@@ -21,14 +22,14 @@ struct EdgeBatch {
     std::vector<Index> cells{};
 };
 
-/// The edges of this rank, as many at a time as need no more than about `fewest_fetched` points.
+/// The edges of this rank, as many at a time as need no more than about `fetched` points.
 std::vector<EdgeBatch> batches_of(const SpanningTree& tree, const std::vector<std::vector<Index>>& components,
-                                  const Communicator& ranks) {
+                                  const Communicator& ranks, Index fetched) {
     const auto count = std::ssize(tree.edges);
     const Index past = first_of_rank(count, ranks.rank() + 1, ranks.size());
     std::vector<EdgeBatch> batches;
     for (Index e = first_of_rank(count, ranks.rank(), ranks.size()); e < past; ++e) {
-        if (batches.empty() || std::ssize(batches.back().cells) >= fewest_fetched) {
+        if (batches.empty() || std::ssize(batches.back().cells) >= fetched) {
             batches.push_back({.first = e, .past = e});
         }
         EdgeBatch& batch = batches.back();
@@ -55,7 +56,7 @@ std::vector<Edge> joining_edges(const DividedPoints& points,
     }
     const SpanningTree tree = tree_of_firsts(*points.fetch(first));
     Communicator& ranks = points.ranks();
-    const std::vector<EdgeBatch> batches = batches_of(tree, components, ranks);
+    const std::vector<EdgeBatch> batches = batches_of(tree, components, ranks, usual_fetched(points));
     const auto turns = static_cast<Index>(most_of(ranks, static_cast<double>(batches.size())));
     std::vector<Edge> edges(tree.edges.size());
     for (Index round = 0; round < turns; ++round) {
@@ -118,13 +119,16 @@ double largest_seen(const DividedPoints& points) {
     return largest;
 }
 
-/// Finite, and such that `Points` takes any selection of them.
+/// Finite, and such that `Points` takes any selection of them; and points that differ are not at distance 0,
+/// as they are where the squares of differences vanish.
 bool are_ordinary(const DividedPoints& points) {
-    constexpr double largest = 1e150;
-    constexpr double smallest = 1e-140;
     const auto is_ordinary = [](const auto& values) {
-        const double size = values.size() > 0 ? values.cwiseAbs().maxCoeff() : 0.0;
-        return values.allFinite() && size <= largest && (size == 0.0 || size >= smallest);
+        return std::all_of(values.begin(), values.end(), [](double value) {
+            constexpr double largest = 1e150;
+            constexpr double smallest = 1e-140;
+            const double size = std::abs(value);
+            return size == 0.0 || (size >= smallest && size <= largest); // no NaN
+        });
     };
     bool ordinary = true;
     for (Index j = 0; j < points.held().count && ordinary; ++j) {
@@ -148,6 +152,18 @@ SpanningTree divided_neighbor_tree(const DividedPoints& points, const std::vecto
         largest_seen(points));
 }
 
+Index usual_fetched(const DividedPoints& points) {
+    constexpr double bytes = 1e8;
+    const auto entries = [&] { // of this rank, with what says where they belong
+        const auto* dense = std::get_if<DenseView<double>>(&points.mine());
+        return dense != nullptr
+                   ? 8.0 * static_cast<double>(dense->size())
+                   : 12.0 * static_cast<double>(std::get<SparseView<double>>(points.mine()).value.size());
+    };
+    const double of_cell = sum_of(points.ranks(), entries()) / static_cast<double>(points.count());
+    return static_cast<Index>(std::clamp(bytes / std::max(of_cell, 1.0), 1024.0, 65536.0));
+}
+
 bool can_search_divided(const DividedPoints& points, NeighborSearch search) {
     const Index panel = usual_blocks(points.count()).panel(); // cells whose products are made together
     const NeighborSearch chosen = chosen_search(search, points.count(), true);
@@ -168,7 +184,7 @@ TreeAndNeighbors divided_tree_and_neighbors(const DividedPoints& points, Index n
             .edges = distinct_edges(gather_any(points.ranks(), divided_exact_edges(points, neighbors)))};
         found.tree = divided_spanning_tree(points);
     } else {
-        found.neighbors = divided_clustered_edges(points, neighbors, seed);
+        found.neighbors = divided_clustered_edges(points, neighbors, seed, usual_fetched(points));
         found.tree = divided_neighbor_tree(points, found.neighbors->edges);
     }
     return found;

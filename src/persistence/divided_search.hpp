@@ -21,14 +21,14 @@ std::vector<Edge> divided_exact_edges(const DividedPoints& points, Index k);
 /// The minimum spanning tree of the complete graph, with the largest distance.
 SpanningTree divided_spanning_tree(const DividedPoints& points);
 
-/// Cells whose points a rank holds at once beside its own, where it asks others for some of theirs; more
-/// where ranks have more cells each.
-inline constexpr Index fewest_fetched = Index{1} << 16U;
+/// Cells whose points a rank holds at once beside its own, where it asks others for some of theirs: those
+/// that 100 MB hold, but 1,024 at least and 65,536 at most. All ranks ask.
+Index usual_fetched(const DividedPoints& points);
 
 /// The edges of a clustered search for k neighbours. The parts are whole panels of cells (`CellBlocks`).
-/// `fetched`: cells whose points are asked for at once, about.
-NeighborEdges divided_clustered_edges(const DividedPoints& points, Index k, std::uint64_t seed,
-                                      Index fetched = fewest_fetched, const ClusterSettings& settings = {});
+/// `fetched`: cells whose points are asked for at once, about; as many as a rank has if these are more.
+NeighborEdges divided_clustered_edges(const DividedPoints& points, Index k, std::uint64_t seed, Index fetched,
+                                      const ClusterSettings& settings = {});
 
 /// `neighbor_tree`, of edges that every rank has.
 SpanningTree divided_neighbor_tree(const DividedPoints& points, const std::vector<Edge>& edges);

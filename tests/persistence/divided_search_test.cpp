@@ -78,8 +78,8 @@ void expect_the_clustered_edges_with_shares(const Values& X) {
         ranks.run([&](int) {
             const CellRange share = share_of_rank(cells, communicator());
             const Values mine = columns_of(X, share);
-            const NeighborEdges found =
-                divided_clustered_edges(DividedPoints(DataView(view_of(mine)), share, communicator()), 6, 3);
+            const NeighborEdges found = divided_clustered_edges(
+                DividedPoints(DataView(view_of(mine)), share, communicator()), 6, 3, 500);
             EXPECT_EQ(found.edges, expected.edges);
             EXPECT_EQ(found.recall, expected.recall);
         });
@@ -170,6 +170,8 @@ Matrix far_groups(Index cells) {
     return X;
 }
 
+constexpr Index all_at_once = 65536;
+
 template <class Values>
 void expect_clustered(const Values& X, const std::vector<int>& counts, Index fetched) {
     const NeighborOptions options{.neighbors = 5, .search = NeighborSearch::clustered, .seed = 3};
@@ -188,17 +190,27 @@ void expect_clustered(const Values& X, const std::vector<int>& counts, Index fet
     });
 }
 
+TEST(DividedSearch, FetchesTheCellsThatHundredMegabytesHold) {
+    const auto expect_fetched = [](const auto& X, Index cells) {
+        on_ranks(X, {1, 3}, [&](const DividedPoints& divided) { EXPECT_EQ(usual_fetched(divided), cells); });
+    };
+    expect_fetched(Matrix(Matrix::Ones(30, 50)), 65536);
+    expect_fetched(Matrix(Matrix::Ones(2000, 50)), 6250);
+    expect_fetched(Matrix(Matrix::Ones(20000, 5)), 1024);
+    expect_fetched(to_sparse(Matrix::Ones(1000, 50)), 8333);
+}
+
 TEST(DividedSearch, ClusteredFindsTheEdgesAndTreeOfOneProcess) {
-    expect_clustered(uniform_cloud(30, 3000, 4), {1, 2, 3, 4, 7}, fewest_fetched);
+    expect_clustered(uniform_cloud(30, 3000, 4), {1, 2, 3, 4, 7}, all_at_once);
 }
 
 TEST(DividedSearch, ClusteredOfSparsePointsFindsTheEdgesAndTreeOfOneProcess) {
-    expect_clustered(sparse_points(40, 3000, 0.2), {1, 2, 3, 4, 7}, fewest_fetched);
+    expect_clustered(sparse_points(40, 3000, 0.2), {1, 2, 3, 4, 7}, all_at_once);
     expect_clustered(sparse_points(300, 3000, 0.05), {1, 2, 3, 4, 7}, 500);
 }
 
 TEST(DividedSearch, ClusteredOfSparsePointsThatProductsCannotTellApartDecidesAsOneProcess) {
-    expect_clustered(to_sparse(1e-9 * uniform_cloud(7, 2000, 4).array() + 0.7), {1, 3, 7}, fewest_fetched);
+    expect_clustered(to_sparse(1e-9 * uniform_cloud(7, 2000, 4).array() + 0.7), {1, 3, 7}, all_at_once);
 }
 
 TEST(DividedSearch, ClusteredInManyCoordinatesFindsTheEdgesAndTreeOfOneProcess) {
@@ -207,8 +219,8 @@ TEST(DividedSearch, ClusteredInManyCoordinatesFindsTheEdgesAndTreeOfOneProcess) 
 
 TEST(DividedSearch, ClusteredJoinsTheComponentsOfOneProcess) {
     const Matrix X = far_groups(3000);
-    expect_clustered(X, {2, 7}, fewest_fetched);
-    expect_clustered(to_sparse(X), {3}, fewest_fetched);
+    expect_clustered(X, {2, 7}, all_at_once);
+    expect_clustered(to_sparse(X), {3}, all_at_once);
     const auto edges = neighbor_edges(Points(X), {.neighbors = 5, .search = NeighborSearch::clustered}).edges;
     EXPECT_GT(cells_of_components(3000, edges).size(), 10); // there was something to join
 }
