@@ -64,7 +64,7 @@ PreparedFit<Real> prepare(const DataView& X, const Points* space, const Baseline
     require(space == nullptr || space->count() == prepared.X->cells(),
             "there must be as many points as X has cells, {}, got {}", prepared.X->cells(),
             space == nullptr ? 0 : space->count());
-    prepared.rank = chosen_rank(options.rank, *prepared.X, prepared.notices);
+    prepared.rank = chosen_rank(options.rank, prepared.X->features(), prepared.X->cells(), prepared.notices);
     FitOptions& fit = prepared.options;
     fit.rank = options.rank;
     fit.penalty = {.graph = options.graph.lambda, .smoothness = 0.0, .anchor = 0.0};

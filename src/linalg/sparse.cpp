@@ -1,3 +1,4 @@
+#include "linalg/all_cells.hpp"
 #include "linalg/large_pages.hpp"
 
 #include <pnmf/error.hpp>
@@ -232,6 +233,18 @@ void check_structure(const SparseView<Real>& matrix) {
     require(matrix.row.size() == entries && matrix.value.size() == entries,
             "a sparse matrix announces {} entries and has {} rows and {} values", entries, matrix.row.size(),
             matrix.value.size());
+    const auto ascend = [&](Index j) {
+        std::int32_t before = -1;
+        bool right = true;
+        for (auto e = matrix.start[j]; e < matrix.start[j + 1]; ++e) {
+            right = right && matrix.row[e] > before && matrix.row[e] < matrix.rows;
+            before = matrix.row[e];
+        }
+        return right;
+    };
+    if (all_cells(matrix.cols, ascend)) {
+        return;
+    }
     for (Index j = 0; j < matrix.cols; ++j) {
         for (auto e = matrix.start[j]; e < matrix.start[j + 1]; ++e) {
             const std::int32_t i = matrix.row[e];

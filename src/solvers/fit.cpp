@@ -37,22 +37,21 @@ void set_penalty(PreparedFit<Real>& prepared) {
 }
 
 /// What a run needs on a device at least, as far as it is known before neighbours are searched.
-template <RealNumber Real>
-DeviceNeed least_need(const PreparedFit<Real>& prepared) {
-    const FiltrationOptions& filtration = prepared.options.filtration;
-    const Index n = prepared.X->cells();
+DeviceNeed least_need(const FitOptions& options, const DataSize& X, Index rank, Index bytes_of_number) {
+    const FiltrationOptions& filtration = options.filtration;
+    const Index n = X.cells;
     const Index here = std::max<Index>(1, share_of_rank(n, communicator()).count); // of all ranks' the most
     const double share = static_cast<double>(here) / static_cast<double>(n);
-    const Index scales = prepared.options.scale_error ? 2 : filtration.scales.max_scales.value_or(1);
-    return {.features = prepared.X->features(),
+    const Index scales = options.scale_error ? 2 : filtration.scales.max_scales.value_or(1);
+    return {.features = X.features,
             .cells = here,
             .scales = std::min(scales, n),
-            .rank = prepared.rank,
-            .dense = !prepared.X->is_sparse(),
-            .nonzeros = static_cast<std::int64_t>(share * static_cast<double>(prepared.X->nonzeros())),
+            .rank = rank,
+            .dense = X.dense,
+            .nonzeros = static_cast<std::int64_t>(share * static_cast<double>(X.nonzeros)),
             .graph_entries = here * (filtration.neighbors ? *filtration.neighbors : n),
             .table = !filtration.neighbors,
-            .bytes_of_number = sizeof(Real)};
+            .bytes_of_number = bytes_of_number};
 }
 
 /// From here on the device is one that is there.
@@ -184,15 +183,16 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
     }
     PreparedFit<Real> prepared;
     prepared.options = options;
-    prepared.X = data_of<Real>(X, keep, part);
-    prepared.rank = chosen_rank(options.rank, *prepared.X, prepared.notices);
-    check_device_memory(options.solver.device, least_need(prepared));
+    const DataSize size = size_of_data(X, sizeof(Real), part);
+    prepared.rank = chosen_rank(options.rank, size.features, size.cells, prepared.notices);
+    check_device_memory(options.solver.device, least_need(options, size, prepared.rank, sizeof(Real)));
     Filtration filtration = filter();
     prepared.tree = std::move(filtration.tree);
     prepared.scales = std::move(filtration.scales);
     prepared.graph = std::move(filtration.graph);
     prepared.notices.insert(prepared.notices.end(), filtration.notices.begin(), filtration.notices.end());
-    put_in_order(prepared, X, keep, part);
+    put_in_order(prepared);
+    prepared.X = data_of<Real>(X, keep, part, prepared.order);
     set_penalty(prepared);
     check_problem(prepared.problem());
     set_device(prepared);

@@ -1,5 +1,6 @@
 #include "solvers/fit_data.hpp"
 
+#include "linalg/all_cells.hpp"
 #include "linalg/column_move.hpp"
 
 #include <pnmf/error.hpp>
@@ -86,15 +87,22 @@ std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep,
 
 void check_values(const DataView& X, const std::optional<CellRange>& part) {
     const Index first = part ? part->first : 0;
+    const auto is_right = [](double value) { return std::isfinite(value) && value >= 0.0; };
     const auto check = [&](double value, Index i, Index j) {
-        require(std::isfinite(value) && value >= 0.0,
-                "X must hold finite values, at least 0, got {} at feature {}, cell {}", value, i + 1,
-                first + j + 1);
+        require(is_right(value), "X must hold finite values, at least 0, got {} at feature {}, cell {}",
+                value, i + 1, first + j + 1);
     };
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
         const Index cells = part ? part->all : dense->cols();
         require(dense->rows() >= 1 && cells >= 1,
                 "X must have at least one feature and one cell, got {} x {}", dense->rows(), cells);
+        const auto column_is_right = [&](Index j) {
+            const auto column = dense->col(j);
+            return std::all_of(column.begin(), column.end(), is_right);
+        };
+        if (all_cells(dense->cols(), column_is_right)) {
+            return;
+        }
         for (Index j = 0; j < dense->cols(); ++j) {
             for (Index i = 0; i < dense->rows(); ++i) {
                 check((*dense)(i, j), i, j);
@@ -107,6 +115,13 @@ void check_values(const DataView& X, const std::optional<CellRange>& part) {
     const Index cells = part ? part->all : sparse.cols;
     require(sparse.rows >= 1 && cells >= 1, "X must have at least one feature and one cell, got {} x {}",
             sparse.rows, cells);
+    const auto entries_are_right = [&](Index j) {
+        return std::all_of(sparse.value.begin() + sparse.start[j], sparse.value.begin() + sparse.start[j + 1],
+                           is_right);
+    };
+    if (all_cells(sparse.cols, entries_are_right)) {
+        return;
+    }
     for (Index j = 0; j < sparse.cols; ++j) {
         for (auto e = sparse.start[j]; e < sparse.start[j + 1]; ++e) {
             check(sparse.value[e], sparse.row[e], j);
@@ -114,11 +129,25 @@ void check_values(const DataView& X, const std::optional<CellRange>& part) {
     }
 }
 
-template <class Real>
-Index chosen_rank(std::optional<Index> asked, const DataMatrix<Real>& X, std::vector<std::string>& notices) {
-    const Index p = X.features();
-    const Index n = X.cells();
-    const Index most = std::min(p, n);
+DataSize size_of_data(const DataView& X, Index bytes_of_number, const std::optional<CellRange>& part) {
+    DataSize size;
+    const auto* dense = std::get_if<DenseView<double>>(&X);
+    const auto* sparse = std::get_if<SparseView<double>>(&X);
+    size.features = dense != nullptr ? dense->rows() : sparse->rows;
+    size.cells = part ? part->all : dense != nullptr ? dense->cols() : sparse->cols;
+    size.dense = dense != nullptr || becomes_dense(X, bytes_of_number, part);
+    size.nonzeros = size.features * size.cells;
+    if (!size.dense) {
+        const auto here = static_cast<double>(sparse->value.size());
+        size.nonzeros = static_cast<std::int64_t>(part ? sum_of(communicator(), here) : here);
+    }
+    return size;
+}
+
+Index chosen_rank(std::optional<Index> asked, Index features, Index cells,
+                  std::vector<std::string>& notices) {
+    const Index n = cells;
+    const Index most = std::min(features, n);
     if (asked) {
         require(*asked >= 1 && *asked <= most,
                 "the rank must be between 1 and min(features, cells) = {}, got {}", most, *asked);
@@ -133,8 +162,7 @@ Index chosen_rank(std::optional<Index> asked, const DataMatrix<Real>& X, std::ve
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template std::unique_ptr<const DataMatrix<Real>> data_of<Real>(                                          \
-        const DataView&, bool, const std::optional<CellRange>&, const FitOrder&);                            \
-    template Index chosen_rank(std::optional<Index>, const DataMatrix<Real>&, std::vector<std::string>&);
+        const DataView&, bool, const std::optional<CellRange>&, const FitOrder&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

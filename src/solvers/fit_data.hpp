@@ -5,6 +5,7 @@
 #include <pnmf/linalg/views.hpp>
 #include <pnmf/solvers/fit.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,8 +30,18 @@ template <class Real>
 std::unique_ptr<const DataMatrix<Real>>
 data_of(const DataView& X, bool keep, const std::optional<CellRange>& part = {}, const FitOrder& order = {});
 
+/// What `data_of` will have, of all ranks.
+struct DataSize {
+    Index features = 0;
+    Index cells = 0;
+    std::int64_t nonzeros = 0; ///< of a table all entries
+    bool dense = false;
+};
+
+/// With a part all ranks must ask.
+DataSize size_of_data(const DataView& X, Index bytes_of_number, const std::optional<CellRange>& part = {});
+
 /// The rank asked for, 1 ≤ d ≤ min(p, n) or InputError; else ⌈√n⌉, at most min(p, n), with a notice.
-template <class Real>
-Index chosen_rank(std::optional<Index> asked, const DataMatrix<Real>& X, std::vector<std::string>& notices);
+Index chosen_rank(std::optional<Index> asked, Index features, Index cells, std::vector<std::string>& notices);
 
 } // namespace pnmf

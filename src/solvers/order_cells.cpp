@@ -3,15 +3,13 @@
 #include "graphs/tree_order.hpp"
 #include "linalg/cell_blocks.hpp"
 #include "linalg/column_move.hpp"
-#include "solvers/fit_data.hpp"
 
 #include <pnmf/graphs/sparse_graph.hpp>
 
 namespace pnmf {
 
 template <RealNumber Real>
-void put_in_order(PreparedFit<Real>& prepared, const DataView& X, bool keep,
-                  const std::optional<CellRange>& part) {
+void put_in_order(PreparedFit<Real>& prepared) {
     const auto* graph = dynamic_cast<const SparseMultiscaleGraph*>(prepared.graph.get());
     if (graph == nullptr || prepared.options.solver.algorithm != Algorithm::stationary ||
         usual_blocks(graph->cells()).count() == 1) {
@@ -19,8 +17,6 @@ void put_in_order(PreparedFit<Real>& prepared, const DataView& X, bool keep,
     }
     prepared.order = tree_order(graph->tree());
     prepared.graph = std::make_unique<SparseMultiscaleGraph>(*graph, prepared.order);
-    prepared.X.reset(); // two of them need not be held at once
-    prepared.X = data_of<Real>(X, keep, part, prepared.order);
 }
 
 template <RealNumber Real>
@@ -37,7 +33,7 @@ void put_back(const PreparedFit<Real>& prepared, Factors<Real>& factors) {
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
-    template void put_in_order(PreparedFit<Real>&, const DataView&, bool, const std::optional<CellRange>&);  \
+    template void put_in_order(PreparedFit<Real>&);                                                          \
     template void put_back(const PreparedFit<Real>&, Factors<Real>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)

@@ -10,11 +10,10 @@ namespace pnmf {
 
 /// Puts the cells of a fit into the order of its tree, where that gains: cells that are neighbours are then
 /// near each other in memory, and mostly on the same rank (docs/decisions/0170-order-of-cells.md). One block
-/// of cells is near enough as it is, and published protocols are repeated as they were. X is made anew
-/// (`data_of`, whose arguments these are).
+/// of cells is near enough as it is, and published protocols are repeated as they were. X must be made in
+/// this order afterwards.
 template <RealNumber Real>
-void put_in_order(PreparedFit<Real>& prepared, const DataView& X, bool keep,
-                  const std::optional<CellRange>& part);
+void put_in_order(PreparedFit<Real>& prepared);
 
 /// Factors of that fit in the order of the data again.
 template <RealNumber Real>
