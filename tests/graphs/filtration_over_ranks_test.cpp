@@ -93,6 +93,7 @@ TEST(FiltrationOverRanks, OfTinyCoordinatesIsThatOfOneProcess) {
     X.row(1).setZero();
     X(1, 0) = 1e-170; // at distance 0 from the others, but not the same point
     expect_that_of_one_process(X, {.neighbors = 6});
+    expect_that_of_one_process(to_sparse(X), {.neighbors = 6});
 }
 
 TEST(FiltrationOverRanks, OfScreenedNeighboursIsThatOfOneProcess) {
@@ -110,7 +111,7 @@ TEST(FiltrationOverRanks, OfSparsePointsIsThatOfOneProcess) {
         expect_that_of_one_process(X, {.neighbors = 5, .search = search});
     }
     expect_that_of_one_process(sparse_cloud(30, 500, 0.2, 4), {}); // of all pairs
-    expect_that_of_one_process(sparse_cloud(30, 500, 0.2, 4), {.metric = Metric::cosine, .neighbors = 5});
+    expect_that_of_one_process(to_sparse(far_groups(6, 600)), {.metric = Metric::cosine, .neighbors = 5});
     X.value[0] = 1e-170;
     expect_that_of_one_process(X, {.neighbors = 5});
 }
