@@ -236,7 +236,8 @@ DenseMatrix<Real> DataMatrix<Real>::transposed_times(const DenseMatrix<Real>& W)
     // BLAS library pays.
     const Index panel = panel_ > 0 ? panel_ : usual_blocks(cells()).panel();
     parallel_blocks(held().count, panel, [&](Index begin, Index end) {
-        multiply_transposed(W, dense().middleCols(begin, end - begin), result.middleCols(begin, end - begin));
+        dense_transposed_times<Real>(W, dense().middleCols(begin, end - begin),
+                                     result.middleCols(begin, end - begin));
     });
     return result;
 }

@@ -7,19 +7,22 @@
 #include <pnmf/parallel.hpp>
 #include <pnmf/types.hpp>
 
+#include <vector>
+
 namespace pnmf {
+
+/// Features that one thread computes at a time. Fixed, so that results do not depend on the number of
+/// threads; large enough that the packing inside the BLAS library pays.
+constexpr Index features_of_product = 2048;
 
 /// X·Hᵀ over the blocks of a node, p × d, for a dense X: a product of matrices for each block of cells, and
 /// these added along the tree of blocks. X and H have the cells of the slab. Cost 2pd for each cell.
 template <class Real>
 DenseMatrix<Real> dense_times_transposed(const DenseView<Real>& X, const DenseMatrix<Real>& H,
                                          const BlockSlab& slab, const BlockNode& node) {
-    // Features that one thread computes at a time. Fixed, so that results do not depend on the number of
-    // threads; large enough that the packing inside the BLAS library pays.
-    constexpr Index features = 2048;
-    const Index pieces = pieces_for_threads((X.rows() + features - 1) / features);
+    const Index pieces = pieces_for_threads((X.rows() + features_of_product - 1) / features_of_product);
     DenseMatrix<Real> result(X.rows(), H.rows());
-    parallel_blocks(X.rows(), features, [&](Index begin, Index end) {
+    parallel_blocks(X.rows(), features_of_product, [&](Index begin, Index end) {
         if (node.past - node.first == 1) { // in place
             const Index first = slab.begin(node.first);
             const Index count = slab.end(node.first) - first;
@@ -37,6 +40,27 @@ DenseMatrix<Real> dense_times_transposed(const DenseView<Real>& X, const DenseMa
         });
     });
     return result;
+}
+
+/// C ← WᵀX, d × n, for a dense X: a product of matrices for each block of features, and these added in order.
+/// Threads without work take some of the blocks.
+template <class Real>
+void dense_transposed_times(const DenseMatrix<Real>& W, ConstBlock<Real> X, MutableBlock<Real> C) {
+    const Index p = X.rows();
+    if (p <= features_of_product) {
+        multiply_transposed(W, X, C);
+        return;
+    }
+    std::vector<DenseMatrix<Real>> parts((p + features_of_product - 1) / features_of_product);
+    parallel_blocks(p, features_of_product, [&](Index begin, Index end) {
+        DenseMatrix<Real>& part = parts[begin / features_of_product];
+        part.resize(C.rows(), C.cols());
+        multiply_transposed(W.middleRows(begin, end - begin), X.middleRows(begin, end - begin), part);
+    });
+    C = parts.front();
+    for (std::size_t i = 1; i < parts.size(); ++i) {
+        C += parts[i];
+    }
 }
 
 } // namespace pnmf
