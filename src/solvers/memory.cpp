@@ -1,3 +1,4 @@
+#include "graphs/scale_forms.hpp"
 #include "linalg/cell_blocks.hpp"
 
 #include <pnmf/linalg/svd.hpp>
@@ -191,6 +192,9 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
             memory.work = std::max(memory.work, confirm(busy));
         }
         return memory;
+    }
+    if (stationary && 2 * size.edges == size.cells * (size.cells - 1)) { // those that are held
+        memory.products += std::min(T, static_cast<double>(graphs_held(size.cells))) * n * n * sizeof(double);
     }
     const double updating = groups * (copies * (p + n) * d * bytes + bases);
     memory.work = std::max(updating + busy * graph, confirm(busy));

@@ -12,7 +12,7 @@ namespace pnmf {
 ///
 ///     A_ij(ε) = exp(−d_ij² / ε^α)  where i ≠ j and d_ij < ε,  0 elsewhere;   D = diag(A·1),  L = D − A
 ///
-/// Graphs of different scales are never held together: `at(ε)` makes the one that is asked for.
+/// None is held here: `at(ε)` makes the one that is asked for.
 /// Safe to call from several threads.
 class MultiscaleGraph {
   public:

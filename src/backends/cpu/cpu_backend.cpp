@@ -12,6 +12,7 @@
 #include <pnmf/solvers/solver.hpp>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -24,7 +25,8 @@ class CpuBackend final : public Backend<Real> {
   public:
     explicit CpuBackend(const Problem<Real>& problem)
         : problem_(problem), slab_(whole_slab(usual_blocks(problem.cells()))), all_{0, slab_.past},
-          penalties_(scale_penalties(problem)), products_(problem.epsilon.size()) {}
+          penalties_(scale_penalties(problem)), products_(problem.epsilon.size()),
+          graphs_(problem.epsilon.size()) {}
 
     void load(Factors<Real>& current, Factors<Real>& previous) override {
         current_ = &current;
@@ -68,6 +70,11 @@ class CpuBackend final : public Backend<Real> {
                 freeze_scale(t);
             }
         });
+        for (Index t = 0; t < problem_.scales(); ++t) {
+            if (is_frozen(frozen_, t)) {
+                graphs_[t] = nullptr;
+            }
+        }
         still_terms_.assign(products_.size(), std::nullopt);
         still_movement_.assign(products_.size(), std::nullopt);
     }
@@ -100,7 +107,7 @@ class CpuBackend final : public Backend<Real> {
                                moving_->H[t], 0, problem_.cells(), products_[t].HA, products_[t].degree);
                 return;
             }
-            const auto graph = problem_.graph->at(problem_.epsilon[t]);
+            const auto graph = graph_at(t);
             products_[t].HA = graph->times_adjacency(moving_->H[t]);
             products_[t].degree = graph->degrees().template cast<Real>();
         });
@@ -147,6 +154,19 @@ class CpuBackend final : public Backend<Real> {
                 body(t);
             }
         });
+    }
+
+    /// Held for the steps to come where those of all scales that move take little room.
+    std::shared_ptr<const MultiscaleGraph::Scale> graph_at(Index t) {
+        if (graphs_[t]) {
+            return graphs_[t];
+        }
+        std::shared_ptr<const MultiscaleGraph::Scale> graph = problem_.graph->at(problem_.epsilon[t]);
+        const Index moving = problem_.scales() - std::count(frozen_.begin(), frozen_.end(), char{1});
+        if (moving <= graphs_held(problem_.cells())) {
+            graphs_[t] = graph;
+        }
+        return graph;
     }
 
     /// A measure of scale t, taken once since the last `freeze` where nothing it depends on can move.
@@ -274,6 +294,7 @@ class CpuBackend final : public Backend<Real> {
     Communicator& alone_ = single_rank();
     std::vector<ScalePenalty> penalties_;
     std::vector<ScaleProducts<Real>> products_;
+    std::vector<std::shared_ptr<const MultiscaleGraph::Scale>> graphs_; ///< those that are held
     FrozenScales frozen_;
     std::vector<Movement> frozen_W_;                    ///< of W at frozen scales
     std::vector<std::optional<Objective>> still_terms_; ///< where nothing moves, once measured
