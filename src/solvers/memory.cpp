@@ -31,7 +31,7 @@ class RankMemory {
         const RankComponents of_rank = size.of_rank.value_or(RankComponents{.narrow = size.components});
         components_ = static_cast<double>(of_rank.narrow + of_rank.wide);
         slots_ = static_cast<double>(of_rank.slots);
-        const Index group = scales_at_once(size.scales);
+        const Index group = scales_at_once(size.scales, size.cells, size.dense);
         const Index busy = std::max<Index>({4, size.ranks, threads});
         together_ = static_cast<double>(std::min(size.scales, (busy + group - 1) / group * group));
     }
@@ -165,7 +165,7 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
     const double graph = 2.0 * static_cast<double>(size.edges) * entry_bytes;
     // While bases are updated: XHᵀ of the scales worked on; where they share a product with a dense X, their
     // W and H stacked; their W, and a copy of one.
-    const Index group = stationary ? scales_at_once(size.scales) : 1;
+    const Index group = stationary ? scales_at_once(size.scales, size.cells, size.dense) : 1;
     const auto together = static_cast<double>(group);
     const double copies = size.dense && group > 1 ? 2.0 * together : together;
     const double bases = bases_rest ? (together + 1.0) * p * d * bytes : 0.0;

@@ -1,3 +1,4 @@
+#include "linalg/cell_blocks.hpp"
 #include "solvers/choose_device.hpp"
 #include "solvers/method.hpp"
 
@@ -97,8 +98,12 @@ Index default_max_sweeps(const SolverOptions& options) {
     return options.algorithm == Algorithm::reference ? 10 : 1000;
 }
 
-Index scales_at_once(Index scales) {
-    return scales >= 128 ? 4 : 1;
+Index scales_at_once(Index scales, Index cells, bool dense) {
+    constexpr Index together = 4;
+    // Of few cells a product with a dense X is divided among threads by features, however few scales there
+    // are.
+    const bool divided = dense && usual_blocks(cells).count() == 1;
+    return scales >= (divided ? together : 128) ? together : 1;
 }
 
 BasisForm form_of(Algorithm algorithm) {

@@ -79,9 +79,9 @@ void check_options(const SolverOptions& options);
 double default_tolerance(const SolverOptions& options);
 Index default_max_sweeps(const SolverOptions& options);
 
-/// Scales whose products with X `stationary` makes together: several where there are enough of them for all
-/// threads. Not by the number of threads, so that bits do not depend on it.
-Index scales_at_once(Index scales);
+/// Scales whose products with X `stationary` makes together: several where threads have enough to do all the
+/// same. Not by the number of threads, so that bits do not depend on it.
+Index scales_at_once(Index scales, Index cells, bool dense);
 
 /// The form of W in which an algorithm's residuals are judged.
 BasisForm form_of(Algorithm algorithm);

@@ -82,7 +82,7 @@ class CpuBackend final : public Backend<Real> {
     std::vector<Movement> basis_step(Index passes) override {
         std::vector<Movement> moved = frozen_W_;
         moved.resize(products_.size());
-        const Index group = scales_at_once(problem_.scales());
+        const Index group = scales_at_once(problem_.scales(), problem_.cells(), !problem_.X->is_sparse());
         parallel_for((problem_.scales() + group - 1) / group, [&](Index g) {
             const Index past = std::min(problem_.scales(), (g + 1) * group);
             for (Index first = g * group; first < past;) { // scales side by side that move
@@ -270,13 +270,13 @@ class CpuBackend final : public Backend<Real> {
         const std::span<DenseMatrix<Real>> W(moving_->W.data() + first, size);
         const std::span<const DenseMatrix<Real>> H(moving_->H.data() + first, size);
         const ScalesOfProduct<Real> XHt = times_transposed(*problem_.X, H, slab_, all_);
-        for (Index i = 0; i < count; ++i) {
+        parallel_for(count, [&](Index i) {
             const double weight = penalties_[first + i].fit;
             const DenseMatrix<Real> HHt = gram_of_rows(H[i], slab_, all_);
             moved[first + i] = weight * movement_W(BasisForm::unit_columns, W[i], XHt[i], HHt);
             update_basis(W[i], XHt[i], HHt, passes);
             products_[first + i].WtW = gram_of_columns(W[i]);
-        }
+        });
         std::vector<DenseMatrix<Real>> WtX =
             problem_.X->transposed_times(std::span<const DenseMatrix<Real>>(W));
         for (std::size_t i = 0; i < size; ++i) {

@@ -126,10 +126,14 @@ class RankBackend final : public Backend<Real> {
   private:
     using Part = std::vector<DenseMatrix<Real>>;
 
+    Index scales_at_once() const {
+        return pnmf::scales_at_once(problem_.scales(), problem_.cells(), !problem_.X->is_sparse());
+    }
+
     /// Scales a part at a time: as many as keep ranks and threads busy, so that what waits to be sent stays
     /// small.
     void over_parts(const std::function<void(Index, Index)>& body) const {
-        const Index group = scales_at_once(problem_.scales());
+        const Index group = scales_at_once();
         const Index busy = std::max<Index>({4, ranks_.size(), thread_count()});
         const Index part = (busy + group - 1) / group * group;
         for (Index first = 0; first < problem_.scales(); first += part) {
@@ -140,7 +144,7 @@ class RankBackend final : public Backend<Real> {
     /// The same without frozen scales: then scales side by side that move, of one group whose products are
     /// made together.
     void over_moving_parts(const std::function<void(Index, Index)>& body) const {
-        const Index group = scales_at_once(problem_.scales());
+        const Index group = scales_at_once();
         over_parts([&](Index first, Index past) {
             if (frozen_.empty()) {
                 body(first, past);
@@ -186,7 +190,7 @@ class RankBackend final : public Backend<Real> {
     Part products_with_X(Index first, Index past, const Part& H) const {
         const Index p = problem_.features();
         const Index d = H.front().rows();
-        const Index group = scales_at_once(problem_.scales());
+        const Index group = scales_at_once();
         NodeSums<Real> sums(shares_, ranks_, first, past, p * d + d * d, [&](Index t) { return owner(t); });
         parallel_for((past - first + group - 1) / group, [&](Index g) {
             const Index begin = first + g * group;
@@ -230,7 +234,7 @@ class RankBackend final : public Backend<Real> {
             products_[t].WtW = gram_of_columns(W);
         });
         send_bases(first, past, moved);
-        const Index group = scales_at_once(problem_.scales());
+        const Index group = scales_at_once();
         parallel_for((past - first + group - 1) / group, [&](Index g) {
             const Index begin = first + g * group;
             const auto count = static_cast<std::size_t>(std::min(group, past - begin));
