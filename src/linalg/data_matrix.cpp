@@ -231,7 +231,12 @@ DenseMatrix<Real> DataMatrix<Real>::transposed_times(const DenseMatrix<Real>& W)
     if (is_sparse()) {
         return times_sparse<Real>(W.transpose(), columns());
     }
-    DenseMatrix<Real> result(W.cols(), held().count);
+    return products_side_by_side(std::span(&W, 1));
+}
+
+template <RealNumber Real>
+DenseMatrix<Real> DataMatrix<Real>::products_side_by_side(std::span<const DenseMatrix<Real>> W) const {
+    DenseMatrix<Real> result(cols_of_all(W), held().count);
     // Fixed, so that results do not depend on the number of threads; large enough that the packing inside the
     // BLAS library pays.
     const Index panel = panel_ > 0 ? panel_ : usual_blocks(cells()).panel();
@@ -275,14 +280,8 @@ DataMatrix<Real>::transposed_times(std::span<const DenseMatrix<Real>> W) const {
                        [&](const auto& one) { return transposed_times(one); });
         return result;
     }
-    DenseMatrix<Real> stacked(features(), cols_of_all(W));
+    const DenseMatrix<Real> products = products_side_by_side(W);
     Index first = 0;
-    for (const DenseMatrix<Real>& one : W) {
-        stacked.middleCols(first, one.cols()) = one;
-        first += one.cols();
-    }
-    const DenseMatrix<Real> products = transposed_times(stacked);
-    first = 0;
     for (std::size_t i = 0; i < W.size(); ++i) {
         result[i] = products.middleRows(first, W[i].cols());
         first += W[i].cols();

@@ -7,6 +7,7 @@
 #include <pnmf/parallel.hpp>
 #include <pnmf/types.hpp>
 
+#include <span>
 #include <vector>
 
 namespace pnmf {
@@ -42,20 +43,34 @@ DenseMatrix<Real> dense_times_transposed(const DenseView<Real>& X, const DenseMa
     return result;
 }
 
-/// C ← WᵀX, d × n, for a dense X: a product of matrices for each block of features, and these added in order.
-/// Threads without work take some of the blocks.
+/// C ← [W_1 … W_k]ᵀX for a dense X: a product of matrices for each block of features, and these added in
+/// order. Threads without work take some of the blocks.
 template <class Real>
-void dense_transposed_times(const DenseMatrix<Real>& W, ConstBlock<Real> X, MutableBlock<Real> C) {
+void dense_transposed_times(std::span<const DenseMatrix<Real>> W, ConstBlock<Real> X, MutableBlock<Real> C) {
+    const auto multiply_block = [&](Index begin, Index end, MutableBlock<Real> product) {
+        if (W.size() == 1) {
+            multiply_transposed(W.front().middleRows(begin, end - begin), X.middleRows(begin, end - begin),
+                                product);
+            return;
+        }
+        DenseMatrix<Real> side_by_side(end - begin, C.rows());
+        Index first = 0;
+        for (const DenseMatrix<Real>& one : W) {
+            side_by_side.middleCols(first, one.cols()) = one.middleRows(begin, end - begin);
+            first += one.cols();
+        }
+        multiply_transposed(side_by_side, X.middleRows(begin, end - begin), product);
+    };
     const Index p = X.rows();
     if (p <= features_of_product) {
-        multiply_transposed(W, X, C);
+        multiply_block(0, p, C);
         return;
     }
     std::vector<DenseMatrix<Real>> parts((p + features_of_product - 1) / features_of_product);
     parallel_blocks(p, features_of_product, [&](Index begin, Index end) {
         DenseMatrix<Real>& part = parts[begin / features_of_product];
         part.resize(C.rows(), C.cols());
-        multiply_transposed(W.middleRows(begin, end - begin), X.middleRows(begin, end - begin), part);
+        multiply_block(begin, end, part);
     });
     C = parts.front();
     for (std::size_t i = 1; i < parts.size(); ++i) {

@@ -163,8 +163,8 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
     // An edge stands in the lists of both its ends, with its weight in double precision. Tables of all pairs,
     // and the lists beside them, come to about as much.
     const double graph = 2.0 * static_cast<double>(size.edges) * entry_bytes;
-    // While bases are updated: XHᵀ of the scales worked on; where they share a product with a dense X, their
-    // W and H stacked; their W, and a copy of one.
+    // While bases are updated: XHᵀ and WᵀX of the scales worked on; where they share a product with a dense
+    // X, their H stacked; their W, and a copy of one.
     const Index group = stationary ? scales_at_once(size.scales, size.cells, size.dense) : 1;
     const auto together = static_cast<double>(group);
     const double copies = size.dense && group > 1 ? 2.0 * together : together;
@@ -181,7 +181,7 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
         memory.products = rank.products_of(T);
         const bool shifted = memory.shifts > 0.0;
         memory.shifts = shifted ? rank.shifts() : 0.0;
-        memory.work = std::max(rank.work(groups * copies * (p + rank.cells()) * d * bytes),
+        memory.work = std::max(rank.work(groups * (together * p + copies * rank.cells()) * d * bytes),
                                shifted ? rank.shifting() : 0.0);
         if (size.divided) {
             memory.factors = rank.factors();
@@ -196,7 +196,7 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
     if (stationary && 2 * size.edges == size.cells * (size.cells - 1)) { // those that are held
         memory.products += std::min(T, static_cast<double>(graphs_held(size.cells))) * n * n * sizeof(double);
     }
-    const double updating = groups * (copies * (p + n) * d * bytes + bases);
+    const double updating = groups * ((together * p + copies * n) * d * bytes + bases);
     memory.work = std::max(updating + busy * graph, confirm(busy));
     return memory;
 }

@@ -81,6 +81,9 @@ class DataMatrix {
     SparseView<Real> rows() const;
 
   private:
+    /// [W_1 … W_k]ᵀX of a dense X.
+    DenseMatrix<Real> products_side_by_side(std::span<const DenseMatrix<Real>> W) const;
+
     struct Sparse {
         std::variant<SparseMatrix<Real>, SparseView<Real>> columns;
         SparseMatrix<Real> rows; ///< the transpose
