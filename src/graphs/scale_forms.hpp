@@ -70,7 +70,7 @@ class ListScale final : public MultiscaleGraph::Scale {
 };
 
 /// How many scales may have their graphs held from step to step, where graphs are of all pairs of n cells:
-/// tables take at most 64 MB together. To make a graph anew costs about as much as a product with it.
+/// tables take at most 64 MB together. To make a graph takes longer than a product with it.
 inline Index graphs_held(Index n) {
     constexpr Index room = Index{64} << 20;
     return room / (static_cast<Index>(sizeof(double)) * n * n);

@@ -141,7 +141,8 @@ class Backend {
     /// How far H would move at each scale (`movement_H`). Needs all products.
     virtual std::vector<Movement> movement_H() = 0;
 
-    /// The objective of `current` from W and H alone. Does not touch the products of the moving point.
+    /// The objective of `current` from W and H alone. For between sweeps: products of the moving point may be
+    /// others afterwards.
     virtual Objective objective() = 0;
     /// The same with the residuals of every scale: the certificate that ends a run, and that of the start.
     virtual Evaluation evaluate() = 0;
