@@ -1,10 +1,9 @@
 #pragma once
 
+#include "metrics/kmeans_parts.hpp"
 #include "over_ranks.hpp"
 
 #include <pnmf/assess/embeddings.hpp>
-#include <pnmf/metrics/kmeans.hpp>
-#include <pnmf/parallel.hpp>
 
 #include <cstdint>
 #include <vector>
@@ -26,13 +25,7 @@ class LabelsOnOwners {
         if (embedding_.divided()) {
             share(here.rows(), centres);
         }
-        std::vector<std::vector<std::uint16_t>> labels(centres.size());
-        parallel_for(std::ssize(centres), [&](Index i) {
-            if (centres[i].size() > 0) {
-                const std::vector<Index> nearest = nearest_centres(here, centres[i]);
-                labels[i].assign(nearest.begin(), nearest.end());
-            }
-        });
+        std::vector<std::vector<std::uint16_t>> labels = nearest_of_each(here, centres);
         return embedding_.divided() ? collect(std::move(labels)) : labels;
     }
 

@@ -92,7 +92,10 @@ GeneSums dense_sums_of(const DataMatrix<Real>& X, const Matrix& usages) {
 
 /// The pseudo-inverse of U Uᵀ.
 Matrix inverse_of_products(const Matrix& usages) {
-    const Matrix products = usages * usages.transpose();
+    const auto products = sum_of_blocks<Matrix>(usages.cols(), [&](Index begin, Index end) -> Matrix {
+        const auto cells = usages.middleCols(begin, end - begin);
+        return cells * cells.transpose();
+    });
     const SymmetricEigen parts = symmetric_eigen(products);
     const Vector& values = parts.values;
     constexpr double negligible = 1e-10;
@@ -179,7 +182,7 @@ Matrix program_scores(const DataMatrix<Real>& X, const Matrix& usages) {
     const GeneSums sums = X.is_sparse() ? sparse_sums_of(X, usages) : dense_sums_of(X, usages);
     const auto n = static_cast<double>(X.cells());
     const Vector mean = sums.sum / n;
-    const Matrix centred = sums.with_usages - mean * usages.rowwise().sum().transpose();
+    const Matrix centred = sums.with_usages - mean * sum_of_cells(usages).transpose();
     Vector inverse_deviation(mean.size());
     for (Index g = 0; g < mean.size(); ++g) {
         const double square = sums.squares[g] / n;

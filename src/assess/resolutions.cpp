@@ -16,8 +16,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -47,6 +49,12 @@ std::vector<Index> some_cells(Index cells, Index most, std::uint64_t seed) {
     return random_subset(cells, std::min(cells, most), Random(seed));
 }
 
+/// Many clusters take longer to find than few: begun last, they would be waited for.
+void longest_first(const std::vector<Index>& items, const std::function<void(Index)>& body) {
+    const Index count = std::ssize(items);
+    parallel_for(count, [&](Index i) { body(items[static_cast<std::size_t>(count - 1 - i)]); });
+}
+
 /// The clusters of every k at every probed scale, with what they are judged by. Ranks share these out; what
 /// judges them is then on every rank, the clusters themselves where they were found.
 class Search {
@@ -61,8 +69,10 @@ class Search {
         labels_.resize(scales_.size() * static_cast<std::size_t>(tried));
         modularity_.resize(tried, std::ssize(scales_));
         silhouette_.resize(tried, std::ssize(scales_));
+        const std::vector<KMeansResult> found = cluster_all();
         for (Index s = 0; s < std::ssize(scales_); ++s) {
-            cluster_scale(s);
+            judge_scale(s, std::span(found).subspan(static_cast<std::size_t>(s * tried),
+                                                    static_cast<std::size_t>(tried)));
         }
         gather_dealt(ranks_, std::span(modularity_.data(), labels_.size()));
         gather_dealt(ranks_, std::span(silhouette_.data(), labels_.size()));
@@ -95,10 +105,8 @@ class Search {
 
     /// Of every k from 2 on.
     Vector stabilities() const {
-        Vector result(largest_ - 1);
-        for (Index i = 0; i < result.size(); ++i) {
-            result[i] = is_mine(ranks_, i) ? stability(i + 2) : 0.0;
-        }
+        Vector result = Vector::Zero(largest_ - 1);
+        longest_first(mine_among(ranks_, result.size()), [&](Index i) { result[i] = stability(i + 2); });
         gather_dealt(ranks_, std::span(result.data(), static_cast<std::size_t>(result.size())));
         return result;
     }
@@ -111,8 +119,8 @@ class Search {
             found.clusters = counts[r];
             found.scale = scales_[best_scale(found.clusters)];
             found.stability = stability[found.clusters - 2];
-            found.agreement = agreement(found.clusters);
         }
+        add_agreement(result);
         std::vector<Matrix> seen(counts.size());
         for (Index r = 0; r < std::ssize(counts); ++r) {
             Matrix H = embedding_.some(embedding_.here(result[r].scale), seen_);
@@ -122,9 +130,7 @@ class Search {
         }
         std::vector<KMeansResult> found(counts.size());
         const std::vector<Index> mine = mine_among(ranks_, std::ssize(counts));
-        parallel_for(std::ssize(mine), [&](Index i) {
-            found[mine[i]] = cluster(seen[mine[i]], counts[mine[i]], starts_at_the_end);
-        });
+        longest_first(mine, [&](Index i) { found[i] = cluster(seen[i], counts[i], starts_at_the_end); });
         for (Index r = 0; r < std::ssize(counts); ++r) {
             const auto labels =
                 labels_of_all(embedding_.here(result[r].scale), {counts[r]}, r, {&found[r], 1});
@@ -138,7 +144,7 @@ class Search {
 
   private:
     /// A number of clusters at a probed scale, as one of all: where it stands in the tables. Those of a scale
-    /// stand together, so that they are dealt to all ranks: these wait for each other before the next scale.
+    /// stand together, so that they are dealt to all ranks: these judge one scale after the other.
     Index item(Index s, Index k) const { return s * (largest_ - 1) + k - 2; }
 
     /// Wherever they were found. All ranks ask together.
@@ -158,19 +164,27 @@ class Search {
             part, {.clusters = k, .repeats = options_.resamples, .starts = 3, .seed = options_.seed});
     }
 
-    /// With the probed scales beside the best one; 1 where there is none.
-    double agreement(Index k) const {
-        const Index s = best_scale(k);
-        const std::vector<Index> best = labels(s, k);
-        double sum = 0.0;
-        Index count = 0;
-        for (const Index other : {s - 1, s + 1}) {
-            if (other >= 0 && other < std::ssize(scales_)) {
-                sum += adjusted_rand_index(best, labels(other, k));
-                ++count;
+    /// Of each resolution with the probed scales beside its own; 1 where there is none.
+    void add_agreement(std::vector<Resolution>& resolutions) const {
+        std::vector<std::vector<Index>> own(resolutions.size());
+        std::vector<std::vector<std::vector<Index>>> beside(resolutions.size());
+        for (std::size_t r = 0; r < resolutions.size(); ++r) { // all ranks in the same order
+            const Index k = resolutions[r].clusters;
+            const Index s = best_scale(k);
+            own[r] = labels(s, k);
+            for (const Index other : {s - 1, s + 1}) {
+                if (other >= 0 && other < std::ssize(scales_)) {
+                    beside[r].push_back(labels(other, k));
+                }
             }
         }
-        return count == 0 ? 1.0 : sum / static_cast<double>(count);
+        parallel_for(std::ssize(resolutions), [&](Index r) {
+            double sum = 0.0;
+            for (const std::vector<Index>& other : beside[r]) {
+                sum += adjusted_rand_index(own[r], other);
+            }
+            resolutions[r].agreement = beside[r].empty() ? 1.0 : sum / static_cast<double>(beside[r].size());
+        });
     }
 
     bool sees_all() const { return std::ssize(seen_) == graph_.cells(); }
@@ -194,29 +208,41 @@ class Search {
         return sees_all() ? labels : LabelsOnOwners(embedding_, clusters, first).of(here, std::move(centres));
     }
 
-    void cluster_scale(Index s) {
-        const Matrix here = embedding_.here(scales_[s]);
-        const Matrix seen = embedding_.some(here, seen_);
-        parts_.push_back(embedding_.some(here, compared_));
-        if (s == 0) { // the finest scale is always among them
-            finest_ = std::make_unique<SilhouetteTable>(unit_cells(parts_.front()));
+    /// Of the cells that k-means sees, every k at every probed scale: those that this rank has to find.
+    std::vector<KMeansResult> cluster_all() {
+        std::vector<Matrix> seen;
+        for (const Index t : scales_) {
+            const Matrix here = embedding_.here(t);
+            seen.push_back(embedding_.some(here, seen_));
+            parts_.push_back(embedding_.some(here, compared_));
         }
-        std::vector<Index> counts;
+        finest_ = std::make_unique<SilhouetteTable>(unit_cells(parts_.front()));
+        std::vector<Index> items;
         for (Index k = 2; k <= largest_; ++k) {
-            counts.push_back(k);
+            for (Index s = 0; s < std::ssize(scales_); ++s) {
+                if (is_mine(ranks_, item(s, k))) {
+                    items.push_back(item(s, k));
+                }
+            }
         }
-        std::vector<KMeansResult> found(counts.size());
-        const std::vector<Index> mine = mine_among(ranks_, std::ssize(counts), item(s, 2));
-        parallel_for(std::ssize(mine), [&](Index i) {
-            found[mine[i]] = cluster(seen, counts[mine[i]], starts_while_searching);
+        std::vector<KMeansResult> found(labels_.size());
+        longest_first(items, [&](Index i) {
+            const Index tried = largest_ - 1;
+            found[i] = cluster(seen[i / tried], i % tried + 2, starts_while_searching);
         });
-        auto labels = labels_of_all(here, counts, item(s, 2), found);
-        parallel_for(std::ssize(mine), [&](Index i) {
-            const Index k = counts[mine[i]];
-            const std::vector<Index> one(labels[mine[i]].begin(), labels[mine[i]].end());
-            modularity_(k - 2, s) = modularity(graph_, one);
-            silhouette_(k - 2, s) = finest_->mean(at(one, compared_));
-            labels_[static_cast<std::size_t>(item(s, k))] = std::move(labels[mine[i]]);
+        return found;
+    }
+
+    /// `found`: for every k, where this rank has found it.
+    void judge_scale(Index s, std::span<const KMeansResult> found) {
+        std::vector<Index> counts(found.size());
+        std::iota(counts.begin(), counts.end(), Index{2});
+        auto labels = labels_of_all(embedding_.here(scales_[s]), counts, item(s, 2), found);
+        longest_first(mine_among(ranks_, std::ssize(counts), item(s, 2)), [&](Index i) {
+            const std::vector<Index> one(labels[i].begin(), labels[i].end());
+            modularity_(i, s) = modularity(graph_, one);
+            silhouette_(i, s) = finest_->mean(at(one, compared_));
+            labels_[static_cast<std::size_t>(item(s, counts[i]))] = std::move(labels[i]);
         });
     }
 

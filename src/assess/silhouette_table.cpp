@@ -1,5 +1,7 @@
 #include "assess/silhouette_table.hpp"
 
+#include <pnmf/parallel.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -7,9 +9,8 @@
 namespace pnmf {
 
 SilhouetteTable::SilhouetteTable(const Matrix& X) : distances_(X.cols(), X.cols()) {
-    for (Index j = 0; j < X.cols(); ++j) {
-        distances_.col(j) = (X.colwise() - X.col(j)).colwise().norm().transpose();
-    }
+    parallel_for(X.cols(),
+                 [&](Index j) { distances_.col(j) = (X.colwise() - X.col(j)).colwise().norm().transpose(); });
 }
 
 double SilhouetteTable::mean(const std::vector<Index>& clusters) const {

@@ -11,6 +11,7 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -45,6 +46,22 @@ Value sum_of_node(const BlockNode& node, Index pieces, const Part& part) {
 inline Index pieces_for_threads(Index tasks) {
     const Index threads = thread_count();
     return threads == 1 ? 1 : std::max<Index>(1, 4 * threads / std::max<Index>(1, tasks));
+}
+
+/// The sum of part(begin, end) over the usual blocks of all cells, along the tree; at least one cell.
+template <class Value, class Part>
+Value sum_of_blocks(Index cells, const Part& part) {
+    static_assert(std::is_same_v<decltype(part(cells, cells)), Value>, "not an expression of what has gone");
+    const CellBlocks blocks = usual_blocks(cells);
+    return sum_of_node<Value>({0, blocks.count()}, pieces_for_threads(1),
+                              [&](Index b) { return part(blocks.begin(b), blocks.end(b)); });
+}
+
+/// The sum of the columns.
+inline Vector sum_of_cells(const Matrix& columns) {
+    return sum_of_blocks<Vector>(columns.cols(), [&](Index begin, Index end) -> Vector {
+        return columns.middleCols(begin, end - begin).rowwise().sum();
+    });
 }
 
 /// A matrix of sums over the cells of all ranks, each of which has its share (`share_of_rank`):

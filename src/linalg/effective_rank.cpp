@@ -1,3 +1,4 @@
+#include "linalg/cell_sums.hpp"
 #include "linalg/decompositions.hpp"
 
 #include <pnmf/linalg/effective_rank.hpp>
@@ -6,11 +7,29 @@
 
 namespace pnmf {
 
+namespace {
+
+/// HHᵀ or HᵀH.
+template <class Real>
+Matrix smaller_gram(const DenseMatrix<Real>& H) {
+    if (H.rows() > H.cols()) {
+        const Matrix& wide = H.template cast<double>(); // H itself when Real is double
+        return wide.transpose() * wide;
+    }
+    return sum_of_blocks<Matrix>(H.cols(), [&](Index begin, Index end) -> Matrix {
+        const Matrix cells = H.middleCols(begin, end - begin).template cast<double>();
+        return cells * cells.transpose();
+    });
+}
+
+} // namespace
+
 template <class Real>
 double effective_rank(const DenseMatrix<Real>& H) {
-    const Matrix& wide = H.template cast<double>(); // H itself when Real is double
-    const Matrix gram =
-        wide.rows() <= wide.cols() ? Matrix(wide * wide.transpose()) : Matrix(wide.transpose() * wide);
+    if (H.size() == 0) {
+        return 0.0;
+    }
+    const Matrix gram = smaller_gram(H);
     const Vector squares = symmetric_eigenvalues(gram).cwiseMax(0.0);
     const double total = squares.sum();
     if (!(total > 0.0)) {

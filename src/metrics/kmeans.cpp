@@ -1,5 +1,6 @@
 #include <pnmf/metrics/kmeans.hpp>
 
+#include "linalg/cell_sums.hpp"
 #include "linalg/kernels/kernels.hpp"
 #include "metrics/kmeans_parts.hpp"
 #include "metrics/numpy_random.hpp"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 namespace pnmf {
@@ -17,20 +19,66 @@ namespace {
 
 constexpr Index block_of_cells = 1024;
 
-/// The nearest centre of each cell, the first among equals: argmin_c ½‖c‖² − c·x.
+/// The nearest centre of a cell, the first among equals: argmin_c ½‖c‖² − c·x.
+class NearestCentre {
+  public:
+    explicit NearestCentre(const Matrix& centres)
+        : side_by_side_(Matrix::Zero((centres.cols() + lanes - 1) / lanes * lanes, centres.rows())),
+          half_squares_(Vector::Zero(side_by_side_.rows())), count_(centres.cols()) {
+        side_by_side_.topRows(count_) = centres.transpose();
+        half_squares_.head(count_) = 0.5 * centres.colwise().squaredNorm().transpose();
+    }
+
+    /// Of cells [begin, end); `labels` begins at the first of them.
+    void of(const Matrix& X, Index begin, Index end, Index* labels) const {
+        const CentreTable table{side_by_side_.data(), half_squares_.data(), count_, side_by_side_.rows()};
+        std::vector<double> room(static_cast<std::size_t>(centre_room_cells * table.stride));
+        kernels().nearest_centres(X.col(begin).data(), X.rows(), end - begin, table, room.data(), labels);
+    }
+
+  private:
+    static constexpr Index lanes = 8;
+    Matrix side_by_side_; ///< a centre is a row
+    Vector half_squares_;
+    Index count_;
+};
+
 void assign(const Matrix& X, const Matrix& centres, std::vector<Index>& labels) {
-    constexpr Index lanes = 8;
-    const Index stride = (centres.cols() + lanes - 1) / lanes * lanes;
-    Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> side_by_side =
-        Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>::Zero(centres.rows(), stride);
-    side_by_side.leftCols(centres.cols()) = centres;
-    Vector half_squares = Vector::Zero(stride);
-    half_squares.head(centres.cols()) = 0.5 * centres.colwise().squaredNorm().transpose();
-    const CentreTable table{side_by_side.data(), half_squares.data(), centres.cols(), stride};
-    parallel_blocks(X.cols(), block_of_cells, [&](Index begin, Index end) {
-        std::vector<double> room(static_cast<std::size_t>(centre_room_cells * stride));
-        kernels().nearest_centres(X.col(begin).data(), X.rows(), end - begin, table, room.data(),
-                                  labels.data() + begin);
+    const NearestCentre nearest(centres);
+    parallel_blocks(X.cols(), block_of_cells,
+                    [&](Index begin, Index end) { nearest.of(X, begin, end, labels.data() + begin); });
+}
+
+/// What the clusters of some cells hold.
+struct ClusterSums {
+    Matrix sums; ///< of the cells of each cluster
+    std::vector<Index> counts;
+    Index moved = 0; ///< cells with another cluster than before
+
+    ClusterSums& operator+=(const ClusterSums& other) {
+        sums += other.sums;
+        std::transform(counts.begin(), counts.end(), other.counts.begin(), counts.begin(), std::plus<>());
+        moved += other.moved;
+        return *this;
+    }
+};
+
+/// As `assign`, with the sums of the clusters: a block of cells is still in the cache when these are made.
+ClusterSums assign_and_sum(const Matrix& X, const Matrix& centres, std::vector<Index>& labels) {
+    const NearestCentre nearest(centres);
+    return sum_of_blocks<ClusterSums>(X.cols(), [&](Index begin, Index end) {
+        std::vector<Index> found(static_cast<std::size_t>(end - begin));
+        nearest.of(X, begin, end, found.data());
+        ClusterSums part{.sums = Matrix::Zero(X.rows(), centres.cols()),
+                         .counts = std::vector<Index>(static_cast<std::size_t>(centres.cols()), 0)};
+        for (Index j = begin; j < end; ++j) {
+            const Index cluster = found[j - begin];
+            part.sums.col(cluster) += X.col(j);
+            ++part.counts[cluster];
+            part.moved += labels[j] == cluster ? 0 : 1;
+            labels[j] = cluster;
+        }
+        return part;
     });
 }
 
@@ -68,22 +116,22 @@ void fill_empty_clusters(const Matrix& X, const Matrix& centres, const std::vect
     }
 }
 
-Matrix cluster_means(const Matrix& X, const Matrix& centres, const std::vector<Index>& labels) {
-    Matrix sums = Matrix::Zero(X.rows(), centres.cols());
-    std::vector<Index> counts(static_cast<std::size_t>(centres.cols()), 0);
-    for (Index j = 0; j < X.cols(); ++j) {
-        sums.col(labels[j]) += X.col(j);
-        ++counts[labels[j]];
-    }
-    return means_of_clusters(X, centres, labels, std::move(sums), std::move(counts));
+double inertia(const Matrix& X, const Matrix& centres, const std::vector<Index>& labels) {
+    return sum_of_blocks<double>(X.cols(), [&](Index begin, Index end) {
+        double sum = 0.0;
+        for (Index j = begin; j < end; ++j) {
+            sum += (X.col(j) - centres.col(labels[j])).squaredNorm();
+        }
+        return sum;
+    });
 }
 
-double inertia(const Matrix& X, const Matrix& centres, const std::vector<Index>& labels) {
-    double sum = 0.0;
-    for (Index j = 0; j < X.cols(); ++j) {
-        sum += (X.col(j) - centres.col(labels[j])).squaredNorm();
-    }
-    return sum;
+/// Moves the cells to lie about their mean, where products cancel less; returns the mean.
+Vector centre(Matrix& X) {
+    const Vector mean = sum_of_cells(X) / static_cast<double>(X.cols());
+    parallel_blocks(X.cols(), block_of_cells,
+                    [&](Index begin, Index end) { X.middleCols(begin, end - begin).colwise() -= mean; });
+    return mean;
 }
 
 KMeansResult best_start(const Matrix& X, const KMeansOptions& options, const KMeansLimits& limits) {
@@ -157,16 +205,15 @@ Matrix seed_centres(const Matrix& X, const SeedingDraws& draws) {
 KMeansResult lloyd(const Matrix& X, Matrix centres, const KMeansLimits& limits) {
     KMeansResult result;
     result.labels.assign(static_cast<std::size_t>(X.cols()), -1);
-    std::vector<Index> previous;
     bool labels_stayed = false;
     while (!result.converged && result.iterations < limits.max_iterations) {
-        previous = result.labels;
-        assign(X, centres, result.labels);
-        Matrix means = cluster_means(X, centres, result.labels);
+        ClusterSums found = assign_and_sum(X, centres, result.labels);
+        labels_stayed = found.moved == 0;
+        Matrix means =
+            means_of_clusters(X, centres, result.labels, std::move(found.sums), std::move(found.counts));
         const double move = (means - centres).squaredNorm();
         centres = std::move(means);
         ++result.iterations;
-        labels_stayed = result.labels == previous;
         result.converged = labels_stayed || move <= limits.least_move;
     }
     if (!labels_stayed) {
@@ -231,18 +278,38 @@ std::vector<Index> nearest_centres(const Matrix& X, const Matrix& centres) {
     return labels;
 }
 
+std::vector<std::vector<std::uint16_t>> nearest_of_each(const Matrix& X, const std::vector<Matrix>& centres) {
+    std::vector<NearestCentre> nearest;
+    std::vector<std::vector<std::uint16_t>> labels(centres.size());
+    for (std::size_t i = 0; i < centres.size(); ++i) {
+        nearest.emplace_back(centres[i]);
+        labels[i].resize(centres[i].cols() > 0 ? static_cast<std::size_t>(X.cols()) : 0);
+    }
+    parallel_blocks(X.cols(), block_of_cells, [&](Index begin, Index end) {
+        std::vector<Index> found(static_cast<std::size_t>(end - begin));
+        for (std::size_t i = 0; i < labels.size(); ++i) {
+            if (!labels[i].empty()) {
+                nearest[i].of(X, begin, end, found.data());
+                std::transform(found.begin(), found.end(), labels[i].begin() + begin,
+                               [](Index label) { return static_cast<std::uint16_t>(label); });
+            }
+        }
+    });
+    return labels;
+}
+
 KMeansResult kmeans(const Matrix& X, const KMeansOptions& options) {
     return kmeans(Matrix(X), options);
 }
 
 KMeansResult kmeans(Matrix&& X, const KMeansOptions& options) {
     check_kmeans(X, options);
-    // About the mean the products cancel less.
-    const Vector mean = X.rowwise().mean();
     Matrix centred = std::move(X);
-    centred.colwise() -= mean;
-    const double mean_variance =
-        centred.rows() == 0 ? 0.0 : centred.squaredNorm() / static_cast<double>(centred.size());
+    const Vector mean = centre(centred);
+    const double squares = sum_of_blocks<double>(centred.cols(), [&](Index begin, Index end) {
+        return centred.middleCols(begin, end - begin).squaredNorm();
+    });
+    const double mean_variance = centred.rows() == 0 ? 0.0 : squares / static_cast<double>(centred.size());
     const KMeansLimits limits{options.tolerance * mean_variance, options.max_iterations};
     KMeansResult found = options.exchanges && options.clusters > 1
                              ? lloyd(centred, centres_by_exchanges(centred, options, limits), limits)

@@ -3,6 +3,7 @@
 #include <pnmf/metrics/kmeans.hpp>
 #include <pnmf/types.hpp>
 
+#include <cstdint>
 #include <vector>
 
 /// What k-means is made of, for those who do it elsewhere than on the CPU.
@@ -34,6 +35,10 @@ KMeansResult lloyd(const Matrix& X, Matrix centres, const KMeansLimits& limits);
 
 /// Centres to begin Lloyd's iteration over all cells with (`KMeansOptions::exchanges`); X is about its mean.
 Matrix centres_by_exchanges(const Matrix& X, const KMeansOptions& options, const KMeansLimits& limits);
+
+/// `nearest_centres` of each set of them, where there are at most 65,535; of an empty one no labels. A block
+/// of cells is compared with all sets while it is in the cache.
+std::vector<std::vector<std::uint16_t>> nearest_of_each(const Matrix& X, const std::vector<Matrix>& centres);
 
 /// InputError unless the options suit the cells, which are finite.
 void check_kmeans(const Matrix& X, const KMeansOptions& options);

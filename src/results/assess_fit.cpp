@@ -1,4 +1,5 @@
 #include "graphs/tree_order.hpp"
+#include "linalg/cell_sums.hpp"
 #include "linalg/cells_of_all.hpp"
 #include "linalg/column_move.hpp"
 #include "linalg/parallel_copy.hpp"
@@ -29,7 +30,7 @@ GenePrograms programs_of(const PreparedFit<Real>& prepared, const FitResult<Real
         basis(scale),
         converted<double>(cells_of_all(*prepared.X, factors.H[static_cast<std::size_t>(scale)], room)));
     room.resize(0, 0);
-    programs.mean_usage = usages.rowwise().mean();
+    programs.mean_usage = sum_of_cells(usages) / static_cast<double>(usages.cols());
     programs.scores =
         program_scores(*prepared.X, prepared.order.empty() ? usages : ColumnMove(prepared.order, {})(usages))
             .template cast<float>();

@@ -70,6 +70,20 @@ TEST(Modularity, IsTheSumOverPairsThatDefinesIt) {
     }
 }
 
+TEST(Modularity, OfARingCutIntoRunsOfCells) {
+    constexpr Index cells = 24000;
+    constexpr Index runs = 5;
+    std::vector<std::pair<Index, Index>> pairs;
+    std::vector<Index> clusters;
+    for (Index j = 0; j < cells; ++j) {
+        pairs.emplace_back(j, (j + 1) % cells);
+        clusters.push_back(j / (cells / runs));
+    }
+    // All but 5 of as many edges as cells are inside, each run has a fifth of the ends.
+    EXPECT_NEAR(modularity(graph_of(cells, pairs), clusters),
+                1.0 - static_cast<double>(runs) / static_cast<double>(cells) - 1.0 / runs, 1e-14);
+}
+
 TEST(Modularity, OfAGraphWithoutEdgesIsZero) {
     EXPECT_EQ(modularity(graph_of(3, {}), {0, 1, 2}), 0.0);
 }

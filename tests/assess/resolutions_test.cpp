@@ -125,6 +125,7 @@ TEST(Resolutions, DoNotDependOnTheNumberOfThreads) {
     for (std::size_t r = 0; r < one.all.size(); ++r) {
         EXPECT_EQ(one.all[r].labels, three.all[r].labels);
         EXPECT_EQ(one.all[r].stability, three.all[r].stability);
+        EXPECT_EQ(one.all[r].agreement, three.all[r].agreement);
     }
 }
 

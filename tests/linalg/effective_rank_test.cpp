@@ -1,4 +1,5 @@
 #include <pnmf/linalg/effective_rank.hpp>
+#include <pnmf/linalg/random.hpp>
 
 #include <gtest/gtest.h>
 
@@ -18,8 +19,20 @@ TEST(EffectiveRank, IsOneOfALineAndDOfEqualOrthogonalRows) {
     EXPECT_NEAR(effective_rank(DenseMatrix<float>(apart.cast<float>())), 3.0, 1e-6);
 }
 
+TEST(EffectiveRank, OfManyCellsIsThatOfOneProduct) {
+    Random random(3);
+    Matrix H(6, 9001);
+    for (double& value : H.reshaped()) {
+        value = random.uniform();
+    }
+    // The transpose is not taken in blocks.
+    EXPECT_NEAR(effective_rank(H), effective_rank(Matrix(H.transpose())), 1e-12);
+    EXPECT_NEAR(effective_rank(DenseMatrix<float>(H.cast<float>())), effective_rank(H), 1e-6);
+}
+
 TEST(EffectiveRank, OfNothingIsZero) {
     EXPECT_EQ(effective_rank(Matrix(Matrix::Zero(3, 5))), 0.0);
+    EXPECT_EQ(effective_rank(Matrix(3, 0)), 0.0);
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 #include "metrics/fixture.hpp"
+#include "metrics/kmeans_parts.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
@@ -36,23 +37,27 @@ TEST(KMeans, TakesTheClustersOfScikitLearnSeedBySeed) {
     }
 }
 
+/// Of few cells, and of many, which are added up in blocks.
 TEST(KMeans, EndsWhereCellsAreNearestTheirCentreAndCentresAreMeans) {
-    const Matrix X = scattered_points(4, 300, 1);
-    const KMeansResult result = kmeans(X, {.clusters = 7, .tolerance = 0.0});
-    ASSERT_TRUE(result.converged);
-    Matrix sums = Matrix::Zero(4, 7);
-    Vector counts = Vector::Zero(7);
-    double inertia = 0.0;
-    for (Index j = 0; j < X.cols(); ++j) {
-        const Vector squared = (result.centres.colwise() - X.col(j)).colwise().squaredNorm().transpose();
-        EXPECT_LE(squared(result.labels[j]), squared.minCoeff() + 1e-12);
-        inertia += squared(result.labels[j]);
-        sums.col(result.labels[j]) += X.col(j);
-        counts(result.labels[j]) += 1.0;
+    for (const Index cells : {300, 9001}) {
+        SCOPED_TRACE(cells);
+        const Matrix X = scattered_points(4, cells, 1);
+        const KMeansResult result = kmeans(X, {.clusters = 7, .starts = 2, .tolerance = 0.0});
+        ASSERT_TRUE(result.converged);
+        Matrix sums = Matrix::Zero(4, 7);
+        Vector counts = Vector::Zero(7);
+        double inertia = 0.0;
+        for (Index j = 0; j < X.cols(); ++j) {
+            const Vector squared = (result.centres.colwise() - X.col(j)).colwise().squaredNorm().transpose();
+            EXPECT_LE(squared(result.labels[j]), squared.minCoeff() + 1e-12);
+            inertia += squared(result.labels[j]);
+            sums.col(result.labels[j]) += X.col(j);
+            counts(result.labels[j]) += 1.0;
+        }
+        EXPECT_TRUE(
+            (sums.array().rowwise() / counts.transpose().array()).matrix().isApprox(result.centres, 1e-12));
+        EXPECT_NEAR(result.inertia, inertia, 1e-12 * static_cast<double>(cells) * inertia);
     }
-    EXPECT_TRUE(
-        (sums.array().rowwise() / counts.transpose().array()).matrix().isApprox(result.centres, 1e-12));
-    EXPECT_NEAR(result.inertia, inertia, 1e-9);
 }
 
 TEST(KMeans, MoreStartsNeverGiveALargerInertia) {
@@ -114,7 +119,7 @@ TEST(KMeans, NoClusterStaysEmptyWhileCellsAreDistinct) {
 }
 
 TEST(KMeans, TheNumberOfThreadsChangesNothing) {
-    const Matrix X = scattered_points(5, 3000, 4);
+    const Matrix X = scattered_points(5, 6000, 4);
     const int before = thread_count();
     for (const Index starts : {1, 4}) {
         set_thread_count(1);
@@ -126,6 +131,17 @@ TEST(KMeans, TheNumberOfThreadsChangesNothing) {
         EXPECT_EQ(one.inertia, four.inertia);
     }
     set_thread_count(before);
+}
+
+TEST(NearestOfEach, IsTheNearestOfOneSetAfterTheOther) {
+    const Matrix X = scattered_points(3, 2500, 6);
+    const std::vector<Matrix> centres{X.leftCols(4), Matrix(), X.middleCols(100, 19), X.rightCols(1)};
+    const auto labels = nearest_of_each(X, centres);
+    ASSERT_EQ(labels.size(), centres.size());
+    EXPECT_TRUE(labels[1].empty());
+    for (const std::size_t i : {0, 2, 3}) {
+        EXPECT_EQ(std::vector<Index>(labels[i].begin(), labels[i].end()), nearest_centres(X, centres[i]));
+    }
 }
 
 TEST(KMeans, OptionsAndValuesThatCannotBeAreRejected) {
@@ -220,7 +236,7 @@ TEST(KMeansByExchanges, TakesEqualCellsAndOneCluster) {
 }
 
 TEST(KMeansByExchanges, DoesNotDependOnTheNumberOfThreads) {
-    const Matrix X = groups_on_a_grid(3, 2500, 0.3, 4);
+    const Matrix X = groups_on_a_grid(3, 5000, 0.3, 4);
     const KMeansOptions options{.clusters = 7, .starts = 3, .seed = 2, .exchanges = true};
     const int before = thread_count();
     set_thread_count(1);
