@@ -1,10 +1,12 @@
 #include "linalg/cells_of_all.hpp"
 #include "linalg/decompositions.hpp"
 #include "linalg/divided_columns.hpp"
+#include "linalg/feature_gram.hpp"
 #include "linalg/lanczos.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/pca.hpp>
+#include <pnmf/parallel.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +16,8 @@ namespace {
 
 /// Features up to this are decomposed whole: a fraction of a second, and no iteration to fail.
 constexpr Index whole_features = 256;
+constexpr double eigen_tolerance = 1e-10; ///< of eigenvalues
+constexpr Index scatter_columns_at_once = 64;
 /// Below this share of the largest variance a direction is rounding.
 constexpr double smallest_share = 1e-12;
 
@@ -53,10 +57,21 @@ Matrix leading_directions(const DataMatrix<double>& X, const Vector& mean, Index
         const Matrix symmetric = 0.5 * (scatter + scatter.transpose());
         return symmetric_eigen(symmetric).vectors.rightCols(count).rowwise().reverse();
     }
+    if (products == nullptr && is_cheap_to_form(X)) {
+        Matrix scatter = feature_gram(X);
+        parallel_blocks(p, scatter_columns_at_once, [&](Index begin, Index end) {
+            scatter.middleCols(begin, end - begin) -=
+                static_cast<double>(X.cells()) * mean * mean.segment(begin, end - begin).transpose();
+        });
+        const SymmetricProduct formed = [&](const double* in, double* out) {
+            multiply_symmetric(scatter, in, out);
+        };
+        return leading_eigenvectors(p, formed, count, eigen_tolerance);
+    }
     const SymmetricProduct apply = [&](const double* in, double* out) {
         Eigen::Map<Vector>(out, p) = scatter_times(X, mean, Eigen::Map<const Vector>(in, p), products);
     };
-    return leading_eigenvectors(p, apply, count, 1e-10);
+    return leading_eigenvectors(p, apply, count, eigen_tolerance);
 }
 
 void fix_signs(Matrix& directions) {

@@ -1,6 +1,8 @@
 #include "linalg/cells_of_all.hpp"
 #include "linalg/decompositions.hpp"
+#include "linalg/feature_gram.hpp"
 #include "linalg/lanczos.hpp"
+#include "linalg/parallel_copy.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/svd.hpp>
@@ -18,6 +20,8 @@ namespace {
 constexpr Index whole_side = 256;
 /// Sides up to this have XᵀX or XXᵀ formed: fewer operations than the hundred or more products with a vector.
 constexpr Index formed_side = 512;
+/// Beyond, single precision is content with what all threads do together (`from_wide_image`).
+constexpr Index cells_for_threads = 16384;
 
 /// Of all cells, on every rank.
 template <class Real>
@@ -44,10 +48,16 @@ Matrix normal_times(const DataMatrix<Real>& X, bool over_cells, const Matrix& Y)
     return normal_times_of_parts(X, y).template cast<double>();
 }
 
-/// y ↦ XᵀX·y (cells) or XXᵀ·y (features). A small matrix is formed once, some columns of it at a time.
+/// y ↦ XᵀX·y (cells) or XXᵀ·y (features). What is small or has few entries is formed once: of dense data some
+/// columns of it at a time.
 template <class Real>
 SymmetricProduct normal_product(const DataMatrix<Real>& X, bool over_cells) {
     const Index side = over_cells ? X.cells() : X.features();
+    if (!over_cells && is_cheap_to_form(X)) {
+        return [normal = feature_gram(X)](const double* in, double* out) {
+            multiply_symmetric(normal, in, out);
+        };
+    }
     if (side > formed_side) {
         return [&X, over_cells, side](const double* in, double* out) {
             Eigen::Map<Vector>(out, side) = normal_times(X, over_cells, Eigen::Map<const Vector>(in, side));
@@ -114,9 +124,10 @@ double truncated_svd_bytes(Index features, Index cells, Index rank) {
     const auto p = static_cast<double>(features);
     const auto n = static_cast<double>(cells);
     const auto d = static_cast<double>(rank);
+    const double formed = features <= most_formed_features && features < cells ? 2.0 * p * p : 0.0;
     const double numbers = takes_whole(features, cells, rank)
                                ? 4.0 * p * n
-                               : (2.0 * d + 10.0) * std::min(p, n) + 2.5 * std::max(p, n) * d;
+                               : (2.0 * d + 10.0) * std::min(p, n) + 2.5 * std::max(p, n) * d + formed;
     return numbers * sizeof(double);
 }
 
@@ -150,10 +161,16 @@ TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank, DataProducts* 
     if (over_cells) {
         image = times_transposed_of_all<Real>(X, basis.transpose()).template cast<double>();
     } else {
-        image = gather_cells(X, X.transposed_times(basis), only).transpose().template cast<double>();
-    }
-    if (image.size() == 0) { // another rank has it
-        return {};
+        const DenseMatrix<Real> wide = gather_cells(X, X.transposed_times(basis), only);
+        if (wide.size() == 0) { // another rank has it
+            return {};
+        }
+        if (std::is_same_v<Real, float> && X.cells() > cells_for_threads) {
+            if (auto svd = from_wide_image(space, converted<double>(wide))) {
+                return std::move(*svd);
+            }
+        }
+        image = converted_transpose<double>(wide);
     }
     const ThinQr qr = thin_qr(std::move(image));
     TruncatedSvd small = thin_svd(qr.R);

@@ -1,4 +1,5 @@
 #include "linalg/cells_of_all.hpp"
+#include "linalg/feature_gram.hpp"
 #include "support/clouds.hpp"
 #include "support/thread_ranks.hpp"
 
@@ -82,6 +83,37 @@ TEST_P(CellsOfAll, ProductsDoNotDependOnThreads) {
     for (std::size_t i = 0; i < 3; ++i) {
         EXPECT_EQ(sums[i], sums[i + 3]);
     }
+}
+
+TEST_P(CellsOfAll, ProductsOfFeaturesAreThoseOfThePlainMatrix) {
+    const Matrix plain = to_dense(view_of(values));
+    const Matrix expected = plain * plain.transpose();
+    const Matrix found = feature_gram(whole);
+    EXPECT_LT((found - expected).norm(), 1e-13 * expected.norm());
+    EXPECT_EQ(found, found.transpose());
+    const DataMatrix<float> single(SparseMatrix<float>{
+        values.rows, values.cols, values.start, values.row, {values.value.begin(), values.value.end()}});
+    EXPECT_LT((feature_gram(single) - expected).norm(), 1e-6 * expected.norm());
+    const int before = thread_count();
+    set_thread_count(3);
+    EXPECT_EQ(feature_gram(whole), found);
+    set_thread_count(before);
+    const bool cheap = is_cheap_to_form(whole);
+    with_shares(values, [&](const DataMatrix<double>& X) {
+        EXPECT_EQ(feature_gram(X), found);
+        EXPECT_EQ(is_cheap_to_form(X), cheap);
+    });
+    const Vector y = uniform_cloud(131, 1, 2);
+    Vector product(131);
+    multiply_symmetric(found, y.data(), product.data());
+    EXPECT_LT((product - found * y).norm(), 1e-13 * product.norm());
+}
+
+TEST(FeatureGram, IsFormedWhereCellsHaveFewEntries) {
+    EXPECT_TRUE(is_cheap_to_form(DataMatrix<double>(sparse_cloud(300, 400, 0.2, 1))));
+    EXPECT_FALSE(is_cheap_to_form(DataMatrix<double>(sparse_cloud(3000, 20, 0.4, 1)))) << "1,200 in a cell";
+    EXPECT_FALSE(is_cheap_to_form(DataMatrix<double>(sparse_cloud(most_formed_features + 1, 20, 0.01, 1))));
+    EXPECT_FALSE(is_cheap_to_form(DataMatrix<double>(uniform_cloud(20, 30, 1)))) << "dense";
 }
 
 TEST_P(CellsOfAll, ColumnsAreGatheredOnEveryRankOrOnOne) {
