@@ -1,3 +1,5 @@
+#include "linalg/large_pages.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/neighbor_lists.hpp>
 #include <pnmf/parallel.hpp>
@@ -7,6 +9,11 @@
 #include <numeric>
 
 namespace pnmf {
+namespace {
+
+constexpr Index edges_for_threads = 100000; ///< below, one thread is done before others have begun
+
+} // namespace
 
 NeighborLists symmetric_lists(Index cells, std::vector<Edge> edges) {
     require(cells <= std::numeric_limits<std::int32_t>::max(),
@@ -25,18 +32,26 @@ NeighborLists symmetric_lists(Index cells, std::vector<Edge> edges) {
         ++lists.start[edge.j + 1];
     }
     std::partial_sum(lists.start.begin(), lists.start.end(), lists.start.begin());
-    lists.cell.resize(2 * edges.size());
-    lists.length.resize(2 * edges.size());
-    std::vector<std::int64_t> next(lists.start.begin(), lists.start.end() - 1);
-    const auto append = [&](Index at, Index neighbor, double length) {
-        const std::int64_t place = next[at]++;
-        lists.cell[place] = static_cast<std::int32_t>(neighbor);
-        lists.length[place] = length;
-    };
-    for (const Edge& edge : edges) {
-        append(edge.i, edge.j, edge.length);
-        append(edge.j, edge.i, edge.length);
-    }
+    resize_on_large_pages(lists.cell, 2 * edges.size());
+    resize_on_large_pages(lists.length, 2 * edges.size());
+    // Each thread goes through all edges and takes those of its cells: they stay in order.
+    const Index ranges = std::ssize(edges) < edges_for_threads ? 1 : std::min<Index>(thread_count(), cells);
+    parallel_for(ranges, [&](Index r) {
+        const Index first = r * cells / ranges;
+        const Index past = (r + 1) * cells / ranges;
+        std::vector<std::int64_t> next(lists.start.begin() + first, lists.start.begin() + past);
+        const auto append = [&](Index at, Index neighbor, double length) {
+            if (first <= at && at < past) {
+                const std::int64_t place = next[at - first]++;
+                lists.cell[place] = static_cast<std::int32_t>(neighbor);
+                lists.length[place] = length;
+            }
+        };
+        for (const Edge& edge : edges) {
+            append(edge.i, edge.j, edge.length);
+            append(edge.j, edge.i, edge.length);
+        }
+    });
     return lists;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "linalg/large_pages.hpp"
 #include "over_ranks.hpp"
 
 #include <pnmf/communicator.hpp>
@@ -153,7 +154,8 @@ SparseMatrix<Real> ColumnMove::operator()(const SparseView<double>& columns) con
     }
     std::partial_sum(result.start.begin(), result.start.end(), result.start.begin());
     const auto move = [&]<class From, class To>(std::span<const From> from, std::vector<To>& to) {
-        std::vector<To> leaving(room(leaving_start.back()));
+        std::vector<To> leaving;
+        resize_on_large_pages(leaving, room(leaving_start.back()));
         parallel_blocks(here_, block, [&](Index begin, Index end) {
             for (Index i = begin; i < end; ++i) {
                 const auto first = columns.start[leave_[i]];

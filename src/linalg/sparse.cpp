@@ -17,11 +17,11 @@ namespace {
 
 constexpr std::int64_t few_entries = 1 << 17; // not worth another thread
 
-/// Bounds of runs of columns with about as many entries each, one for every thread up to eight; fewer when
+/// Bounds of runs of columns with about as many entries each, one for every thread up to sixteen; fewer when
 /// they would have less than `least`. Every entry has one place, so that the result does not depend on them.
 std::vector<Index> even_parts(std::span<const std::int64_t> start, std::int64_t least) {
     const std::int64_t entries = start.back();
-    const std::int64_t parts = std::clamp<std::int64_t>(entries / least, 1, std::min(thread_count(), 8));
+    const std::int64_t parts = std::clamp<std::int64_t>(entries / least, 1, std::min(thread_count(), 16));
     std::vector<Index> bounds{0};
     for (std::int64_t k = 1; k < parts; ++k) {
         const auto at = std::lower_bound(start.begin(), start.end(), k * entries / parts);

@@ -3,6 +3,8 @@
 #include "persistence/cluster_lists.hpp"
 #include "persistence/neighbor_candidates.hpp"
 
+#include <pnmf/parallel.hpp>
+
 #include <algorithm>
 #include <vector>
 
@@ -23,10 +25,12 @@ Lists make_lists(ConstBlock<float> V, const FloatVector& own, const Floats& cent
         nearest_centres(V, centres, usual_blocks(V.cols()).panel(), communicator()), centres.cols(), central);
     result.vectors.resize(V.rows(), n);
     result.own.resize(n);
-    for (Index place = 0; place < n; ++place) {
-        result.vectors.col(place) = V.col(result.order[place]);
-        result.own[place] = own[result.order[place]];
-    }
+    parallel_blocks(n, usual_blocks(n).size, [&](Index begin, Index end) {
+        for (Index place = begin; place < end; ++place) {
+            result.vectors.col(place) = V.col(result.order[place]);
+            result.own[place] = own[result.order[place]];
+        }
+    });
     return result;
 }
 

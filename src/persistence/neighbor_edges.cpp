@@ -4,6 +4,7 @@
 #include <pnmf/persistence/neighbor_edges.hpp>
 #include <pnmf/persistence/neighbors.hpp>
 
+#include "linalg/large_pages.hpp"
 #include "over_ranks.hpp"
 #include "persistence/candidate_ranking.hpp"
 #include "persistence/neighbor_candidates.hpp"
@@ -110,13 +111,20 @@ NeighborEdges exact_edges(const Points& points, Index k) {
 NeighborEdges approximate_edges(const Points& points, NeighborSearch search, Index k, std::uint64_t seed) {
     const Index n = points.count();
     const auto nearest = approximate_neighbors(points, search, k, seed);
-    std::vector<Edge> edges;
-    edges.reserve(static_cast<std::size_t>(k * n));
-    for (Index j = 0; j < n; ++j) {
-        for (const auto& [length, i] : nearest[j]) {
-            edges.push_back(edge_between(i, j, length));
-        }
+    std::vector<Index> first{0}; // edge of each cell
+    for (const std::vector<Candidate>& found : nearest) {
+        first.push_back(first.back() + std::ssize(found));
     }
+    std::vector<Edge> edges;
+    resize_on_large_pages(edges, static_cast<std::size_t>(first.back()));
+    parallel_blocks(n, 1024, [&](Index begin, Index end) {
+        for (Index j = begin; j < end; ++j) {
+            Index e = first[j];
+            for (const auto& [length, i] : nearest[j]) {
+                edges[e++] = edge_between(i, j, length);
+            }
+        }
+    });
     NeighborEdges result;
     result.search = search;
     result.edges = distinct_edges(std::move(edges));
