@@ -119,8 +119,8 @@ class Search {
             found.clusters = counts[r];
             found.scale = scales_[best_scale(found.clusters)];
             found.stability = stability[found.clusters - 2];
+            found.agreement = agreement(found.clusters);
         }
-        add_agreement(result);
         std::vector<Matrix> seen(counts.size());
         for (Index r = 0; r < std::ssize(counts); ++r) {
             Matrix H = embedding_.some(embedding_.here(result[r].scale), seen_);
@@ -164,27 +164,19 @@ class Search {
             part, {.clusters = k, .repeats = options_.resamples, .starts = 3, .seed = options_.seed});
     }
 
-    /// Of each resolution with the probed scales beside its own; 1 where there is none.
-    void add_agreement(std::vector<Resolution>& resolutions) const {
-        std::vector<std::vector<Index>> own(resolutions.size());
-        std::vector<std::vector<std::vector<Index>>> beside(resolutions.size());
-        for (std::size_t r = 0; r < resolutions.size(); ++r) { // all ranks in the same order
-            const Index k = resolutions[r].clusters;
-            const Index s = best_scale(k);
-            own[r] = labels(s, k);
-            for (const Index other : {s - 1, s + 1}) {
-                if (other >= 0 && other < std::ssize(scales_)) {
-                    beside[r].push_back(labels(other, k));
-                }
+    /// With the probed scales beside the best one; 1 where there is none.
+    double agreement(Index k) const {
+        const Index s = best_scale(k);
+        const std::vector<Index> best = labels(s, k);
+        std::vector<std::vector<Index>> beside;
+        for (const Index other : {s - 1, s + 1}) {
+            if (other >= 0 && other < std::ssize(scales_)) {
+                beside.push_back(labels(other, k));
             }
         }
-        parallel_for(std::ssize(resolutions), [&](Index r) {
-            double sum = 0.0;
-            for (const std::vector<Index>& other : beside[r]) {
-                sum += adjusted_rand_index(own[r], other);
-            }
-            resolutions[r].agreement = beside[r].empty() ? 1.0 : sum / static_cast<double>(beside[r].size());
-        });
+        Vector found(std::ssize(beside));
+        parallel_for(found.size(), [&](Index i) { found[i] = adjusted_rand_index(best, beside[i]); });
+        return beside.empty() ? 1.0 : found.mean();
     }
 
     bool sees_all() const { return std::ssize(seen_) == graph_.cells(); }
