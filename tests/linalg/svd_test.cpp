@@ -77,6 +77,17 @@ TEST(TruncatedSvd, AgreesInSinglePrecision) {
     }
 }
 
+/// In single precision all threads make the vectors of so many cells; in double precision one does.
+TEST(TruncatedSvd, OfManyCellsIsThatOfDoublePrecision) {
+    const Matrix X = fading(300, 17000, 5);
+    const TruncatedSvd expected = truncated_svd(DataMatrix<double>(X), 4);
+    const TruncatedSvd found = truncated_svd(DataMatrix<float>(DenseMatrix<float>(X.cast<float>())), 4);
+    EXPECT_LT((found.S - expected.S).norm(), 1e-5 * expected.S[0]);
+    EXPECT_LT(defect(found.U), 1e-5);
+    EXPECT_LT(defect(found.V), 1e-5);
+    EXPECT_LT((leading_part(found) - leading_part(expected)).norm(), 1e-4 * expected.S[0]);
+}
+
 TEST(TruncatedSvd, AgreesWhereADeviceMakesTheProducts) {
     const Matrix X = fading(290, 420, 3);
     const DataMatrix<double> data(X);
