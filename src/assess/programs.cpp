@@ -92,11 +92,7 @@ GeneSums dense_sums_of(const DataMatrix<Real>& X, const Matrix& usages) {
 
 /// The pseudo-inverse of U Uᵀ.
 Matrix inverse_of_products(const Matrix& usages) {
-    const auto products = sum_of_blocks<Matrix>(usages.cols(), [&](Index begin, Index end) -> Matrix {
-        const auto cells = usages.middleCols(begin, end - begin);
-        return cells * cells.transpose();
-    });
-    const SymmetricEigen parts = symmetric_eigen(products);
+    const SymmetricEigen parts = symmetric_eigen(product_over_cells(usages));
     const Vector& values = parts.values;
     constexpr double negligible = 1e-10;
     const double least = negligible * std::max(0.0, values.maxCoeff());

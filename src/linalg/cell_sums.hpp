@@ -64,6 +64,15 @@ inline Vector sum_of_cells(const Matrix& columns) {
     });
 }
 
+/// M·Mᵀ in double precision.
+template <class Real>
+Matrix product_over_cells(const DenseMatrix<Real>& columns) {
+    return sum_of_blocks<Matrix>(columns.cols(), [&](Index begin, Index end) -> Matrix {
+        const Matrix cells = columns.middleCols(begin, end - begin).template cast<double>();
+        return cells * cells.transpose();
+    });
+}
+
 /// A matrix of sums over the cells of all ranks, each of which has its share (`share_of_rank`):
 /// of_node(slab, node) is that of one of the nodes of this rank. All ranks must ask, and get the sums.
 ///

@@ -16,10 +16,7 @@ Matrix smaller_gram(const DenseMatrix<Real>& H) {
         const Matrix& wide = H.template cast<double>(); // H itself when Real is double
         return wide.transpose() * wide;
     }
-    return sum_of_blocks<Matrix>(H.cols(), [&](Index begin, Index end) -> Matrix {
-        const Matrix cells = H.middleCols(begin, end - begin).template cast<double>();
-        return cells * cells.transpose();
-    });
+    return product_over_cells(H);
 }
 
 } // namespace

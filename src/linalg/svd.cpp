@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace pnmf {
 namespace {
@@ -82,27 +81,12 @@ bool takes_whole(Index features, Index cells, Index rank) {
     return (side <= whole_side && features * cells <= (Index{1} << 24)) || 2 * rank >= side;
 }
 
-/// M·Mᵀ for a wide M: sums of blocks of columns, added in order.
-Matrix gram_of_rows(const Matrix& M) {
-    constexpr Index columns = 8192;
-    std::vector<Matrix> sums(static_cast<std::size_t>((M.cols() + columns - 1) / columns));
-    parallel_blocks(M.cols(), columns, [&](Index begin, Index end) {
-        const auto block = M.middleCols(begin, end - begin);
-        sums[static_cast<std::size_t>(begin / columns)].noalias() = block * block.transpose();
-    });
-    Matrix total = Matrix::Zero(M.rows(), M.rows());
-    for (const Matrix& sum : sums) {
-        total += sum;
-    }
-    return total;
-}
-
 /// Rayleigh–Ritz for very many cells, with V the space found: B = VᵀX and BBᵀ = Z·S²·Zᵀ give
 /// X ≈ (V·Z)·S·(BᵀZS⁻¹)ᵀ. It squares the condition number, so it is taken only where the singular values are
 /// far above what that loses; nothing where they are not.
 std::optional<TruncatedSvd> from_wide_image(const Matrix& space, const Matrix& B) {
     constexpr double enough = 1e-8; // of squares: single values are good to a part in 10⁸
-    const SymmetricEigen eigen = symmetric_eigen(gram_of_rows(B));
+    const SymmetricEigen eigen = symmetric_eigen(product_over_cells(B));
     const Vector squares = eigen.values.reverse();
     if (!(squares[squares.size() - 1] > enough * squares[0])) {
         return std::nullopt;
