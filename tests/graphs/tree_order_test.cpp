@@ -3,16 +3,51 @@
 
 #include <pnmf/graphs/filtration.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
+#include <pnmf/linalg/random.hpp>
+#include <pnmf/parallel.hpp>
 #include <pnmf/persistence/diagram.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace pnmf::test {
 namespace {
+
+/// Of so many edges that threads share the cells out.
+TEST(SymmetricLists, HoldEachEdgeAtBothEndsNearestFirstForAnyNumberOfThreads) {
+    constexpr Index cells = 3001;
+    Random random(5);
+    std::vector<Edge> edges;
+    std::vector<std::vector<std::pair<double, std::int32_t>>> expected(static_cast<std::size_t>(cells));
+    for (Index i = 0; i < cells; ++i) {
+        for (Index step = 1; step <= 40 && i + step < cells; ++step) {
+            const double length = std::floor(8.0 * random.uniform()); // many are equal
+            edges.push_back({.length = length, .i = i, .j = i + step});
+            expected[i].emplace_back(length, static_cast<std::int32_t>(i + step));
+            expected[i + step].emplace_back(length, static_cast<std::int32_t>(i));
+        }
+    }
+    ASSERT_GT(edges.size(), 100000U);
+    const int before = thread_count();
+    for (const int threads : {1, 3}) {
+        set_thread_count(threads);
+        const NeighborLists lists = symmetric_lists(cells, edges);
+        ASSERT_EQ(lists.cells(), cells);
+        for (Index j = 0; j < cells; ++j) {
+            std::sort(expected[j].begin(), expected[j].end());
+            std::vector<std::pair<double, std::int32_t>> found;
+            for (auto e = lists.start[j]; e < lists.start[j + 1]; ++e) {
+                found.emplace_back(lists.length[e], lists.cell[e]);
+            }
+            EXPECT_EQ(found, expected[j]) << j;
+        }
+    }
+    set_thread_count(before);
+}
 
 TEST(TreeOrder, WalksABranchToItsEndBeforeTheNextAndSmallOnesFirst) {
     // 0 is at the longest edge; at 1 hang 2 alone and 3, 4, 5 in a row.
