@@ -5,6 +5,7 @@
 #include "solvers/fit_data.hpp"
 #include "solvers/order_cells.hpp"
 #include "solvers/prepare_divided.hpp"
+#include "solvers/single_start.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/filtration.hpp>
@@ -257,7 +258,7 @@ Pair<Real> first_pair(const PreparedFit<Real>& prepared) {
 /// The levels of the nested start are solved a little better than all scales will be, but a rough fit does
 /// not wait for a fine start.
 LevelOptions level_options(const SolverOptions& solver, const std::filesystem::path& bases_in) {
-    constexpr double finest = 2e-4;
+    const double finest = LevelOptions().tolerance;
     const bool by_certificate = solver.stop == StopRule::certificate;
     return {.tolerance =
                 by_certificate ? std::max(finest, 2.0 / 3.0 * solver.tolerance.value_or(0.0)) : finest,
@@ -323,8 +324,8 @@ Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& obse
     }
     switch (options.start.value_or(stationary ? Start::nested : Start::chained)) {
     case Start::nested:
-        return nested_start(problem, std::move(pair), level_options(options.solver, prepared.bases_in),
-                            observer, std::move(log));
+        return quick_nested_start(problem, std::move(pair), level_options(options.solver, prepared.bases_in),
+                                  observer, std::move(log));
     case Start::chained:
         return chained_start(problem, std::move(pair), 1e-3, observer, prepared.bases_in, std::move(log),
                              options.solver.device);

@@ -14,6 +14,12 @@ namespace {
 /// Bytes of a list entry of a graph: a cell, and its weight in double precision.
 constexpr double entry_bytes = sizeof(double) + sizeof(std::int32_t);
 
+/// X in single precision, in which levels of a start are solved (src/solvers/single_start.hpp).
+double single_bytes(const FitSize& size) {
+    return size.dense ? static_cast<double>(size.features * size.cells) * sizeof(float)
+                      : 2.0 * size.entries * (sizeof(float) + sizeof(std::int32_t)); // by columns and rows
+}
+
 /// What the rank with the most cells holds in its sweeps, in place of what one process does: its part of H
 /// and of the products, and what waits to be sent or has arrived (src/backends/ranks).
 class RankMemory {
@@ -159,6 +165,8 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
                         T * n * sizeof(std::int32_t);
     }
     memory.coarser = size.nested ? memory.factors / 3.0 : 0.0; // levels grow fourfold
+    const double single_X = size.nested && bytes_of_number > Index{sizeof(float)} ? single_bytes(size) : 0.0;
+    memory.coarser += single_X;
     memory.seeding = size.seeded ? truncated_svd_bytes(size.features, size.cells, size.rank) : 0.0;
     // An edge stands in the lists of both its ends, with its weight in double precision. Tables of all pairs,
     // and the lists beside them, come to about as much.
@@ -186,7 +194,7 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
         if (size.divided) {
             memory.factors = rank.factors();
             memory.before = memory.before > 0.0 ? memory.factors : 0.0;
-            memory.coarser = size.nested ? memory.factors / 3.0 : 0.0;
+            memory.coarser = (size.nested ? memory.factors / 3.0 : 0.0) + single_X * rank.cells() / n;
             memory.whole = rank.whole();
         } else { // scales that were left out are judged with all cells on every rank
             memory.work = std::max(memory.work, confirm(busy));

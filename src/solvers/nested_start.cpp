@@ -12,7 +12,6 @@
 namespace pnmf {
 namespace {
 
-constexpr Index coarsest_level = 12; ///< scales to begin with
 constexpr Index growth = 4;          ///< from level to level
 constexpr Index work_per_level = 10; ///< at most the work of this many sweeps over all scales
 constexpr Index most_sweeps = 500;
@@ -26,7 +25,7 @@ Problem<Real> at_level(const Problem<Real>& problem, const std::vector<Index>& p
 
 /// Scales of the coarsest level: at most a dozen.
 Index coarsest_count(Index scales) {
-    while (scales > coarsest_level) {
+    while (scales > most_scales_without_levels) {
         scales = (scales + growth - 1) / growth;
     }
     return scales;
@@ -59,7 +58,8 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
         bool solved = false;
         if (!in_level) {
             at.state = start_solver(level, rough, std::move(factors), at.scales > coarsest);
-            solved = at.scales > coarsest && sum(at.state.residuals).certificate() <= options.tolerance;
+            solved = at.scales > coarsest && !at.state.residuals.empty() &&
+                     sum(at.state.residuals).certificate() <= options.tolerance;
         }
         in_level = false;
         if (!solved) {

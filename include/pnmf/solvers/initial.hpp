@@ -79,6 +79,9 @@ Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, doubl
                             const Observer& observer = {}, const std::filesystem::path& bases_in = {},
                             StartLog<Real> log = {}, Device device = Device::cpu);
 
+/// `nested_start` of more scales than this has levels; it begins with at most so many.
+inline constexpr Index most_scales_without_levels = 12;
+
 /// How the levels of `nested_start` are solved.
 struct LevelOptions {
     double tolerance = 2e-4;           ///< a level ends when its KKT certificate is at most this

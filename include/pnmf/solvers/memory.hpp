@@ -58,7 +58,8 @@ struct SolverMemory {
     double products = 0; ///< WᵀX, WᵀW, HA and degrees of every scale
     double shifts = 0;   ///< sums over the components of every scale
     double work = 0;     ///< of the threads: XHᵀ, and the graph of one scale
-    double coarser = 0;  ///< factors of the coarser level, while finer ones are interpolated from them
+    double coarser = 0;  ///< factors of the coarser level, while finer ones are interpolated from them, and X
+                         ///< in single precision beside them
     double seeding = 0;  ///< the decomposition that the first pair is made from, before all else
     double whole = 0;    ///< several ranks: what needs all cells of one scale, in start and assessment
 
