@@ -105,6 +105,9 @@ class Backend {
     /// stored factors has the same ones, and how far W would move there, which `basis_step` goes on
     /// returning.
     virtual void freeze(const FrozenScales& /*frozen*/) {}
+    /// All products of `current`, from W and H alone, so that it can be measured before the first sweep.
+    /// Allowed after `load`, where `can_freeze`.
+    virtual void make_products() {}
 
     /// `passes` exact passes over the columns of every W_t, H fixed:
     ///

@@ -21,6 +21,10 @@ class Method {
     /// The same where no sweep will follow: `state.current` alone need be up to date.
     virtual void store_last() { store(); }
 
+    /// Evaluates a start that was loaded: its objective is the first of the trace. `judge`: its residuals too
+    /// (`start_solver`).
+    virtual void begin(SolverState<Real>& state, bool judge) = 0;
+
     /// One sweep over all scales: moves `state.current` and what belongs to it (not the trace), and reports
     /// the objective, the residuals as far as they come for free, and the inner steps. `step` may be empty.
     virtual SweepReport sweep(SolverState<Real>& state,

@@ -30,6 +30,16 @@ class SequentialMultiplicative : public Method<Real> {
     void load(SolverState<Real>&) override {} // the state's factors are worked on in place
     void store() override {}
 
+    void begin(SolverState<Real>& state, bool judge) override {
+        if (!judge) {
+            state.trace.push_back(objective(problem_, state.current));
+            return;
+        }
+        Evaluation found = evaluate(problem_, state.current, form_of(options_.algorithm));
+        state.trace.push_back(found.objective);
+        state.residuals = std::move(found.residuals);
+    }
+
     std::vector<KktResidual> residuals(const SolverState<Real>& state) override {
         return kkt_residuals(problem_, state.current, form_of(options_.algorithm));
     }

@@ -41,10 +41,21 @@ bool is_done(Method<Real>& method, const SolverOptions& options, SolverState<Rea
     return report.residual.certificate() <= tolerance;
 }
 
+/// Null for methods that use none.
 template <class Real>
 std::unique_ptr<Backend<Real>> backend_of(const Problem<Real>& problem, const SolverOptions& options,
                                           Index rank) {
+    if (options.algorithm != Algorithm::stationary) {
+        return nullptr;
+    }
     return make_backend(std::string(name_of(device_of(problem, rank, options))), problem);
+}
+
+template <class Real>
+std::unique_ptr<Method<Real>> make_method(std::unique_ptr<Backend<Real>> backend,
+                                          const Problem<Real>& problem, const SolverOptions& options) {
+    return backend ? make_stationary(problem, options, std::move(backend))
+                   : make_multiplicative(problem, options);
 }
 
 template <class Real>
@@ -132,19 +143,9 @@ SolverState<Real> start_solver(const Problem<Real>& problem, const SolverOptions
             state.current.rest(t);
         });
     }
-    std::unique_ptr<Backend<Real>> backend;
-    if (options.algorithm == Algorithm::stationary) {
-        backend = backend_of(problem, options, state.current.rank());
-        backend->load(state.current, state.previous);
-    }
-    if (sweep_limit(options) > 0 && !judge) {
-        state.trace.push_back(backend ? backend->objective() : objective(problem, state.current));
-    } else {
-        Evaluation found =
-            backend ? backend->evaluate() : evaluate(problem, state.current, form_of(options.algorithm));
-        state.trace.push_back(found.objective);
-        state.residuals = std::move(found.residuals);
-    }
+    const auto method = make_method(backend_of(problem, options, state.current.rank()), problem, options);
+    method->load(state);
+    method->begin(state, judge || sweep_limit(options) == 0);
     return state;
 }
 
@@ -153,17 +154,14 @@ Stop run_solver(const Problem<Real>& problem, const SolverOptions& options, Solv
                 const Observer& observer) {
     check_problem(problem);
     check_options(options);
-    auto backend = options.algorithm == Algorithm::stationary
-                       ? backend_of(problem, options, state.current.rank())
-                       : nullptr;
-    return run_solver_on(std::move(backend), problem, options, state, observer);
+    return run_solver_on(backend_of(problem, options, state.current.rank()), problem, options, state,
+                         observer);
 }
 
 template <class Real>
 Stop run_solver_on(std::unique_ptr<Backend<Real>> backend, const Problem<Real>& problem,
                    const SolverOptions& options, SolverState<Real>& state, const Observer& observer) {
-    const auto method = backend ? make_stationary(problem, options, std::move(backend))
-                                : make_multiplicative(problem, options);
+    const auto method = make_method(std::move(backend), problem, options);
     method->load(state);
     const Stop stop = sweep_until_done(*method, options, state, observer);
     if (stop == Stop::converged) {

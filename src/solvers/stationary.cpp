@@ -48,6 +48,29 @@ class Stationary : public Method<Real> {
         return backend_->evaluate().residuals;
     }
 
+    void begin(SolverState<Real>& state, bool judge) override {
+        if (!backend_->can_freeze() || options_.max_sweeps == 0) {
+            Evaluation found = judge ? backend_->evaluate() : Evaluation{backend_->objective(), {}};
+            state.trace.push_back(found.objective);
+            state.residuals = std::move(found.residuals);
+            return;
+        }
+        backend_->make_products();
+        state.trace.push_back(total_objective());
+        moved_H_ = backend_->movement_H();
+        moved_W_.assign(moved_H_.size(), {}); // as if W had settled everywhere
+        const KktResidual of_H = sum_of_moved();
+        if (judge && of_H.certificate() <= tolerance_) {
+            state.residuals = backend_->evaluate().residuals;
+        }
+        if (options_.extrapolate && may_freeze()) {
+            std::vector<ScaleMomentum> momentum = without_momentum();
+            if (!mark_at_start(momentum, of_H)) { // nor would any scale settle if W counted
+                state.momentum = std::move(momentum);
+            }
+        }
+    }
+
     SweepReport sweep(SolverState<Real>& state, const std::function<void(const StepReport&)>& step) override {
         SweepReport report;
         if (!options_.extrapolate) { // the point before is not kept, and no part of a sweep need be undone
@@ -157,15 +180,26 @@ class Stationary : public Method<Real> {
         moved_W_ = backend_->basis_step(0);
         const KktResidual total = residual();
         total_objective();
-        for (std::size_t t = 0; t < momentum.size(); ++t) {
-            momentum[t].objective = terms_[t].total();
-        }
-        constexpr double most_freezing = 0.02; // the first sweep of a scale pays most
-        mark_settled(momentum, std::vector<double>(momentum.size(), 0.0), total, most_freezing);
+        momentum = without_momentum();
+        mark_at_start(momentum, total);
         if (std::all_of(momentum.begin(), momentum.end(), frozen)) { // one sweep at least moves something
             std::fill(momentum.begin(), momentum.end(), ScaleMomentum{});
         }
         freeze(momentum);
+    }
+
+    /// Of every scale, with its terms as they were found last.
+    std::vector<ScaleMomentum> without_momentum() const {
+        std::vector<ScaleMomentum> momentum;
+        for (const Objective& term : terms_) {
+            momentum.push_back({.objective = term.total()});
+        }
+        return momentum;
+    }
+
+    bool mark_at_start(std::vector<ScaleMomentum>& momentum, const KktResidual& total) const {
+        constexpr double most_freezing = 0.02; // the first sweep of a scale pays most
+        return mark_settled(momentum, std::vector<double>(momentum.size(), 0.0), total, most_freezing);
     }
 
     /// Marks scales whose share in the residual is negligible as frozen, and wakes those where it no longer
@@ -247,8 +281,12 @@ class Stationary : public Method<Real> {
 
     /// For H at the point reached; for W at the point the sweep began, where XHᵀ was at hand.
     KktResidual residual() {
-        KktResidual total;
         moved_H_ = backend_->movement_H();
+        return sum_of_moved();
+    }
+
+    KktResidual sum_of_moved() const {
+        KktResidual total;
         for (std::size_t t = 0; t < moved_H_.size(); ++t) {
             total += {moved_H_[t], moved_W_[t]};
         }

@@ -67,6 +67,9 @@ class CrewBackend final : public Backend<Real> {
     void freeze(const FrozenScales& frozen) override {
         each([&](auto& one) { one.freeze(frozen); });
     }
+    void make_products() override {
+        each([](auto& one) { one.make_products(); });
+    }
     std::vector<Movement> basis_step(Index passes) override {
         return found<std::vector<Movement>>([&](auto& one) { return one.basis_step(passes); });
     }

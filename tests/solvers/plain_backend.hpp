@@ -80,13 +80,15 @@ class PlainBackend final : public Backend<Real> {
         frozen_W_.assign(products_.size(), {});
         for (Index t = 0; t < problem_.scales(); ++t) {
             if (is_frozen(frozen_, t)) {
-                const auto& W = current_.W[t];
-                const auto& H = current_.H[t];
-                products_[t] = {transposed_times(W, X_), transposed_times(W, W), times(H, A_[t]),
-                                degrees(A_[t])};
-                frozen_W_[t] =
-                    moved_W(problem_.at(t).fit, W, times_transposed(X_, H), times_transposed(H, H));
+                products_[t] = products_of(t);
+                frozen_W_[t] = moved_W_at(t);
             }
+        }
+    }
+
+    void make_products() override {
+        for (Index t = 0; t < problem_.scales(); ++t) {
+            products_[t] = products_of(t);
         }
     }
 
@@ -149,17 +151,11 @@ class PlainBackend final : public Backend<Real> {
         Evaluation result{objective(), {}};
         std::vector<Products> fresh;
         for (Index t = 0; t < problem_.scales(); ++t) {
-            const auto& W = current_.W[t];
-            const auto& H = current_.H[t];
-            fresh.push_back(
-                {transposed_times(W, X_), transposed_times(W, W), times(H, A_[t]), degrees(A_[t])});
-            KktResidual residual;
-            residual.W = moved_W(problem_.at(t).fit, W, times_transposed(X_, H), times_transposed(H, H));
-            result.residuals.push_back(residual);
+            fresh.push_back(products_of(t));
         }
         const std::vector<Movement> moved = moved_H(current_, fresh);
         for (Index t = 0; t < problem_.scales(); ++t) {
-            result.residuals[t].H = moved[t];
+            result.residuals.push_back({.H = moved[t], .W = moved_W_at(t)});
         }
         return result;
     }
@@ -174,6 +170,17 @@ class PlainBackend final : public Backend<Real> {
         Matrix WtX, WtW, HA;
         Vector degree;
     };
+
+    /// Of the current point.
+    Products products_of(Index t) const {
+        const auto& W = current_.W[t];
+        return {transposed_times(W, X_), transposed_times(W, W), times(current_.H[t], A_[t]), degrees(A_[t])};
+    }
+
+    Movement moved_W_at(Index t) const {
+        const auto& H = current_.H[t];
+        return moved_W(problem_.at(t).fit, current_.W[t], times_transposed(X_, H), times_transposed(H, H));
+    }
 
     static void take(const Factors<Real>& factors, Point& point) {
         point = {};

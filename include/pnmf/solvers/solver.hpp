@@ -158,7 +158,8 @@ struct SolverState {
 };
 
 /// A state at the start of a run. Checks shapes and values; for `stationary` makes the columns of W unit.
-/// `judge`: with its residuals, at twice the work; also when no sweep is to follow.
+/// `judge`: with its residuals, at twice the work, unless those of H alone are above the tolerance already.
+/// When no sweep is to follow they are always there.
 template <class Real>
 SolverState<Real> start_solver(const Problem<Real>& problem, const SolverOptions& options,
                                Factors<Real> start, bool judge = false);

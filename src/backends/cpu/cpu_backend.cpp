@@ -75,8 +75,21 @@ class CpuBackend final : public Backend<Real> {
                 graphs_[t] = nullptr;
             }
         }
-        still_terms_.assign(products_.size(), std::nullopt);
-        still_movement_.assign(products_.size(), std::nullopt);
+        still_terms_.resize(products_.size());
+        still_movement_.resize(products_.size());
+        for (Index t = 0; t < problem_.scales(); ++t) {
+            if (!stands_still(before, t)) { // else what was measured still holds
+                still_terms_[t].reset();
+                still_movement_[t].reset();
+            }
+        }
+    }
+
+    void make_products() override {
+        parallel_for(problem_.scales(), [&](Index t) {
+            DenseMatrix<Real> room;
+            products_[t] = scale_products(problem_, t, current_->basis(t, room), current_->H[t]);
+        });
     }
 
     std::vector<Movement> basis_step(Index passes) override {
@@ -100,17 +113,7 @@ class CpuBackend final : public Backend<Real> {
     }
 
     void graph_products() override {
-        const auto* const neighbors = dynamic_cast<const SparseMultiscaleGraph*>(problem_.graph);
-        over_moving([&](Index t) {
-            if (neighbors != nullptr) {
-                multiply_lists(neighbors->lists(), EdgeWeight(problem_.epsilon[t], neighbors->alpha()),
-                               moving_->H[t], 0, problem_.cells(), products_[t].HA, products_[t].degree);
-                return;
-            }
-            const auto graph = graph_at(t);
-            products_[t].HA = graph->times_adjacency(moving_->H[t]);
-            products_[t].degree = graph->degrees().template cast<Real>();
-        });
+        over_moving([&](Index t) { multiply_graph(t, moving_->H[t]); });
     }
 
     void embedding_pass() override { pass_along_chain(penalties_, products_, moving_->H, frozen_); }
@@ -156,6 +159,17 @@ class CpuBackend final : public Backend<Real> {
         });
     }
 
+    void multiply_graph(Index t, const DenseMatrix<Real>& H) {
+        if (const auto* neighbors = dynamic_cast<const SparseMultiscaleGraph*>(problem_.graph)) {
+            multiply_lists(neighbors->lists(), EdgeWeight(problem_.epsilon[t], neighbors->alpha()), H, 0,
+                           problem_.cells(), products_[t].HA, products_[t].degree);
+            return;
+        }
+        const auto graph = graph_at(t);
+        products_[t].HA = graph->times_adjacency(H);
+        products_[t].degree = graph->degrees().template cast<Real>();
+    }
+
     /// Held for the steps to come where those of all scales that move take little room.
     std::shared_ptr<const MultiscaleGraph::Scale> graph_at(Index t) {
         if (graphs_[t]) {
@@ -169,7 +183,7 @@ class CpuBackend final : public Backend<Real> {
         return graph;
     }
 
-    /// A measure of scale t, taken once since the last `freeze` where nothing it depends on can move.
+    /// A measure of scale t, taken once while nothing it depends on can move.
     template <class Value, class Measure>
     Value once_where_still(Index t, std::vector<std::optional<Value>>& known, const Measure& measure) const {
         if (!stands_still(frozen_, t)) {
@@ -191,7 +205,11 @@ class CpuBackend final : public Backend<Real> {
     void freeze_scale(Index t) {
         DenseMatrix<Real> room;
         const auto& W = current_->basis(t, room);
-        products_[t] = scale_products(problem_, t, W, current_->H[t]);
+        if (problem_.X->is_sparse() && products_[t].WtX.size() > 0) {
+            multiply_graph(t, current_->H[t]); // WᵀX is at hand, and has the bits it has alone
+        } else {
+            products_[t] = scale_products(problem_, t, W, current_->H[t]);
+        }
         frozen_W_[t] = movement_of_W(t, W);
         if (previous_->scales() > 0) {
             copy_scale(t);

@@ -83,6 +83,10 @@ class RankBackend final : public Backend<Real> {
         }
     }
 
+    void make_products() override {
+        over_parts([&](Index first, Index past) { make_products(first, past, products_); });
+    }
+
     std::vector<Movement> basis_step(Index passes) override {
         std::vector<Movement> moved = frozen_W_;
         moved.resize(products_.size());
@@ -162,10 +166,11 @@ class RankBackend final : public Backend<Real> {
     }
 
     void freeze_scale(Index t) {
-        graph_products(t, t + 1, current_->H, products_);
-        products_[t].WtX = X_->transposed_times(current_->W[t]);
-        products_[t].WtW = gram_of_columns(current_->W[t]);
-        weigh(products_[t], penalties_[t].fit);
+        if (X_->is_sparse() && products_[t].WtX.size() > 0) {
+            graph_products(t, t + 1, current_->H, products_); // WᵀX is at hand, and has the bits it has alone
+        } else {
+            make_products(t, t + 1, products_);
+        }
         frozen_W_[t] = movement_of_W(t, products_with_X(t, t + 1, current_->H), 0);
         if (!previous_->H.empty()) {
             previous_->W[t] = current_->W[t];
@@ -351,12 +356,7 @@ class RankBackend final : public Backend<Real> {
         Evaluation result{{}, std::vector<KktResidual>(residuals ? products_.size() : 0)};
         std::vector<ScaleProducts<Real>> products(products_.size());
         over_parts([&](Index first, Index past) {
-            graph_products(first, past, current_->H, products);
-            parallel_for(past - first, [&](Index i) {
-                products[first + i].WtX = X_->transposed_times(current_->W[first + i]);
-                products[first + i].WtW = gram_of_columns(current_->W[first + i]);
-                weigh(products[first + i], penalties_[first + i].fit);
-            });
+            make_products(first, past, products);
             for (const Objective& term : terms_of(first, past, products, current_->H)) {
                 result.objective = result.objective + term;
             }
@@ -368,6 +368,17 @@ class RankBackend final : public Backend<Real> {
             }
         });
         return result;
+    }
+
+    /// Of scales [first, past) of the current point.
+    void make_products(Index first, Index past, std::vector<ScaleProducts<Real>>& products) const {
+        graph_products(first, past, current_->H, products);
+        parallel_for(past - first, [&](Index i) {
+            const Index t = first + i;
+            products[t].WtX = X_->transposed_times(current_->W[t]);
+            products[t].WtW = gram_of_columns(current_->W[t]);
+            weigh(products[t], penalties_[t].fit);
+        });
     }
 
     void find_residuals(Index first, Index past, const std::vector<ScaleProducts<Real>>& products,
