@@ -28,6 +28,11 @@ void check_factor(const char* name, Index t, const DenseMatrix<Real>& factor, In
     }
 }
 
+template <class Real>
+bool has_shape(const DenseMatrix<Real>& factor, Index rows, Index cols) {
+    return factor.rows() == rows && factor.cols() == cols;
+}
+
 /// Whether all values are finite and at least 0.
 template <class Real>
 bool holds_factors(const DenseMatrix<Real>& factor) {
@@ -164,15 +169,19 @@ void check_factors(const Problem<Real>& problem, const Factors<Real>& factors) {
     require(factors.rank() >= 1, "the rank must be at least 1");
     // All at once first: what is wrong is then looked for in order.
     std::vector<char> good(static_cast<std::size_t>(problem.scales()), 0);
+    const Index held = problem.X->held().count;
     parallel_for(problem.scales(), [&](Index t) {
-        good[t] = factors.H[t].rows() == factors.rank() && factors.H[t].cols() == problem.X->held().count &&
+        DenseMatrix<Real> room;
+        const DenseMatrix<Real>& W = factors.basis(t, room);
+        good[t] = has_shape(W, problem.features(), factors.rank()) &&
+                  has_shape(factors.H[t], factors.rank(), held) && holds_factors(W) &&
                   holds_factors(factors.H[t]);
     });
     DenseMatrix<Real> room;
     for (Index t = 0; t < problem.scales(); ++t) {
-        check_factor("W", t, factors.basis(t, room), problem.features(), factors.rank());
         if (good[t] == 0) {
-            check_factor("H", t, factors.H[t], factors.rank(), problem.X->held().count);
+            check_factor("W", t, factors.basis(t, room), problem.features(), factors.rank());
+            check_factor("H", t, factors.H[t], factors.rank(), held);
         }
     }
 }

@@ -39,8 +39,12 @@ class CpuBackend final : public Backend<Real> {
     void move_in_place() override { moving_ = current_; }
 
     void move_copy() override {
-        if (frozen_.empty() || previous_->scales() == 0) {
+        if (current_->file && (frozen_.empty() || previous_->scales() == 0)) {
             *previous_ = *current_;
+        } else if (previous_->scales() == 0) {
+            previous_->W.resize(current_->W.size());
+            previous_->H.resize(current_->H.size());
+            parallel_for(problem_.scales(), [&](Index t) { copy_scale(t); });
         } else {
             over_moving([&](Index t) { copy_scale(t); });
         }
