@@ -255,8 +255,8 @@ Pair<Real> first_pair(const PreparedFit<Real>& prepared) {
     return seed_pair(*prepared.X, prepared.rank, options.seeding, options.seed, products.get());
 }
 
-/// The levels of the nested start are solved a little better than all scales will be, but a rough fit does
-/// not wait for a fine start.
+/// The levels of the nested start are solved as well as all scales are by default, but a rough fit does not
+/// wait for a fine start.
 LevelOptions level_options(const SolverOptions& solver, const std::filesystem::path& bases_in) {
     const double finest = LevelOptions().tolerance;
     const bool by_certificate = solver.stop == StopRule::certificate;

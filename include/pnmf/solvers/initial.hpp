@@ -84,7 +84,7 @@ inline constexpr Index most_scales_without_levels = 12;
 
 /// How the levels of `nested_start` are solved.
 struct LevelOptions {
-    double tolerance = 2e-4;           ///< a level ends when its KKT certificate is at most this
+    double tolerance = 3e-4;           ///< a level ends when its KKT certificate is at most this
     bool extrapolate = true;           ///< momentum between sweeps, for which the point before is kept
     bool shift_components = true;      ///< steps along the merge tree's components, which need sums over them
     std::filesystem::path bases_in{};  ///< where bases rest in a file; empty: in memory
