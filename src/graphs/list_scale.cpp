@@ -79,10 +79,10 @@ DenseMatrix<Real> times_lists(const NeighborLists& lists, const ListWeights& wei
     over_cells(count, H.rows() * entries, [&](Index begin, Index end) {
         result.middleCols(begin, end - begin).setZero();
         const std::int64_t* const places = weights.first.data() + first; // of the weights of each cell
-        const std::vector<Real> weight(weights.weight.begin() + places[begin],
-                                       weights.weight.begin() + places[end]);
-        std::vector<GatherRun<Real>> runs;
-        runs.reserve(static_cast<std::size_t>(end - begin));
+        thread_local std::vector<Real> weight; // kept from call to call, as in `multiply_lists`
+        thread_local std::vector<GatherRun<Real>> runs;
+        weight.assign(weights.weight.begin() + places[begin], weights.weight.begin() + places[end]);
+        runs.clear();
         for (Index j = begin; j < end; ++j) {
             runs.push_back({lists.cell.data() + lists.start[first + j],
                             weight.data() + (places[j] - places[begin]), places[j + 1] - places[j],
@@ -125,25 +125,24 @@ void multiply_lists(const NeighborLists& lists, const EdgeWeight& edge_weight, c
     degree.resize(count);
     const std::int64_t* const start = lists.start.data() + first_cell;
     over_cells(count, H.rows() * (start[count] - start[0]), [&](Index begin, Index end) {
-        std::vector<Real> weight;
-        std::vector<Index> first{0};
+        // Kept from call to call: threads that ask for room all the time wait for each other.
+        thread_local std::vector<Real> weight;
+        thread_local std::vector<GatherRun<Real>> runs;
+        weight.resize(std::max(weight.size(), static_cast<std::size_t>(start[end] - start[begin])));
+        runs.clear();
+        Real* next = weight.data();
         for (Index j = begin; j < end; ++j) {
+            const Real* const first = next;
             double sum = 0.0;
             for (auto e = start[j]; e < start[j + 1] && edge_weight.joins(lists.length[e]); ++e) {
                 const double one = edge_weight.of_edge(lists.length[e]);
-                weight.push_back(static_cast<Real>(one));
+                *next++ = static_cast<Real>(one);
                 sum += one;
             }
             degree[j] = static_cast<Real>(sum);
-            first.push_back(std::ssize(weight));
+            runs.push_back({lists.cell.data() + start[j], first, next - first, HA.col(j).data()});
         }
         HA.middleCols(begin, end - begin).setZero();
-        std::vector<GatherRun<Real>> runs;
-        for (Index j = begin; j < end; ++j) {
-            const Index at = first[static_cast<std::size_t>(j - begin)];
-            runs.push_back({lists.cell.data() + start[j], weight.data() + at,
-                            first[static_cast<std::size_t>(j - begin) + 1] - at, HA.col(j).data()});
-        }
         gather_runs<Real>(H.data(), H.rows(), H.rows(), H.cols(), runs);
     });
 }

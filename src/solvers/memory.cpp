@@ -67,7 +67,7 @@ class RankMemory {
     /// Sums over components, and how these lie in each other.
     double shifts() const {
         const double forest = (components_ * 4.0 + T_ * m_ + slots_ * 2.0) * sizeof(std::int32_t);
-        return forest + components_ * (3.0 * d_ + 11.0) * sizeof(double);
+        return forest + (components_ * (3.0 * d_ + 11.0) + 3.0 * m_) * sizeof(double);
     }
 
     /// While components are shifted: what ranks tell each other of wide ones. Before the first time the
@@ -159,10 +159,10 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
     memory.products = (stationary ? T : static_cast<double>(threads)) * (2.0 * n * d + d * d + n) * bytes;
     if (stationary && options.shift_components) {
         // Of each component gradient, least entry, shift and eleven more numbers in double precision; its
-        // size, its parent and its children; and the component of each cell.
+        // size, its parent and its children; the component of each cell, and what it hands on.
         const auto components = static_cast<double>(size.components);
         memory.shifts = components * ((3.0 * d + 11.0) * sizeof(double) + 4.0 * sizeof(std::int32_t)) +
-                        T * n * sizeof(std::int32_t);
+                        T * n * sizeof(std::int32_t) + 3.0 * n * sizeof(double);
     }
     memory.coarser = size.nested ? memory.factors / 3.0 : 0.0; // levels grow fourfold
     const double single_X = size.nested && bytes_of_number > Index{sizeof(float)} ? single_bytes(size) : 0.0;

@@ -40,6 +40,10 @@ class RowShift {
             level.slope.resize(forest_[t].count());
             handed_[t].resize(forest_[t].block.size());
         }
+        for (Index part = 0; part <= blocks(); ++part) {
+            largest_.push_back(largest(part));
+            rooms_.emplace_back(3 * largest_.back());
+        }
     }
 
     void solve() {
@@ -120,7 +124,8 @@ class RowShift {
         const Index outputs = k == first ? std::min(rows_at_once, rows_ - first) : 1;
         const Index first_column = k == first ? 0 : std::max<Index>(0, first - 1);
         const Index columns = std::max<Index>(0, (k == first ? first : k) - 1 - first_column);
-        std::vector<double> factors(static_cast<std::size_t>(outputs * columns));
+        thread_local std::vector<double> factors; // threads that ask for room wait for each other
+        factors.resize(static_cast<std::size_t>(outputs * columns));
         for (Index i = 0; i < outputs; ++i) {
             for (Index l = 0; l < columns; ++l) {
                 factors[i * columns + l] = gram(t, first_column + l, k + i);
@@ -145,8 +150,8 @@ class RowShift {
     /// children, their shifts eliminated, hand on. `add_inside(t)` adds what comes from other parts.
     template <class AddInside, class HandOut>
     void eliminate(Index k, Index part, const AddInside& add_inside, const HandOut& hand_out) {
-        const AlignedRoom<double> room(3 * largest(part));
-        const HandedRows handed{room.data(), room.data() + largest(part), room.data() + 2 * largest(part)};
+        double* const room = rooms_[part].data();
+        const HandedRows handed{room, room + largest_[part], room + 2 * largest_[part]};
         for (const Index t : moving_) {
             const Range here = range(t, part);
             if (part == blocks() || !by_scales()) {
@@ -291,21 +296,20 @@ class RowShift {
     /// Coarsest scale first; wide components hold narrow ones, not the other way round. `length`: of the row
     /// before.
     void end_part(Index k, Index part, double length) {
-        const AlignedRoom<double> above(largest(part));
+        double* const above = rooms_[part].data();
         for (Index t = forest_.scales() - 1; t >= 0; --t) {
             if (!counts_along(t)) {
                 continue;
             }
             const Range here = range(t, part);
-            shifts_above(t, k, here, above.data());
+            shifts_above(t, k, here, above);
             double along[2] = {0.0, 0.0};
             if (is_frozen(frozen_, t)) {
                 for (Index i = 0; i < here.size(); ++i) {
-                    along[1] += penalties_[t].after * forest_[t].size[here.begin + i] * above.data()[i] *
-                                above.data()[i];
+                    along[1] += penalties_[t].after * forest_[t].size[here.begin + i] * above[i] * above[i];
                 }
             } else {
-                kernels().end_shifts(level_of(t, k, here), length, above.data(), along);
+                kernels().end_shifts(level_of(t, k, here), length, above, along);
             }
             (part == blocks() ? along_wide_[t] : along_blocks_[t * blocks() + part]) = {along[0], along[1]};
         }
@@ -417,6 +421,8 @@ class RowShift {
     Index rows_;
     WideSums wide_;
     NarrowShifts* elsewhere_;                  ///< null: `forest_` has the narrow components
+    std::vector<Index> largest_;               ///< of each part, components of one scale at most
+    std::vector<AlignedRoom<double>> rooms_;   ///< of each part
     std::vector<ShiftQuadratic> along_blocks_; ///< of narrow components: blocks of each scale
     std::vector<ShiftQuadratic> along_wide_;   ///< of each scale
     std::vector<std::vector<Handed>> handed_;  ///< to the entries of wide components at each scale
