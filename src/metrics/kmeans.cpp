@@ -32,7 +32,9 @@ class NearestCentre {
     /// Of cells [begin, end); `labels` begins at the first of them.
     void of(const Matrix& X, Index begin, Index end, Index* labels) const {
         const CentreTable table{side_by_side_.data(), half_squares_.data(), count_, side_by_side_.rows()};
-        std::vector<double> room(static_cast<std::size_t>(centre_room_cells * table.stride));
+        // Here and below kept from call to call: threads that ask for room all the time wait for each other.
+        thread_local std::vector<double> room;
+        room.resize(static_cast<std::size_t>(centre_room_cells * table.stride));
         kernels().nearest_centres(X.col(begin).data(), X.rows(), end - begin, table, room.data(), labels);
     }
 
@@ -67,7 +69,8 @@ struct ClusterSums {
 ClusterSums assign_and_sum(const Matrix& X, const Matrix& centres, std::vector<Index>& labels) {
     const NearestCentre nearest(centres);
     return sum_of_blocks<ClusterSums>(X.cols(), [&](Index begin, Index end) {
-        std::vector<Index> found(static_cast<std::size_t>(end - begin));
+        thread_local std::vector<Index> found;
+        found.resize(static_cast<std::size_t>(end - begin));
         nearest.of(X, begin, end, found.data());
         ClusterSums part{.sums = Matrix::Zero(X.rows(), centres.cols()),
                          .counts = std::vector<Index>(static_cast<std::size_t>(centres.cols()), 0)};
@@ -158,7 +161,8 @@ Matrix squared_distances_to(const Matrix& X, const Matrix& points) {
             side_by_side.row(m) = points.col(first + m).transpose();
         }
         parallel_blocks(X.cols(), block_of_cells, [&](Index begin, Index end) {
-            Matrix found(lanes, end - begin);
+            thread_local Matrix found;
+            found.resize(lanes, end - begin);
             kernels().squared_distances(X.col(begin).data(), X.rows(), end - begin, side_by_side.data(),
                                         found.data());
             result.block(begin, first, end - begin, width) = found.topRows(width).transpose();
