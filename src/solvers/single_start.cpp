@@ -108,7 +108,9 @@ bool single_precision_serves(const Problem<double>& problem) {
         return false;
     }
     const double largest = largest_value(*problem.X);
-    return largest >= least && largest <= most;
+    const Penalty& penalty = problem.penalty;
+    return largest >= least && largest <= most &&
+           std::max({penalty.graph, penalty.smoothness, penalty.anchor}) <= most;
 }
 
 Factors<double> single_nested_start(const Problem<double>& problem, Pair<double> pair,

@@ -81,6 +81,16 @@ TEST(SingleStart, IsInDoublePrecisionWhereValuesAreVeryLargeOrVerySmall) {
     }
 }
 
+TEST(SingleStart, IsInDoublePrecisionWhereAPenaltyIsVeryStrong) {
+    for (double Penalty::*weight : {&Penalty::graph, &Penalty::smoothness, &Penalty::anchor}) {
+        StartCase start(false);
+        start.problem.penalty.*weight = 1e40;
+        const Factors<double> found = start.quick();
+        EXPECT_NO_THROW(check_factors(start.problem, found));
+        expect_equal(found, start.in_double());
+    }
+}
+
 TEST(SingleStart, GivesTheSameBitsWhereBasesRestInAFile) {
     const TemporaryFolder folder;
     const StartCase start(false);
