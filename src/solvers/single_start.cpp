@@ -1,11 +1,14 @@
 #include "solvers/single_start.hpp"
 
 #include "linalg/parallel_copy.hpp"
+#include "solvers/fit_data.hpp"
 
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <type_traits>
 #include <utility>
 
@@ -13,22 +16,9 @@ namespace pnmf {
 namespace {
 
 /// Dense or sparse as X is, and the same part of it.
-DataMatrix<float> in_single(const DataMatrix<double>& X) {
-    const auto made_of = [&](auto values) {
-        return X.is_part() ? DataMatrix<float>(std::move(values), X.held())
-                           : DataMatrix<float>(std::move(values));
-    };
-    if (!X.is_sparse()) {
-        return made_of(DenseMatrix<float>(X.dense().cast<float>()));
-    }
-    const SparseView<double> columns = X.columns();
-    SparseMatrix<float> copy;
-    copy.rows = columns.rows;
-    copy.cols = columns.cols;
-    copy.start.assign(columns.start.begin(), columns.start.end());
-    copy.row.assign(columns.row.begin(), columns.row.end());
-    copy.value.assign(columns.value.begin(), columns.value.end());
-    return made_of(std::move(copy));
+std::unique_ptr<const DataMatrix<float>> in_single(const DataMatrix<double>& X) {
+    const std::optional<CellRange> part = X.is_part() ? std::optional(X.held()) : std::nullopt;
+    return data_of<float>(X.is_sparse() ? DataView(X.columns()) : DataView(X.dense()), true, part);
 }
 
 /// Of all cells.
@@ -130,7 +120,7 @@ Factors<double> single_nested_start(const Problem<double>& problem, Pair<double>
         };
     }
     const auto X = in_single(*problem.X);
-    const Problem<float> single{.X = &X,
+    const Problem<float> single{.X = X.get(),
                                 .graph = problem.graph,
                                 .epsilon = problem.epsilon,
                                 .penalty = problem.penalty,
