@@ -18,26 +18,36 @@
 /// Sums over cells along the tree of blocks (linalg/cell_blocks.hpp): on threads, and over ranks.
 namespace pnmf {
 
-/// The sum of part(block) over the blocks of a node, along the tree. `pieces` subtrees of about equal size
-/// are summed by threads of their own; no result depends on how many. Each holds a few parts at a time.
-template <class Value, class Part>
-Value sum_of_node(const BlockNode& node, Index pieces, const Part& part) {
+/// A node as subtrees of about equal size, ascending: about as many as `pieces`, a power of two or just below
+/// one.
+inline std::vector<BlockNode> subtrees(const BlockNode& node, Index pieces) {
     const auto ceil = [](Index count) {
         return static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>(std::max<Index>(count, 1))));
     };
     const Index length = std::max<Index>(1, ceil(node.past - node.first) / ceil(pieces));
-    std::vector<Value> sums(static_cast<std::size_t>((node.past - node.first + length - 1) / length));
+    std::vector<BlockNode> result;
+    for (Index first = node.first; first < node.past; first += length) {
+        result.push_back({first, std::min(node.past, first + length)});
+    }
+    return result;
+}
+
+/// The sum of part(block) over the blocks of a node, along the tree. `pieces` subtrees of about equal size
+/// are summed by threads of their own; no result depends on how many. Each holds a few parts at a time.
+template <class Value, class Part>
+Value sum_of_node(const BlockNode& node, Index pieces, const Part& part) {
+    const std::vector<BlockNode> nodes = subtrees(node, pieces);
+    std::vector<Value> sums(nodes.size());
     parallel_for(std::ssize(sums), [&](Index i) {
-        const Index first = node.first + i * length;
         BlockSum<Value> sum;
-        for (Index b = first; b < std::min(node.past, first + length); ++b) {
+        for (Index b = nodes[i].first; b < nodes[i].past; ++b) {
             sum.add(b, part(b));
         }
         sums[i] = sum.finish();
     });
     BlockSum<Value> sum;
     for (Index i = 0; i < std::ssize(sums); ++i) {
-        sum.add(node.first + i * length, std::move(sums[i]));
+        sum.add(nodes[i].first, std::move(sums[i]));
     }
     return sum.finish();
 }

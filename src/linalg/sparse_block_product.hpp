@@ -11,6 +11,9 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
+#include <utility>
+#include <vector>
 
 /// Products of sparse data that are sums over cells: block by block, and blocks added along the tree.
 namespace pnmf {
@@ -33,16 +36,47 @@ DenseMatrix<Real> sum_of_sparse_cells(const SparseView<Real>& X, const BlockSlab
     });
 }
 
-/// Features whose sums one thread makes at a time. Each piece of them copies H, so they are not smaller than
-/// it takes to keep all threads busy. No result depends on it.
-inline constexpr Index most_features_at_once = 256;
-inline Index features_at_once(Index features) {
-    constexpr Index fewest = 64;
-    const Index pieces = inside_parallel_body() ? 1 : 2 * Index{thread_count()};
-    return std::clamp((features + pieces - 1) / pieces, fewest, most_features_at_once);
+/// Features whose sums one thread makes at a time.
+inline constexpr Index features_of_item = 256;
+
+/// H·Xᵀ for the features [begin, end), over the blocks of a node: d × (end − begin).
+template <class Real>
+DenseMatrix<Real> sum_of_features(const SparseView<Real>& rows, const DenseMatrix<Real>& H,
+                                  const BlockSlab& slab, const BlockNode& node, Index begin, Index end) {
+    const auto* const cells = rows.row.data();
+    std::array<std::int64_t, features_of_item> next{};
+    std::array<GatherRun<Real>, features_of_item> runs{};
+    for (Index i = begin; i < end; ++i) {
+        next[i - begin] =
+            std::lower_bound(cells + rows.start[i], cells + rows.start[i + 1], slab.begin(node.first)) -
+            cells;
+    }
+    const LinedColumns<Real> columns(H.rows(), std::min(slab.blocks.size, H.cols()));
+    BlockSum<DenseMatrix<Real>> sum;
+    for (Index b = node.first; b < node.past; ++b) {
+        const Index count = slab.end(b) - slab.begin(b);
+        for (Index j = 0; j < count; ++j) {
+            Eigen::Map<DenseVector<Real>>(columns.column(j), H.rows()) = H.col(slab.begin(b) + j);
+        }
+        DenseMatrix<Real> part = DenseMatrix<Real>::Zero(H.rows(), end - begin);
+        for (Index i = begin; i < end; ++i) {
+            const auto first = next[i - begin];
+            const auto last = std::lower_bound(cells + first, cells + rows.start[i + 1], slab.end(b)) - cells;
+            runs[i - begin] = {cells + first, rows.value.data() + first, last - first,
+                               part.col(i - begin).data()};
+            next[i - begin] = last;
+        }
+        gather_runs<Real>(columns.data(), H.rows(), columns.stride(), count,
+                          std::span(runs.data(), static_cast<std::size_t>(end - begin)), slab.begin(b));
+        sum.add(b, std::move(part));
+    }
+    return sum.finish();
 }
 
 /// X·Hᵀ over the blocks of a node, p × d. X and H have the cells of the slab. Cost 2d for each entry.
+///
+/// Threads share out features, and subtrees of the node where features alone are too few pieces of work. No
+/// result depends on how many.
 template <class Real>
 DenseMatrix<Real> sparse_times_transposed(const DataMatrix<Real>& X, const DenseMatrix<Real>& H,
                                           const BlockSlab& slab, const BlockNode& node) {
@@ -50,39 +84,25 @@ DenseMatrix<Real> sparse_times_transposed(const DataMatrix<Real>& X, const Dense
         return sum_of_sparse_cells(X.columns(), slab, node, [&](Index j) { return H(0, j); });
     }
     const SparseView<Real> rows = X.rows();
-    DenseMatrix<Real> result(H.rows(), rows.cols);
-    const auto* const cells = rows.row.data();
-    parallel_blocks(rows.cols, features_at_once(rows.cols), [&](Index begin, Index end) {
-        std::array<std::int64_t, most_features_at_once> next{};
-        std::array<GatherRun<Real>, most_features_at_once> runs{};
-        for (Index i = begin; i < end; ++i) {
-            next[i - begin] =
-                std::lower_bound(cells + rows.start[i], cells + rows.start[i + 1], slab.begin(node.first)) -
-                cells;
-        }
-        const LinedColumns<Real> columns(H.rows(), std::min(slab.blocks.size, H.cols()));
-        BlockSum<DenseMatrix<Real>> sum;
-        for (Index b = node.first; b < node.past; ++b) {
-            const Index count = slab.end(b) - slab.begin(b);
-            for (Index j = 0; j < count; ++j) {
-                Eigen::Map<DenseVector<Real>>(columns.column(j), H.rows()) = H.col(slab.begin(b) + j);
-            }
-            DenseMatrix<Real> part = DenseMatrix<Real>::Zero(H.rows(), end - begin);
-            for (Index i = begin; i < end; ++i) {
-                const auto first = next[i - begin];
-                const auto last =
-                    std::lower_bound(cells + first, cells + rows.start[i + 1], slab.end(b)) - cells;
-                runs[i - begin] = {cells + first, rows.value.data() + first, last - first,
-                                   part.col(i - begin).data()};
-                next[i - begin] = last;
-            }
-            gather_runs<Real>(columns.data(), H.rows(), columns.stride(), count,
-                              std::span(runs.data(), static_cast<std::size_t>(end - begin)), slab.begin(b));
-            sum.add(b, std::move(part));
-        }
-        result.middleCols(begin, end - begin) = sum.finish();
+    const Index runs = (rows.cols + features_of_item - 1) / features_of_item;
+    const auto begin = [&](Index run) { return std::min(rows.cols, run * features_of_item); };
+    const std::vector<BlockNode> nodes =
+        subtrees(node, inside_parallel_body() ? 1 : pieces_for_threads(runs / 2));
+    const auto parts = std::ssize(nodes);
+    std::vector<DenseMatrix<Real>> sums(static_cast<std::size_t>(runs * parts));
+    parallel_for(runs * parts, [&](Index item) {
+        const Index run = item % runs;
+        sums[item] = sum_of_features(rows, H, slab, nodes[item / runs], begin(run), begin(run + 1));
     });
-    return result.transpose();
+    DenseMatrix<Real> result(rows.cols, H.rows());
+    parallel_for(runs, [&](Index run) {
+        BlockSum<DenseMatrix<Real>> sum;
+        for (Index i = 0; i < parts; ++i) {
+            sum.add(nodes[i].first, std::move(sums[i * runs + run]));
+        }
+        result.middleRows(begin(run), begin(run + 1) - begin(run)) = sum.finish().transpose();
+    });
+    return result;
 }
 
 /// X·(Xᵀ·y) over the blocks of a node, p × 1 for y p × 1, going through X once.

@@ -85,6 +85,29 @@ TEST_P(CellsOfAll, ProductsDoNotDependOnThreads) {
     }
 }
 
+TEST_P(CellsOfAll, ProductsOfManyFeaturesDoNotDependOnThreads) {
+    // More than one thread takes at a time, in several runs, the last of them short.
+    const SparseMatrix<double> wide = sparse_cloud(600, cells, 0.05, 4);
+    const DataMatrix<double> X{wide};
+    const Matrix plain = to_dense(view_of(wide));
+    const int before = thread_count();
+    set_thread_count(1);
+    const Matrix alone = X.times_transposed(H);
+    EXPECT_LT((alone - plain * H.transpose()).norm(), 1e-12 * plain.norm() * H.norm());
+    for (const int threads : {2, 5, 16}) {
+        set_thread_count(threads);
+        EXPECT_EQ(X.times_transposed(H), alone) << threads;
+        Matrix inside;
+        parallel_for(2, [&](Index i) {
+            if (i == 0) {
+                inside = X.times_transposed(H);
+            }
+        });
+        EXPECT_EQ(inside, alone) << threads;
+    }
+    set_thread_count(before);
+}
+
 TEST_P(CellsOfAll, ProductsOfFeaturesAreThoseOfThePlainMatrix) {
     const Matrix plain = to_dense(view_of(values));
     const Matrix expected = plain * plain.transpose();
