@@ -59,9 +59,11 @@ void visit_clustered_candidates(const SearchSpace& space, Index count, const Clu
         const List& mine = all.lists[l];
         const std::vector<Index> nearest =
             lists_to_look_at(all.lists, l, centres, centre_own, settings.looked_at);
-        std::vector<std::int32_t> candidates;
-        for (Index begin = mine.begin; begin < mine.end; begin += queries_at_once) {
-            const Index end = std::min(mine.end, begin + queries_at_once);
+        // Lists have very different lengths: threads without a list of their own help with the long ones.
+        parallel_blocks(mine.end - mine.begin, queries_at_once, [&](Index from, Index to) {
+            const Index begin = mine.begin + from;
+            const Index end = mine.begin + to;
+            std::vector<std::int32_t> candidates;
             Comparison comparison(all.vectors.middleCols(begin, end - begin), count + 1);
             comparison.with(n, central_vectors, central_own, 0, central_vectors.cols());
             for (const Index other : nearest) {
@@ -77,7 +79,7 @@ void visit_clustered_candidates(const SearchSpace& space, Index count, const Clu
                 std::erase(candidates, cell);
                 visit(cell, candidates);
             }
-        }
+        });
     });
 }
 

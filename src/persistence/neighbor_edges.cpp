@@ -87,7 +87,7 @@ double measured_recall(const Points& points, const std::vector<std::vector<Candi
 
 /// Blocks of fixed size are sorted beside each other, then merged two by two.
 void sort_edges(std::vector<Edge>& edges) {
-    constexpr Index block = Index{1} << 18U;
+    constexpr Index block = Index{1} << 15U;
     const auto size = std::ssize(edges);
     const auto at = [&](Index place) { return edges.begin() + std::min(place, size); };
     parallel_blocks(size, block, [&](Index begin, Index end) { std::sort(at(begin), at(end)); });

@@ -80,6 +80,19 @@ void offer(const PairBounds::Panel& others, const PairBounds::Panel& mine, const
     }
 }
 
+/// Where panels of `count` cells begin, and `count` at the end. The last ones are smaller, so that threads
+/// end at about the same time; few cells are spread over the threads too. No result depends on it.
+std::vector<Index> tapering_panels(Index count) {
+    const Index fewest = std::clamp<Index>(count / 16, 8, panel_cells / 8);
+    std::vector<Index> begin{0};
+    while (begin.back() < count) {
+        const Index left = count - begin.back();
+        begin.push_back(begin.back() +
+                        std::min(left, std::clamp<Index>(left / thread_count(), fewest, panel_cells)));
+    }
+    return begin;
+}
+
 } // namespace
 
 void exact_neighbors_of(const PairBounds& bounds, std::span<const Index> cells, Neighbors& result) {
@@ -93,8 +106,10 @@ void exact_neighbors_of(const PairBounds& bounds, std::span<const Index> cells, 
     const Index k = result.index.rows();
     const Index tried = std::ssize(among);
     const auto count = std::ssize(cells);
-    constexpr Index items = 16; // few cells are spread over the threads too
-    parallel_blocks(count, std::clamp<Index>(count / items, 8, panel_cells), [&](Index begin, Index end) {
+    const std::vector<Index> first_cell = tapering_panels(count);
+    parallel_for(std::ssize(first_cell) - 1, [&](Index item) {
+        const Index begin = first_cell[item];
+        const Index end = first_cell[item + 1];
         PairBounds::Panel mine;
         PairBounds::Panel others;
         Matrix lower;

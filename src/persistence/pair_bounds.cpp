@@ -119,11 +119,13 @@ PairBounds::PairBounds(const Points& points) : points_(points) {
     Vector squared_norms(n);
     if (points.is_sparse_) {
         const SparseView<double> X = points.columns();
-        for (Index j = 0; j < n; ++j) {
-            squared_norms[j] =
-                Eigen::Map<const Vector>(X.value.data() + X.start[j], X.start[j + 1] - X.start[j])
-                    .squaredNorm();
-        }
+        parallel_blocks(n, panel_cells, [&](Index begin, Index end) {
+            for (Index j = begin; j < end; ++j) {
+                squared_norms[j] =
+                    Eigen::Map<const Vector>(X.value.data() + X.start[j], X.start[j + 1] - X.start[j])
+                        .squaredNorm();
+            }
+        });
     } else {
         centre_ = points.dense().rowwise().mean();
         parallel_blocks(n, panel_cells, [&](Index begin, Index end) {

@@ -56,7 +56,7 @@ TEST(Neighbors, DoNotDependOnTheNumberOfThreads) {
     const Points points(test::lattice_cloud(4, 900, 5, 23));
     set_thread_count(1);
     const Neighbors one = exact_neighbors(points, 12);
-    for (const int threads : {2, 4}) {
+    for (const int threads : {2, 4, 16}) {
         set_thread_count(threads);
         const Neighbors more = exact_neighbors(points, 12);
         EXPECT_EQ(more.index, one.index);
