@@ -5,6 +5,7 @@
 #include <pnmf/error.hpp>
 
 #include <cmath>
+#include <limits>
 #include <unordered_set>
 
 namespace pnmf {
@@ -40,18 +41,35 @@ struct Fault {
             value = x;
         }
     }
+
+    /// Those of later cells.
+    void add(const Fault& later) {
+        const Index before = count;
+        if (before == 0) {
+            *this = later;
+        }
+        count = before + later.count;
+    }
 };
 
-void report(const Dataset& data, Fault fault, const char* what) {
-    Fault all;
-    for (const Fault& of_rank : gather_one(io::ranks_of(data), fault)) {
-        const Index before = all.count;
-        if (before == 0) {
-            all = of_rank;
+struct Faults {
+    Fault nan;
+    Fault infinite;
+    Fault negative;
+
+    void add(Index j, Index i, double x) {
+        if (x >= 0.0 && x <= std::numeric_limits<double>::max()) {
+            return;
         }
-        all.count = before + of_rank.count;
+        (std::isnan(x) ? nan : std::isinf(x) ? infinite : negative).add(j, i, x);
     }
-    fault = all;
+};
+
+void report(const Dataset& data, const Fault& of_this_rank, const char* what) {
+    Fault fault;
+    for (const Fault& of_rank : gather_one(io::ranks_of(data), of_this_rank)) {
+        fault.add(of_rank);
+    }
     require(fault.count == 0,
             "values must be finite and at least 0, {} {} {}; the first is {} at cell {}, gene {}",
             fault.count, fault.count == 1 ? "is" : "are", what, fault.value, data.cell_names[fault.cell],
@@ -63,21 +81,15 @@ void report(const Dataset& data, Fault fault, const char* what) {
 void check_dataset(const Dataset& data) {
     check_unique(data.cell_names, data.cells(), "cell");
     check_unique(data.feature_names, data.features(), "gene");
-    Fault nan;
-    Fault infinite;
-    Fault negative;
-    io::for_each_value(data, [&](Index j, Index i, double x) {
-        if (std::isnan(x)) {
-            nan.add(j, i, x);
-        } else if (std::isinf(x)) {
-            infinite.add(j, i, x);
-        } else if (x < 0.0) {
-            negative.add(j, i, x);
-        }
-    });
-    report(data, nan, "NaN");
-    report(data, infinite, "infinite");
-    report(data, negative, "negative");
+    Faults all;
+    for (const Faults& found : io::found_in_values<Faults>(data)) {
+        all.nan.add(found.nan);
+        all.infinite.add(found.infinite);
+        all.negative.add(found.negative);
+    }
+    report(data, all.nan, "NaN");
+    report(data, all.infinite, "infinite");
+    report(data, all.negative, "negative");
 }
 
 } // namespace pnmf

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <unordered_set>
 
 namespace pnmf {
@@ -24,15 +25,23 @@ struct LearnOptions : PrepareOptions {
 
 constexpr double cell_sum = 1e4; ///< what counts of a cell are scaled to
 
+/// Values other than zero of each gene.
+struct GenesSeen {
+    std::vector<Index> times;
+
+    void add(Index, Index i, double x) { times[i] += x != 0.0; }
+};
+
 /// Values other than zero of each gene, or of each cell.
 std::vector<Index> times_seen(const Dataset& data, bool of_cells) {
     std::vector<Index> seen(static_cast<std::size_t>(of_cells ? data.cells() : data.features()), 0);
-    io::for_each_value(data, [&](Index j, Index i, double x) {
-        seen[static_cast<std::size_t>(of_cells ? j : i)] += x != 0.0;
-    });
     if (of_cells) {
+        io::for_each_value(data, [&](Index j, Index, double x) { seen[j] += x != 0.0; });
         io::share_cells(data, seen);
     } else {
+        for (const GenesSeen& found : io::found_in_values<GenesSeen>(data, {seen})) {
+            std::transform(seen.begin(), seen.end(), found.times.begin(), seen.begin(), std::plus<>());
+        }
         io::add_counts(data, seen);
     }
     return seen;

@@ -1,4 +1,5 @@
 #include "io/divided.hpp"
+#include "io/held_values.hpp"
 #include "linalg/cell_sums.hpp"
 #include "linalg/cells_of_all.hpp"
 
@@ -9,17 +10,35 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <span>
 
 namespace pnmf {
 namespace {
 
-std::span<const double> stored_values(const Dataset& data) {
-    if (const auto* dense = std::get_if<Matrix>(&data.X)) {
-        return {dense->data(), static_cast<std::size_t>(dense->size())};
+/// What tells kinds of values apart. Zeros that are not stored count too.
+struct ValueRange {
+    double smallest = 0.0;
+    double largest = 0.0;
+    bool whole = true;
+
+    void add(Index, Index, double x) {
+        smallest = std::min(smallest, x);
+        largest = std::max(largest, x);
+        whole = whole && x == std::floor(x);
     }
-    return std::get<SparseMatrix<double>>(data.X).value;
-}
+};
+
+/// The first value that has no log(1 + x).
+struct NoLogarithm {
+    std::optional<double> first;
+
+    void add(Index, Index, double x) {
+        if (!(x > -1.0) && !first) {
+            first = x;
+        }
+    }
+};
 
 /// The stored values of cell j of those held here.
 std::span<double> cell_values(Dataset& data, Index j) {
@@ -67,18 +86,16 @@ Matrix dense_sums(const Dataset& data, const Matrix& X) {
 } // namespace
 
 ValueFinding recognise_values(const Dataset& data, const ValueHints& hints) {
-    double smallest = 0.0;
-    double largest = 0.0;
-    bool whole = true;
-    for (const double x : stored_values(data)) {
-        smallest = std::min(smallest, x);
-        largest = std::max(largest, x);
-        whole = whole && x == std::floor(x);
+    ValueRange all;
+    for (const ValueRange& found : io::found_in_values<ValueRange>(data)) {
+        all.smallest = std::min(all.smallest, found.smallest);
+        all.largest = std::max(all.largest, found.largest);
+        all.whole = all.whole && found.whole;
     }
     Communicator& ranks = io::ranks_of(data);
-    smallest = least_of(ranks, smallest);
-    largest = most_of(ranks, largest);
-    whole = least_of(ranks, whole ? 1.0 : 0.0) > 0.0;
+    const double smallest = least_of(ranks, all.smallest);
+    const double largest = most_of(ranks, all.largest);
+    const bool whole = least_of(ranks, all.whole ? 1.0 : 0.0) > 0.0;
     if (smallest < 0.0) {
         return {ValueKind::scaled, fmt::format("some values are below 0, the smallest is {:.4g}", smallest)};
     }
@@ -107,8 +124,8 @@ void scale_cells_to(Dataset& data, double target) {
 }
 
 void take_logarithms(Dataset& data) {
-    for (const double x : stored_values(data)) {
-        require(x > -1.0, "log(1 + x) needs values above -1, got {}", x);
+    for (const NoLogarithm& found : io::found_in_values<NoLogarithm>(data)) {
+        require(!found.first, "log(1 + x) needs values above -1, got {}", found.first.value_or(0.0));
     }
     parallel_for(io::held_cells(data).count, [&](Index j) {
         for (double& x : cell_values(data, j)) {

@@ -39,6 +39,38 @@ TEST(Prepare, BadValuesAreCountedAndTheFirstIsNamed) {
     }
 }
 
+TEST(Prepare, BadValuesOfManyCellsAreCountedAndTheFirstIsNamed) {
+    Matrix X = Matrix::Ones(3, 2000);
+    for (const Index cell : {1999, 800, 650, 1200}) { // threads look at some hundred cells at a time
+        X(1, cell) = std::nan("");
+        X(2, cell) = -1.0;
+    }
+    X(0, 3) = -2.5;
+    for (Dataset data : both_forms(X)) {
+        EXPECT_THAT(complaint_of([&] { prepare(data, {}); }),
+                    HasSubstr("4 are NaN; the first is nan at cell c651, gene g2"));
+    }
+    X.row(1).setOnes();
+    for (Dataset data : both_forms(X)) {
+        EXPECT_THAT(complaint_of([&] { prepare(data, {}); }),
+                    HasSubstr("5 are negative; the first is -2.5 at cell c4, gene g1"));
+    }
+}
+
+TEST(Prepare, GenesOfFewAmongManyCellsAreLeftOut) {
+    Matrix X = Matrix::Ones(3, 2000);
+    X.row(1).setZero();
+    for (const Index cell : {10, 700, 1999}) {
+        X(1, cell) = 2.0;
+    }
+    for (const Index least : {3, 4}) {
+        for (Dataset data : both_forms(X)) {
+            prepare(data, {.cells_min = least});
+            EXPECT_EQ(data.features(), least == 3 ? 3 : 2);
+        }
+    }
+}
+
 TEST(Prepare, DuplicateNamesOfCellsAreNamed) {
     Dataset data = named(Matrix(Matrix::Ones(3, 4)));
     data.cell_names = {"a", "b", "a", "a"};

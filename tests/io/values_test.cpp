@@ -46,6 +46,35 @@ TEST(Values, AreRecognisedByTheNumbersThemselves) {
     EXPECT_EQ(recognise_values(dense(C.array() - 3.0)).kind, ValueKind::scaled);
 }
 
+TEST(Values, AreRecognisedByASingleOneAmongManyCells) {
+    const Matrix C = counts(4, 3000, 1);
+    for (const Index cell : {0, 255, 256, 1500, 2999}) {
+        Matrix X = C;
+        X(2, cell) = 2.5;
+        EXPECT_EQ(recognise_values(dense(X)).kind, recognise_values(sparse(X)).kind) << cell;
+        EXPECT_NE(recognise_values(sparse(X)).kind, ValueKind::counts) << cell;
+        X(2, cell) = -7.0;
+        EXPECT_EQ(recognise_values(dense(X)).kind, ValueKind::scaled) << cell;
+        EXPECT_EQ(recognise_values(sparse(X)).why, "some values are below 0, the smallest is -7") << cell;
+        X(2, cell) = 5000.0;
+        EXPECT_EQ(recognise_values(sparse(X)).why, "whole numbers up to 5000") << cell;
+    }
+}
+
+TEST(Values, WithoutALogarithmAreNamedTheFirstFirst) {
+    Matrix X = counts(4, 3000, 1);
+    X(1, 2900) = -3.0;
+    X(1, 1700) = -2.0;
+    for (Dataset data : {dense(X), sparse(X)}) {
+        try {
+            take_logarithms(data);
+            ADD_FAILURE() << "no complaint";
+        } catch (const InputError& e) {
+            EXPECT_STREQ(e.what(), "log(1 + x) needs values above -1, got -2");
+        }
+    }
+}
+
 TEST(Values, ThatAFileCallsLoggedAreLoggedHoweverLarge) {
     const Matrix large = 1.37 * counts(30, 20, 1);
     const ValueFinding found = recognise_values(dense(large), {.log_recorded = true});
