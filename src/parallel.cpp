@@ -11,8 +11,10 @@
 #include <atomic>
 #include <condition_variable>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -25,6 +27,7 @@ thread_local const std::atomic<bool>* stop_request = nullptr;
 
 class Pool;
 thread_local Pool* pool_at_work = nullptr; ///< that this thread works for, inside a parallel region
+thread_local std::size_t number_in_pool = 0;
 
 void throw_if_cancelled() {
     if (stop_request != nullptr && stop_request->load(std::memory_order_relaxed)) {
@@ -32,22 +35,39 @@ void throw_if_cancelled() {
     }
 }
 
-/// One call of `parallel_for`, shared by the threads that work on it.
+/// Consecutive items, taken one after the other. Threads write to different lines of the cache.
+struct alignas(64) ItemRun {
+    std::atomic<Index> next{0};
+    Index end = 0;
+
+    bool has_items() const { return next.load(std::memory_order_relaxed) < end; }
+};
+
+/// One call of `parallel_for`, shared by the threads that work on it. Each begins with a run of its own, if
+/// there are several, and then takes what is left of the others.
 struct Job {
-    Index count = 0;
+    std::span<ItemRun> runs;
     const std::function<void(Index)>* body = nullptr;
     const std::atomic<bool>* stop = stop_request; ///< of the caller
-    std::atomic<Index> next{0};
     std::size_t helpers = 0; ///< threads of the pool at work on it; the pool's mutex guards it
     std::exception_ptr error;
     std::mutex error_mutex;
 
-    bool has_items() const { return next.load(std::memory_order_relaxed) < count; }
+    bool has_items() const { return std::any_of(runs.begin(), runs.end(), std::mem_fn(&ItemRun::has_items)); }
+    Index count() const { return runs.back().end; }
 
     void work() {
         const bool inside = std::exchange(inside_parallel_region, true);
         const CancelScope scope(stop);
-        for (Index i = next.fetch_add(1); i < count; i = next.fetch_add(1)) {
+        for (std::size_t r = 0; r < runs.size(); ++r) {
+            work_on(runs[(number_in_pool + r) % runs.size()]);
+        }
+        inside_parallel_region = inside;
+    }
+
+  private:
+    void work_on(ItemRun& run) {
+        for (Index i = run.next.fetch_add(1); i < run.end; i = run.next.fetch_add(1)) {
             try {
                 throw_if_cancelled();
                 (*body)(i);
@@ -56,10 +76,11 @@ struct Job {
                 if (!error) {
                     error = std::current_exception();
                 }
-                next.store(count);
+                for (ItemRun& one : runs) {
+                    one.next.store(one.end);
+                }
             }
         }
-        inside_parallel_region = inside;
     }
 };
 
@@ -76,7 +97,10 @@ class Pool {
         workers_.reserve(static_cast<std::size_t>(threads - 1));
         try {
             for (int i = 1; i < threads; ++i) {
-                workers_.emplace_back([this] { serve(); });
+                workers_.emplace_back([this, i] {
+                    number_in_pool = static_cast<std::size_t>(i);
+                    serve();
+                });
             }
         } catch (const std::exception&) {
             // Those that did start serve. A thread needs a place in the process table and some memory.
@@ -109,7 +133,7 @@ class Pool {
         if (caller_waits) {
             caller_.notify_one();
         }
-        const auto useful = static_cast<std::size_t>(job.count - 1);
+        const auto useful = static_cast<std::size_t>(job.count() - 1);
         if (asleep > useful) {
             for (std::size_t i = 0; i < useful; ++i) {
                 wake_.notify_one();
@@ -207,6 +231,44 @@ void survive_forks() {
     static_cast<void>(done);
 }
 
+/// Whether nobody could help.
+bool does_alone(Index count) {
+    return count <= 1 || (inside_parallel_region && pool_at_work == nullptr);
+}
+
+void do_items(Index count, const std::function<void(Index)>& body) {
+    for (Index i = 0; i < count; ++i) {
+        throw_if_cancelled();
+        body(i);
+    }
+}
+
+void share_items(std::span<ItemRun> runs, const std::function<void(Index)>& body) {
+    Job job;
+    job.runs = runs;
+    job.body = &body;
+    if (inside_parallel_region) {
+        pool_at_work->run(job, false);
+    } else {
+        survive_forks(); // also without a pool: a child must not find the mutex locked by a thread it does
+                         // not have
+        const std::lock_guard lock(team().mutex);
+        if (team().threads == 1) {
+            job.work();
+        } else {
+            if (!team().pool) {
+                team().pool = std::make_unique<Pool>(team().threads);
+            }
+            pool_at_work = team().pool.get();
+            team().pool->run(job, true);
+            pool_at_work = nullptr;
+        }
+    }
+    if (job.error) {
+        std::rethrow_exception(job.error);
+    }
+}
+
 } // namespace
 
 bool inside_parallel_body() {
@@ -237,39 +299,26 @@ void set_thread_count(int threads) {
 }
 
 void parallel_for(Index count, const std::function<void(Index)>& body) {
-    if (count <= 0) {
+    if (does_alone(count)) {
+        do_items(count, body);
         return;
     }
-    if (count == 1 || (inside_parallel_region && pool_at_work == nullptr)) {
-        for (Index i = 0; i < count; ++i) {
-            throw_if_cancelled();
-            body(i);
-        }
+    ItemRun all;
+    all.end = count;
+    share_items({&all, 1}, body);
+}
+
+void parallel_for_near(Index count, const std::function<void(Index)>& body) {
+    if (does_alone(count)) {
+        do_items(count, body);
         return;
     }
-    Job job;
-    job.count = count;
-    job.body = &body;
-    if (inside_parallel_region) {
-        pool_at_work->run(job, false);
-    } else {
-        survive_forks(); // also without a pool: a child must not find the mutex locked by a thread it does
-                         // not have
-        const std::lock_guard lock(team().mutex);
-        if (team().threads == 1) {
-            job.work();
-        } else {
-            if (!team().pool) {
-                team().pool = std::make_unique<Pool>(team().threads);
-            }
-            pool_at_work = team().pool.get();
-            team().pool->run(job, true);
-            pool_at_work = nullptr;
-        }
+    std::vector<ItemRun> runs(static_cast<std::size_t>(std::min<Index>(count, thread_count())));
+    for (Index r = 0; r < std::ssize(runs); ++r) {
+        runs[r].next = count * r / std::ssize(runs);
+        runs[r].end = count * (r + 1) / std::ssize(runs);
     }
-    if (job.error) {
-        std::rethrow_exception(job.error);
-    }
+    share_items(runs, body);
 }
 
 void parallel_blocks(Index count, Index block, const std::function<void(Index, Index)>& body) {

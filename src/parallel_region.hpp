@@ -1,8 +1,16 @@
 #pragma once
 
+#include <pnmf/types.hpp>
+
+#include <functional>
+
 namespace pnmf {
 
 /// Whether this thread is inside a body of `parallel_for`.
 bool inside_parallel_body();
+
+/// `parallel_for`, for calls with equally many items that follow each other and go through the same data:
+/// each thread begins with the same items every time, whose data its processor may still have in its cache.
+void parallel_for_near(Index count, const std::function<void(Index)>& body);
 
 } // namespace pnmf

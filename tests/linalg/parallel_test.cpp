@@ -1,3 +1,5 @@
+#include "parallel_region.hpp"
+
 #include <pnmf/cancel.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
@@ -29,6 +31,48 @@ TEST_P(Parallel, EveryItemIsVisitedOnce) {
     for (const auto& count : visits) {
         EXPECT_EQ(count, 1);
     }
+}
+
+TEST_P(Parallel, EveryItemOfANearLoopIsVisitedOnce) {
+    for (const Index count : {0, 1, 2, 3, 5, 17, 1000}) {
+        std::vector<std::atomic<int>> visits(static_cast<std::size_t>(count));
+        parallel_for_near(count, [&](Index i) { ++visits[i]; });
+        for (const auto& times : visits) {
+            EXPECT_EQ(times, 1) << count;
+        }
+    }
+    std::atomic<int> inside = 0;
+    parallel_for(10, [&](Index) { parallel_for_near(10, [&](Index) { ++inside; }); });
+    EXPECT_EQ(inside, 100);
+}
+
+TEST_P(Parallel, ItemsOfANearLoopComeToTheSameThreadAgain) {
+    const Index threads = GetParam();
+    std::vector<std::thread::id> first;
+    for (int round = 0; round < 20; ++round) {
+        // No item ends before all have begun: each is on a thread of its own.
+        std::vector<std::thread::id> where(static_cast<std::size_t>(threads));
+        std::atomic<Index> begun = 0;
+        parallel_for_near(threads, [&](Index i) {
+            where[i] = std::this_thread::get_id();
+            ++begun;
+            const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+            while (begun < threads && std::chrono::steady_clock::now() < until) {
+                std::this_thread::yield();
+            }
+        });
+        if (round == 0) {
+            first = where;
+        }
+        EXPECT_EQ(where, first);
+    }
+}
+
+TEST_P(Parallel, AnExceptionEndsANearLoop) {
+    EXPECT_THROW(parallel_for_near(100, [](Index i) { require(i != 37, "item {}", i); }), InputError);
+    std::atomic<int> total = 0;
+    parallel_for_near(100, [&](Index) { ++total; });
+    EXPECT_EQ(total, 100);
 }
 
 TEST_P(Parallel, ACallInsideABodyRunsAndEnds) {

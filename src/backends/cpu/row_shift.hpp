@@ -4,6 +4,7 @@
 #include "backends/cpu/wide_sums.hpp"
 #include "linalg/aligned_room.hpp"
 #include "linalg/kernels/kernels.hpp"
+#include "parallel_region.hpp"
 
 #include <pnmf/parallel.hpp>
 
@@ -258,16 +259,16 @@ class RowShift {
                 find_moves(moving_[i], k, {0, forest_[moving_[i]].narrow});
             });
         }
-        parallel_for(blocks(), [&](Index block) { eliminate_block(k, block); });
+        parallel_for_near(blocks(), [&](Index block) { eliminate_block(k, block); });
     }
 
     void end_and_begin(Index k, double length) {
         if (by_scales() || k + 1 == rows_) {
-            parallel_for(blocks(), [&](Index block) { end_part(k, block, length); });
+            parallel_for_near(blocks(), [&](Index block) { end_part(k, block, length); });
             begin_row(k + 1);
             return;
         }
-        parallel_for(blocks(), [&](Index block) {
+        parallel_for_near(blocks(), [&](Index block) {
             end_part(k, block, length);
             eliminate_block(k + 1, block);
         });
