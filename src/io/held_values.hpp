@@ -39,7 +39,7 @@ void for_each_value(const Dataset& data, const Visit& visit) {
                     [&](Index begin, Index end) { for_each_value(data, begin, end, visit); });
 }
 
-/// What is found in runs of the cells held, in order: each begins as `Found{}` and gets all values of its
+/// What is found in runs of the cells held, in order: each begins as `nothing` and gets all values of its
 /// cells, `found.add(cell, feature, value)`. Threads share out the runs, of which there are only a few for
 /// each thread: what is put together from them must not depend on how many there are.
 template <class Found>
