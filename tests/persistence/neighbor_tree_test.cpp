@@ -1,6 +1,7 @@
 #include "persistence/neighbor_candidates.hpp"
 #include "support/graph_clouds.hpp"
 
+#include <pnmf/parallel.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/persistence/neighbor_tree.hpp>
 
@@ -125,6 +126,20 @@ CandidateSets screened(const SearchSpace& space, Index count) {
         sets[cell] = {candidates.begin(), candidates.end()};
     });
     return sets;
+}
+
+TEST(ClusteredCandidates, DoNotDependOnTheNumberOfThreads) {
+    // Lists are longer than what one thread takes of them at a time.
+    const SearchSpace space = search_space(Points(test::random_matrix(6, 2400, 5)), 200, 4096, 0);
+    const ClusterSettings settings{.in_a_list = 800, .looked_at = 1500, .central = 20};
+    const int before = thread_count();
+    set_thread_count(1);
+    const CandidateSets alone = clustered(space, 10, settings);
+    for (const int threads : {2, 7}) {
+        set_thread_count(threads);
+        EXPECT_EQ(clustered(space, 10, settings), alone) << threads;
+    }
+    set_thread_count(before);
 }
 
 TEST(ClusteredCandidates, AreThoseOfAllPairsWhenEveryListIsLookedAt) {
