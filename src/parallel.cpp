@@ -22,7 +22,8 @@
 namespace pnmf {
 namespace {
 
-thread_local bool inside_parallel_region = false;
+struct Job;
+thread_local Job* job_at_work = nullptr; ///< whose body this thread is inside of
 thread_local const std::atomic<bool>* stop_request = nullptr;
 
 class Pool;
@@ -49,20 +50,28 @@ struct Job {
     std::span<ItemRun> runs;
     const std::function<void(Index)>* body = nullptr;
     const std::atomic<bool>* stop = stop_request; ///< of the caller
-    std::size_t helpers = 0; ///< threads of the pool at work on it; the pool's mutex guards it
+    Job* const outer = job_at_work;               ///< that it is a part of
     std::exception_ptr error;
     std::mutex error_mutex;
+    // The pool's mutex guards these.
+    std::size_t helpers = 0;         ///< threads of the pool at work on it
+    bool caller_waits = false;       ///< for them
+    std::condition_variable changed; ///< there are none any more, or there is a new job that is a part of it
 
     bool has_items() const { return std::any_of(runs.begin(), runs.end(), std::mem_fn(&ItemRun::has_items)); }
     Index count() const { return runs.back().end; }
 
+    bool is_part_of(const Job& other) const {
+        return this == &other || (outer != nullptr && outer->is_part_of(other));
+    }
+
     void work() {
-        const bool inside = std::exchange(inside_parallel_region, true);
+        Job* const before = std::exchange(job_at_work, this);
         const CancelScope scope(stop);
         for (std::size_t r = 0; r < runs.size(); ++r) {
             work_on(runs[(number_in_pool + r) % runs.size()]);
         }
-        inside_parallel_region = inside;
+        job_at_work = before;
     }
 
   private:
@@ -88,9 +97,10 @@ struct Job {
 /// n − 1; fewer where the system gives no more, for results do not depend on their number.
 ///
 /// Jobs may be made inside of bodies. A thread without work helps with the oldest job that has items left:
-/// the outermost ones first, then what they are divided into. So does the thread that has the outermost job,
-/// once the items of that are taken: all other jobs are parts of it. Nobody waits for threads that have not
-/// come to help, so a job of a few microseconds costs little more than its items.
+/// the outermost ones first, then what they are divided into. A thread whose own job has no items left waits
+/// for its helpers, and meanwhile helps with what these divide theirs into: parts of its own job and nothing
+/// else, so that it is back when the helpers are. Nobody waits for threads that have not come to help, so a
+/// job of a few microseconds costs little more than its items.
 class Pool {
   public:
     explicit Pool(int threads) {
@@ -121,17 +131,17 @@ class Pool {
         }
     }
 
-    void run(Job& job, bool outermost) {
+    void run(Job& job) {
         std::size_t asleep = 0;
-        bool caller_waits = false;
         {
             const std::lock_guard lock(mutex_);
             jobs_.push_back(&job);
             asleep = asleep_;
-            caller_waits = caller_waits_;
-        }
-        if (caller_waits) {
-            caller_.notify_one();
+            for (Job* outer = job.outer; outer != nullptr; outer = outer->outer) {
+                if (outer->caller_waits) {
+                    outer->changed.notify_one();
+                }
+            }
         }
         const auto useful = static_cast<std::size_t>(job.count() - 1);
         if (asleep > useful) {
@@ -144,25 +154,23 @@ class Pool {
         job.work();
         std::unique_lock lock(mutex_);
         std::erase(jobs_, &job);
-        if (!outermost) {
-            done_.wait(lock, [&] { return job.helpers == 0; });
-            return;
-        }
         while (job.helpers != 0) {
-            if (Job* const part = job_with_items()) {
+            if (Job* const part = job_with_items(&job)) {
                 help(*part, lock);
             } else {
-                caller_waits_ = true;
-                caller_.wait(lock);
-                caller_waits_ = false;
+                job.caller_waits = true;
+                job.changed.wait(lock);
+                job.caller_waits = false;
             }
         }
     }
 
   private:
-    Job* job_with_items() const {
-        const auto found =
-            std::find_if(jobs_.begin(), jobs_.end(), [](const Job* job) { return job->has_items(); });
+    /// The oldest of those that are parts of `whole`, or of all.
+    Job* job_with_items(const Job* whole = nullptr) const {
+        const auto found = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job* job) {
+            return job->has_items() && (whole == nullptr || job->is_part_of(*whole));
+        });
         return found == jobs_.end() ? nullptr : *found;
     }
 
@@ -171,11 +179,8 @@ class Pool {
         lock.unlock();
         job.work();
         lock.lock();
-        if (--job.helpers == 0) {
-            done_.notify_all(); // several may wait, each for its own job
-            if (caller_waits_) {
-                caller_.notify_one();
-            }
+        if (--job.helpers == 0 && job.caller_waits) {
+            job.changed.notify_one();
         }
     }
 
@@ -200,11 +205,8 @@ class Pool {
     std::vector<std::thread> workers_;
     std::mutex mutex_;
     std::condition_variable wake_;
-    std::condition_variable done_;
-    std::condition_variable caller_; ///< for the thread that has the outermost job
-    std::vector<Job*> jobs_;         ///< oldest first
+    std::vector<Job*> jobs_; ///< oldest first
     std::size_t asleep_ = 0;
-    bool caller_waits_ = false;
     bool stopping_ = false;
 };
 
@@ -233,7 +235,7 @@ void survive_forks() {
 
 /// Whether nobody could help.
 bool does_alone(Index count) {
-    return count <= 1 || (inside_parallel_region && pool_at_work == nullptr);
+    return count <= 1 || (inside_parallel_body() && pool_at_work == nullptr);
 }
 
 void do_items(Index count, const std::function<void(Index)>& body) {
@@ -247,8 +249,8 @@ void share_items(std::span<ItemRun> runs, const std::function<void(Index)>& body
     Job job;
     job.runs = runs;
     job.body = &body;
-    if (inside_parallel_region) {
-        pool_at_work->run(job, false);
+    if (inside_parallel_body()) {
+        pool_at_work->run(job);
     } else {
         survive_forks(); // also without a pool: a child must not find the mutex locked by a thread it does
                          // not have
@@ -260,7 +262,7 @@ void share_items(std::span<ItemRun> runs, const std::function<void(Index)>& body
                 team().pool = std::make_unique<Pool>(team().threads);
             }
             pool_at_work = team().pool.get();
-            team().pool->run(job, true);
+            team().pool->run(job);
             pool_at_work = nullptr;
         }
     }
@@ -272,7 +274,7 @@ void share_items(std::span<ItemRun> runs, const std::function<void(Index)>& body
 } // namespace
 
 bool inside_parallel_body() {
-    return inside_parallel_region;
+    return job_at_work != nullptr;
 }
 
 CancelScope::CancelScope(const std::atomic<bool>& stop) : CancelScope(&stop) {}

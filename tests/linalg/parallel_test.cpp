@@ -84,6 +84,16 @@ TEST_P(Parallel, ACallInsideABodyRunsAndEnds) {
     EXPECT_EQ(total, 100);
 }
 
+/// Counts one up, and waits until there are two: not for ever, should the other one never come.
+bool wait_for_two(std::atomic<int>& arrived) {
+    ++arrived;
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (arrived < 2 && std::chrono::steady_clock::now() < until) {
+        std::this_thread::yield();
+    }
+    return arrived >= 2;
+}
+
 TEST_P(Parallel, ThreadsWithoutWorkHelpInsideABody) {
     if (GetParam() == 1) {
         return;
@@ -93,14 +103,7 @@ TEST_P(Parallel, ThreadsWithoutWorkHelpInsideABody) {
     std::atomic<bool> in_vain = false;
     parallel_for(2, [&](Index i) {
         if (i == 0) {
-            parallel_for(2, [&](Index) {
-                ++arrived;
-                const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-                while (arrived < 2 && std::chrono::steady_clock::now() < until) {
-                    std::this_thread::yield();
-                }
-                in_vain = in_vain || arrived < 2;
-            });
+            parallel_for(2, [&](Index) { in_vain = !wait_for_two(arrived) || in_vain; });
         }
     });
     EXPECT_FALSE(in_vain);
@@ -111,14 +114,6 @@ TEST_P(Parallel, TheCallerHelpsInsideABodyOfAnotherThread) {
         return;
     }
     const auto caller = std::this_thread::get_id();
-    const auto wait_for_two = [](std::atomic<int>& arrived) {
-        ++arrived;
-        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-        while (arrived < 2 && std::chrono::steady_clock::now() < until) {
-            std::this_thread::yield();
-        }
-        return arrived >= 2;
-    };
     // Each outer item is on a thread of its own. The caller's ends; the other one has a loop of two items
     // that wait for each other.
     std::atomic<int> outer = 0;
@@ -132,6 +127,50 @@ TEST_P(Parallel, TheCallerHelpsInsideABodyOfAnotherThread) {
     });
     EXPECT_EQ(outer, 2);
     EXPECT_FALSE(in_vain);
+}
+
+TEST_P(Parallel, AThreadThatWaitsForItsHelpersHelpsThem) {
+    if (GetParam() == 1) {
+        return;
+    }
+    // With two threads: one has a loop inside of a body, the other one helps with it, and divides its item
+    // into two that wait for each other. Only the first one can come.
+    std::atomic<int> middle = 0;
+    std::atomic<int> inner = 0;
+    std::atomic<bool> in_vain = false;
+    parallel_for(2, [&](Index i) {
+        if (i == 1) {
+            return;
+        }
+        const auto owner = std::this_thread::get_id();
+        parallel_for(2, [&](Index) {
+            in_vain = !wait_for_two(middle) || in_vain;
+            if (std::this_thread::get_id() != owner) {
+                parallel_for(2, [&](Index) { in_vain = !wait_for_two(inner) || in_vain; });
+            }
+        });
+    });
+    EXPECT_GE(inner, 2); // with more threads both items may be helpers'
+    EXPECT_FALSE(in_vain);
+}
+
+TEST_P(Parallel, LoopsInLoopsVisitEveryItemOnce) {
+    constexpr Index sides[] = {5, 4, 3, 7};
+    for (int round = 0; round < 200; ++round) {
+        std::vector<std::atomic<int>> visits(5 * 4 * 3 * 7);
+        parallel_for(sides[0], [&](Index a) {
+            parallel_for(sides[1], [&](Index b) {
+                parallel_for(sides[2], [&](Index c) {
+                    parallel_for(sides[3], [&](Index d) {
+                        ++visits[((a * sides[1] + b) * sides[2] + c) * sides[3] + d];
+                    });
+                });
+            });
+        });
+        for (const auto& count : visits) {
+            ASSERT_EQ(count, 1);
+        }
+    }
 }
 
 TEST_P(Parallel, AnExceptionInsideABodyOfABodyReachesTheCaller) {
