@@ -71,9 +71,10 @@ class Search {
         silhouette_.resize(tried, std::ssize(scales_));
         const std::vector<KMeansResult> found = cluster_all();
         for (Index s = 0; s < std::ssize(scales_); ++s) {
-            judge_scale(s, std::span(found).subspan(static_cast<std::size_t>(s * tried),
+            label_scale(s, std::span(found).subspan(static_cast<std::size_t>(s * tried),
                                                     static_cast<std::size_t>(tried)));
         }
+        judge_all();
         gather_dealt(ranks_, std::span(modularity_.data(), labels_.size()));
         gather_dealt(ranks_, std::span(silhouette_.data(), labels_.size()));
     }
@@ -144,7 +145,7 @@ class Search {
 
   private:
     /// A number of clusters at a probed scale, as one of all: where it stands in the tables. Those of a scale
-    /// stand together, so that they are dealt to all ranks: these judge one scale after the other.
+    /// stand together, so that they are dealt to all ranks: these label one scale after the other.
     Index item(Index s, Index k) const { return s * (largest_ - 1) + k - 2; }
 
     /// Wherever they were found. All ranks ask together.
@@ -226,15 +227,21 @@ class Search {
     }
 
     /// `found`: for every k, where this rank has found it.
-    void judge_scale(Index s, std::span<const KMeansResult> found) {
+    void label_scale(Index s, std::span<const KMeansResult> found) {
         std::vector<Index> counts(found.size());
         std::iota(counts.begin(), counts.end(), Index{2});
         auto labels = labels_of_all(embedding_.here(scales_[s]), counts, item(s, 2), found);
-        longest_first(mine_among(ranks_, std::ssize(counts), item(s, 2)), [&](Index i) {
-            const std::vector<Index> one(labels[i].begin(), labels[i].end());
-            modularity_(i, s) = modularity(graph_, one);
-            silhouette_(i, s) = finest_->mean(at(one, compared_));
-            labels_[static_cast<std::size_t>(item(s, counts[i]))] = std::move(labels[i]);
+        std::move(labels.begin(), labels.end(), labels_.begin() + item(s, 2));
+    }
+
+    /// All at once: those of one scale are few for many threads.
+    void judge_all() {
+        const std::vector<Index> mine = mine_among(ranks_, std::ssize(labels_));
+        parallel_for(std::ssize(mine), [&](Index m) {
+            const Index i = mine[m];
+            const std::vector<Index> one(labels_[i].begin(), labels_[i].end());
+            modularity_.reshaped()[i] = modularity(graph_, one);
+            silhouette_.reshaped()[i] = finest_->mean(at(one, compared_));
         });
     }
 
