@@ -40,10 +40,12 @@ Index cells_of(const Embeddings& embedding, const Matrix& here) {
     return embedding.divided() ? embedding.held().all : here.cols();
 }
 
-/// Scales that are held and worked on at once, d × n each; a moment long also in single precision.
+/// Scales that are held and worked on at once, d × n each; a moment long also in single precision. Threads
+/// wait for each other at the end of them, so that there are several for each of many threads.
 Index scales_together(Index rank, Index cells, double room) {
+    constexpr double most = 64.0;
     const double size = static_cast<double>(rank) * static_cast<double>(cells) + 1.0;
-    return std::clamp(static_cast<Index>(room / (2.0 * sizeof(double) * size)), Index{1}, Index{16});
+    return static_cast<Index>(std::clamp(room / (2.0 * sizeof(double) * size), 1.0, most));
 }
 
 void check(Index scales, const std::vector<double>& epsilon, const AssessOptions& options) {
