@@ -150,10 +150,10 @@ KMeansResult best_start(const Matrix& X, const KMeansOptions& options, const KMe
 
 } // namespace
 
-Matrix squared_distances_to(const Matrix& X, const Matrix& points) {
+void squared_distances_to(const Matrix& X, const Matrix& points, Matrix& result) {
     constexpr Index lanes = 4;
     const Index count = points.cols();
-    Matrix result((X.cols() + 1) / 2 * 2, count);
+    result.resize((X.cols() + 1) / 2 * 2, count);
     for (Index first = 0; first < count; first += lanes) {
         const Index width = std::min(lanes, count - first);
         Matrix side_by_side = Matrix::Zero(lanes, X.rows());
@@ -161,14 +161,13 @@ Matrix squared_distances_to(const Matrix& X, const Matrix& points) {
             side_by_side.row(m) = points.col(first + m).transpose();
         }
         parallel_blocks(X.cols(), block_of_cells, [&](Index begin, Index end) {
-            thread_local Matrix found;
-            found.resize(lanes, end - begin);
+            thread_local Matrix found(lanes, block_of_cells);
             kernels().squared_distances(X.col(begin).data(), X.rows(), end - begin, side_by_side.data(),
                                         found.data());
-            result.block(begin, first, end - begin, width) = found.topRows(width).transpose();
+            result.block(begin, first, end - begin, width) =
+                found.topLeftCorner(width, end - begin).transpose();
         });
     }
-    return result;
 }
 
 Matrix seed_centres(const Matrix& X, const SeedingDraws& draws) {
@@ -176,7 +175,9 @@ Matrix seed_centres(const Matrix& X, const SeedingDraws& draws) {
     const Index k = draws.uniform.cols() + 1;
     Matrix centres(X.rows(), k);
     centres.col(0) = X.col(draws.first);
-    Vector nearest = squared_distances_to(X, X.col(draws.first)).col(0).head(n);
+    Matrix updated;
+    squared_distances_to(X, X.col(draws.first), updated);
+    Vector nearest = updated.col(0).head(n);
     Vector cumulative(n);
     for (Index c = 1; c < k; ++c) {
         std::partial_sum(nearest.begin(), nearest.end(), cumulative.begin());
@@ -186,7 +187,7 @@ Matrix seed_centres(const Matrix& X, const SeedingDraws& draws) {
             const auto place = std::lower_bound(cumulative.begin(), cumulative.end(), u * total);
             candidates.push_back(std::min<Index>(place - cumulative.begin(), n - 1));
         }
-        Matrix updated = squared_distances_to(X, X(Eigen::all, candidates));
+        squared_distances_to(X, X(Eigen::all, candidates), updated);
         double best_total = 0.0;
         Index best = -1;
         Index best_place = 0;

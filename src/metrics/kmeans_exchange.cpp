@@ -25,7 +25,8 @@ struct Exchange {
 /// For each cluster what the inertia grows by when its cells go to their second nearest centres.
 Vector losses_without(const Matrix& X, const KMeansResult& found) {
     const Index k = found.centres.cols();
-    const Matrix squared = squared_distances_to(X, found.centres);
+    Matrix squared;
+    squared_distances_to(X, found.centres, squared);
     Vector losses = Vector::Zero(k);
     for (Index j = 0; j < X.cols(); ++j) {
         double second = std::numeric_limits<double>::infinity();
@@ -70,7 +71,14 @@ Split split(const Matrix& cells, const KMeansLimits& limits) {
 }
 
 std::vector<Split> splits_of(const Matrix& X, const KMeansResult& found, const KMeansLimits& limits) {
-    std::vector<std::vector<Index>> members(static_cast<std::size_t>(found.centres.cols()));
+    std::vector<Index> sizes(static_cast<std::size_t>(found.centres.cols()), 0);
+    for (const Index label : found.labels) {
+        ++sizes[label];
+    }
+    std::vector<std::vector<Index>> members(sizes.size());
+    for (std::size_t c = 0; c < sizes.size(); ++c) {
+        members[c].reserve(static_cast<std::size_t>(sizes[c]));
+    }
     for (Index j = 0; j < X.cols(); ++j) {
         members[static_cast<std::size_t>(found.labels[j])].push_back(j);
     }

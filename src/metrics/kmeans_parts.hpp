@@ -23,8 +23,8 @@ struct KMeansLimits {
 };
 
 /// ‖x_j − point‖², a column for each point; the first `X.cols()` rows of an even number, so that the sum of a
-/// column does not depend on where it stands.
-Matrix squared_distances_to(const Matrix& X, const Matrix& points);
+/// column does not depend on where it stands. `result` gets the size it needs.
+void squared_distances_to(const Matrix& X, const Matrix& points, Matrix& result);
 
 /// Greedy k-means++: each next centre is the best of a few cells drawn with probability ∝ squared distance to
 /// the centres so far; best is what leaves the smallest sum of them.
