@@ -22,6 +22,7 @@ namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
 constexpr Index scales_for_count = 8; ///< scales that take part in the choice of k
+constexpr Index most_held = 16;       ///< scales, where all are taken before work on them begins
 constexpr double enough_rank = 0.25;  ///< share of the directions beyond the first; below, H has collapsed
 constexpr double enough_modularity =
     0.5; ///< share of the largest; below, clusters are not those of the graph
@@ -40,10 +41,9 @@ Index cells_of(const Embeddings& embedding, const Matrix& here) {
     return embedding.divided() ? embedding.held().all : here.cols();
 }
 
-/// Scales that are held and worked on at once, d × n each; a moment long also in single precision. Threads
-/// wait for each other at the end of them, so that there are several for each of many threads.
-Index scales_together(Index rank, Index cells, double room) {
-    constexpr double most = 64.0;
+/// Scales that there is room for at once, d × n each; a moment long also in single precision.
+Index scales_that_fit(Index rank, Index cells, double room) {
+    constexpr double most = 1e6;
     const double size = static_cast<double>(rank) * static_cast<double>(cells) + 1.0;
     return static_cast<Index>(std::clamp(room / (2.0 * sizeof(double) * size), 1.0, most));
 }
@@ -173,14 +173,17 @@ std::vector<AssessedScale> assess_each(Index scales, const Embeddings& embedding
     const Index starts = scales > 100 ? 1 : options.graph != nullptr && scales <= 40 ? 5 : 3;
     const ScaleAssessor assessor(k, starts, options);
     const Matrix finest = unit_cells(embedding.some(here, probed_cells(cells, options)));
-    const Index together = scales_together(here.rows(), cells, options.room);
+    // Each thread takes the scale that it works on, unless ranks must ask together or a device comes first.
+    const bool each_its_own = !embedding.divided() && !options.kmeans;
+    const Index fit = scales_that_fit(here.rows(), cells, options.room);
+    const Index together = each_its_own && thread_count() <= fit ? scales : std::min(fit, most_held);
     here.resize(0, 0);
     for (Index first = 0; first * ranks.size() < scales; first += together) {
         std::vector<Matrix> group;
         // What is asked for now: `together` scales for each rank, by all ranks in the same order.
         const Index past = std::min(scales, (first + together) * ranks.size());
         for (Index t = first * ranks.size(); t < past; ++t) {
-            Matrix H = embedding.on(dealt_to(ranks, t), t);
+            Matrix H = each_its_own ? Matrix() : embedding.on(dealt_to(ranks, t), t);
             if (is_mine(ranks, t)) {
                 group.push_back(std::move(H));
             }
@@ -193,9 +196,10 @@ std::vector<AssessedScale> assess_each(Index scales, const Embeddings& embedding
         const auto assess = [&](Index i) {
             const Index t = mine[first + i];
             const bool is_probed = std::binary_search(probed.begin(), probed.end(), t);
-            const Matrix part = is_probed ? assessor.probed_part(group[i]) : Matrix();
+            Matrix H = each_its_own ? embedding.here(t) : std::move(group[i]);
+            const Matrix part = is_probed ? assessor.probed_part(H) : Matrix();
             if (clusters[t].empty()) {
-                clusters[t] = assessor.clusters_of(std::move(group[i]));
+                clusters[t] = assessor.clusters_of(std::move(H));
             }
             if (is_probed) {
                 assessed[t] = assessor.judge(part, clusters[t], finest);

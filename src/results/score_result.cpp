@@ -2,12 +2,18 @@
 #include <pnmf/results/score_result.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <mutex>
 
 namespace pnmf {
 
 ScoredEmbeddings embeddings_of(const StoredResult& result) {
     return {.scales = result.scales,
-            .at = [&result](Index t) { return result.H(t); },
+            .at =
+                [&result, alone = std::make_shared<std::mutex>()](Index t) {
+                    const std::lock_guard lock(*alone); // it may read a file
+                    return result.H(t);
+                },
             .epsilon = result.epsilon,
             .deaths = result.deaths,
             .clusters = result.cluster_count};

@@ -18,7 +18,8 @@ struct DividedEmbeddings {
     std::function<Matrix(Index, int)> on_one; ///< of scale t on one rank; what others get is not looked at
 };
 
-/// Where the embeddings of a fit come from: H_t, d × n, one scale at a time. A function of t will do.
+/// Where the embeddings of a fit come from: H_t, d × n, one scale at a time. A function of t will do, one
+/// that several threads may call at once.
 ///
 /// With several ranks all of them ask for the same scales in the same order, so that each may hold some of
 /// the cells alone and an embedding is brought together when it is asked for.
