@@ -365,6 +365,7 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
                        ? prepare_fit<Real>(X, options.fit)
                        : prepare_fit<Real>(X, Points(points, options.fit.filtration.metric), options.fit);
     PreparedFit<Real>& prepared = run.prepared;
+    give_back_memory(); // the neighbour search has freed more than the start can use
     announce(prepared, stages);
     if (!options.start_from.empty() && !prepared.adapts()) {
         check_start(options.start_from, prepared); // before all work
