@@ -18,8 +18,8 @@ CandidateRanking::CandidateRanking(const Points& points) : points_(points) {
 
 std::vector<CandidateRanking::Choice>
 CandidateRanking::choose(Index cell, std::span<const std::int32_t> candidates, Index k) const {
-    std::vector<CellAtDistance> keys;
-    keys.reserve(candidates.size());
+    thread_local std::vector<CellAtDistance> keys; // asked for once for all cells of a thread
+    keys.clear();
     if (points_.is_sparse()) {
         order_by_products(cell, candidates, keys);
     } else {

@@ -126,11 +126,13 @@ void Comparison::with(Index first, ConstBlock<float> vectors, const FloatVector&
                       Index end) {
     for (Index block = begin; block < end; block += members_at_once) {
         const Index size = std::min(members_at_once, end - block);
-        keys_.resize(size, queries_.cols());
-        multiply_transposed(vectors.middleCols(block, size), queries_, keys_);
+        const auto needed = static_cast<std::size_t>(size * queries_.cols());
+        keys_.resize(std::max(keys_.size(), needed));
+        Eigen::Map<Floats> keys(keys_.data(), size, queries_.cols());
+        multiply_transposed(vectors.middleCols(block, size), queries_, keys);
         for (Index a = 0; a < queries_.cols(); ++a) {
-            keys_.col(a) = own.segment(block, size) - 2.0F * keys_.col(a);
-            found_[a].offer(first + block - begin, keys_.col(a).data(), size);
+            keys.col(a) = own.segment(block, size) - 2.0F * keys.col(a);
+            found_[a].offer(first + block - begin, keys.col(a).data(), size);
         }
     }
 }

@@ -60,8 +60,12 @@ std::vector<Index> lists_to_look_at(const std::vector<List>& lists, Index l, con
 /// Compares some cells with blocks of others, one block after another.
 class Comparison {
   public:
-    Comparison(ConstBlock<float> queries, Index count)
-        : queries_(queries), found_(static_cast<std::size_t>(queries.cols()), Shortlist(count)) {}
+    Comparison(ConstBlock<float> queries, Index count) : queries_(queries) {
+        found_.reserve(static_cast<std::size_t>(queries.cols()));
+        for (Index a = 0; a < queries.cols(); ++a) {
+            found_.emplace_back(count); // copies of one would have no room set aside
+        }
+    }
 
     /// Others are named by their numbers from `first` on.
     void with(Index first, ConstBlock<float> vectors, const FloatVector& own, Index begin, Index end);
@@ -71,7 +75,7 @@ class Comparison {
   private:
     ConstBlock<float> queries_;
     std::vector<Shortlist> found_;
-    Floats keys_;
+    std::vector<float> keys_; ///< a column for each query
 };
 
 } // namespace pnmf

@@ -26,21 +26,22 @@ constexpr Index features_at_once = 128;
 /// next features, and so on. So they are read in the order in which they lie.
 struct ColumnsByParts {
     std::vector<std::int64_t> begin; ///< of column b in a part: begin[part·columns + b]
-    std::vector<std::int32_t> row;   ///< counted from the first feature of the part
-    std::vector<double> value;
+    std::vector<std::int32_t> row;   ///< counted from the first feature of the part; past the last there may
+    std::vector<double> value;       ///< be others of an earlier panel
 };
 
-ColumnsByParts by_parts(const SparseView<double>& X, std::span<const Index> B, Index parts) {
-    ColumnsByParts result;
-    std::vector<std::int64_t> next;
+void by_parts(const SparseView<double>& X, std::span<const Index> B, Index parts, ColumnsByParts& result) {
+    thread_local std::vector<std::int64_t> next;
+    next.clear();
     std::int64_t entries = 0;
     for (const Index cell : B) {
         next.push_back(X.start[cell]);
         entries += X.start[cell + 1] - X.start[cell];
     }
+    result.begin.clear();
     result.begin.reserve(static_cast<std::size_t>(parts) * B.size() + 1);
-    result.row.resize(static_cast<std::size_t>(entries));
-    result.value.resize(static_cast<std::size_t>(entries));
+    result.row.resize(std::max(result.row.size(), static_cast<std::size_t>(entries)));
+    result.value.resize(std::max(result.value.size(), static_cast<std::size_t>(entries)));
     std::int64_t to = 0;
     for (Index part = 0; part < parts; ++part) {
         const auto first = static_cast<std::int32_t>(part * features_at_once);
@@ -56,7 +57,6 @@ ColumnsByParts by_parts(const SparseView<double>& X, std::span<const Index> B, I
         }
     }
     result.begin.push_back(to);
-    return result;
 }
 
 /// ⟨a, b⟩ for the cells A × B of sparse X. A strip of A is written out, some features at a time, the columns
@@ -65,11 +65,14 @@ ColumnsByParts by_parts(const SparseView<double>& X, std::span<const Index> B, I
 void sparse_products(const SparseView<double>& X, std::span<const Index> A, std::span<const Index> B,
                      Matrix& out) {
     // The cells' coordinates lie side by side, feature by feature.
-    const AlignedRoom<double> strip(features_at_once * strip_cells);
+    // Threads keep their room from panel to panel: asking for it all the time they would wait for each other.
+    thread_local const AlignedRoom<double> strip(features_at_once * strip_cells);
     std::fill_n(strip.data(), features_at_once * strip_cells, 0.0);
-    Matrix sums(strip_cells, std::ssize(B));
+    thread_local Matrix sums;
+    sums.resize(strip_cells, std::ssize(B));
     const Index parts = (X.rows + features_at_once - 1) / features_at_once;
-    const ColumnsByParts columns = by_parts(X, B, parts);
+    thread_local ColumnsByParts columns;
+    by_parts(X, B, parts, columns);
     std::array<std::int64_t, strip_cells> next{}; // entry of each cell of the strip
     const auto rows = static_cast<Index>(A.size());
     for (Index first = 0; first < rows; first += strip_cells) {

@@ -143,9 +143,10 @@ void ScalePair<Real>::plain_embedding_step(double nu) {
     parallel_blocks(held_.count, panel_, [&](Index begin, Index end) {
         const Index cells = end - begin;
         auto here = H_.middleCols(held_.first + begin, cells);
-        const DenseMatrix<Real> above =
-            products_.WtX.middleCols(begin, cells) + graph * products_.HA.middleCols(begin, cells);
-        const DenseMatrix<Real> below =
+        thread_local DenseMatrix<Real> above; // these two keep their memory
+        thread_local DenseMatrix<Real> below;
+        above = products_.WtX.middleCols(begin, cells) + graph * products_.HA.middleCols(begin, cells);
+        below.noalias() =
             products_.WtW * here + graph * (here * products_.degree.segment(begin, cells).asDiagonal());
         here.array() *= above.array() / (below.array() + static_cast<Real>(nu));
     });

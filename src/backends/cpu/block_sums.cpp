@@ -3,6 +3,7 @@
 #include "backends/cpu/gradient_terms.hpp"
 #include "linalg/cell_sums.hpp"
 #include "linalg/dense_product.hpp"
+#include "linalg/kept_room.hpp"
 #include "linalg/sparse_block_product.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
@@ -53,7 +54,8 @@ Movement movement_of_block(const ScalePenalty& penalty, const ScaleProducts<Real
     rest += before != nullptr ? penalty.before : 0.0;
     rest += after != nullptr ? penalty.after : 0.0;
     constexpr Index cells_at_once = 256; // whose gradient stays at hand
-    DenseMatrix<Real> gradient(H.rows(), std::min(count, cells_at_once));
+    thread_local DenseMatrix<Real> gradient;
+    widen(gradient, H.rows(), cells_at_once);
     for (Index begin = first; begin < first + count; begin += cells_at_once) {
         const Index cells = std::min(cells_at_once, first + count - begin);
         multiply(products.WtW, H.middleCols(begin, cells), gradient.leftCols(cells));

@@ -3,6 +3,7 @@
 #include "backends/cpu/component_shifts.hpp"
 #include "backends/cpu/gradient_terms.hpp"
 #include "backends/cpu/wide_sums.hpp"
+#include "linalg/kept_room.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/parallel.hpp>
@@ -40,7 +41,8 @@ class LevelSums {
         sums_.gradient.middleRows(narrow, count).setZero();
         sums_.least.middleRows(narrow, count).setConstant(std::numeric_limits<double>::infinity());
         const Index end = slab_.end(block);
-        DenseMatrix<Real> room(H_.rows(), std::min(cells_at_once, end - slab_.begin(block)));
+        thread_local DenseMatrix<Real> room;
+        widen(room, H_.rows(), cells_at_once);
         for (Index first = slab_.begin(block); first < end; first += cells_at_once) {
             const Index cells = std::min(cells_at_once, end - first);
             find_gradient(first, cells, room);
