@@ -323,6 +323,21 @@ void parallel_for_near(Index count, const std::function<void(Index)>& body) {
     share_items(runs, body);
 }
 
+void parallel_few(Index count, Index at_once, const std::function<void(Index)>& body) {
+    std::atomic<Index> next{0};
+    parallel_for(std::min(count, at_once), [&](Index) {
+        for (Index i = next.fetch_add(1); i < count; i = next.fetch_add(1)) {
+            try {
+                throw_if_cancelled();
+                body(i);
+            } catch (...) {
+                next = count;
+                throw;
+            }
+        }
+    });
+}
+
 void parallel_blocks(Index count, Index block, const std::function<void(Index, Index)>& body) {
     const Index blocks = (count + block - 1) / block;
     parallel_for(blocks, [&](Index b) { body(b * block, std::min(count, (b + 1) * block)); });

@@ -13,4 +13,8 @@ bool inside_parallel_body();
 /// each thread begins with the same items every time, whose data its processor may still have in its cache.
 void parallel_for_near(Index count, const std::function<void(Index)>& body);
 
+/// `parallel_for` with at most `at_once` items at work, for bodies that share out work of their own: when the
+/// threads of one have nothing left to do, they go to another.
+void parallel_few(Index count, Index at_once, const std::function<void(Index)>& body);
+
 } // namespace pnmf

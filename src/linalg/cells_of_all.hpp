@@ -3,6 +3,7 @@
 #include "linalg/cell_sums.hpp"
 #include "linalg/dense_product.hpp"
 #include "linalg/sparse_block_product.hpp"
+#include "parallel_region.hpp"
 
 #include <pnmf/communicator.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
@@ -204,17 +205,18 @@ DenseMatrix<Real> transposed_times_of_all(const DataMatrix<Real>& X, const Dense
 }
 
 /// `parallel_for` of a body that goes over all cells. One after the other where ranks have parts of these,
-/// who must ask in the same order, and where cells are enough to keep all threads busy inside of a body: then
-/// only one of them needs room at a time.
+/// who must ask in the same order. Where cells are enough to keep all threads busy inside of a body, four at
+/// a time: few need room, and threads that wait at the end of a loop of one have work in another.
 template <class Real>
 void for_each_with_all(const DataMatrix<Real>& X, Index count, const std::function<void(Index)>& body) {
-    if (!X.is_part() && usual_blocks(X.cells()).count() < 4 * thread_count()) {
-        parallel_for(count, body);
+    if (X.is_part()) {
+        for (Index i = 0; i < count; ++i) {
+            body(i);
+        }
         return;
     }
-    for (Index i = 0; i < count; ++i) {
-        body(i);
-    }
+    const bool enough = usual_blocks(X.cells()).count() >= 4 * thread_count();
+    parallel_few(count, enough ? 4 : count, body);
 }
 
 } // namespace pnmf

@@ -173,6 +173,54 @@ TEST_P(Parallel, LoopsInLoopsVisitEveryItemOnce) {
     }
 }
 
+TEST_P(Parallel, FewItemsAtOnceVisitEveryItemOnceAndNoMoreAtATime) {
+    for (const Index at_once : {1, 2, 3, 50}) {
+        std::vector<std::atomic<int>> visits(20 * 30);
+        std::atomic<Index> at_work = 0;
+        std::atomic<Index> most = 0;
+        parallel_few(20, at_once, [&](Index i) {
+            const Index now = ++at_work;
+            for (Index seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
+            }
+            parallel_for(30, [&](Index j) { ++visits[30 * i + j]; });
+            --at_work;
+        });
+        for (const auto& count : visits) {
+            ASSERT_EQ(count, 1) << at_once;
+        }
+        EXPECT_LE(most, at_once);
+    }
+    parallel_few(0, 2, [](Index) { FAIL(); });
+}
+
+TEST_P(Parallel, TwoOfFewItemsAreAtWorkTogether) {
+    if (GetParam() < 2) {
+        GTEST_SKIP() << "one thread";
+    }
+    std::atomic<int> at_work = 0;
+    parallel_few(2, 2, [&](Index) {
+        ++at_work; // neither ends before both have begun
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (at_work < 2 && std::chrono::steady_clock::now() < until) {
+            std::this_thread::yield();
+        }
+        EXPECT_EQ(at_work, 2);
+    });
+}
+
+TEST_P(Parallel, AnExceptionEndsFewItems) {
+    std::atomic<int> done = 0;
+    EXPECT_THROW(parallel_few(100000, 2,
+                              [&](Index i) {
+                                  require(i != 3, "item {}", i);
+                                  ++done;
+                                  std::this_thread::yield();
+                              }),
+                 InputError);
+    EXPECT_GE(done, 3 - GetParam());
+    EXPECT_LT(done, 100000 - 1);
+}
+
 TEST_P(Parallel, AnExceptionInsideABodyOfABodyReachesTheCaller) {
     for (int round = 0; round < 50; ++round) {
         const auto inner = [](Index i) { require(i != 3, "item {}", i); };
