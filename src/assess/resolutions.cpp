@@ -2,6 +2,7 @@
 #include "assess/labels_on_owners.hpp"
 #include "assess/silhouette_table.hpp"
 #include "over_ranks.hpp"
+#include "parallel_region.hpp"
 
 #include <pnmf/assess/assess.hpp>
 #include <pnmf/assess/modularity.hpp>
@@ -29,22 +30,6 @@ namespace {
 constexpr Index starts_while_searching = 1;
 constexpr Index starts_at_the_end = 5;
 
-/// The scales to try: evenly spaced, the finest among them, without those where the embedding has collapsed
-/// (`has_collapsed`).
-std::vector<Index> scales_to_try(Index scales, const Embeddings& embedding,
-                                 const std::vector<Index>& compared, const ResolutionOptions& options) {
-    std::vector<Index> result;
-    double finest = 0.0;
-    for (const Index t : evenly_spaced(options.probed_scales, scales)) {
-        const double rank = effective_rank(embedding.some(embedding.here(t), compared));
-        finest = t == 0 ? rank : finest;
-        if (t == 0 || !has_collapsed(rank, finest)) {
-            result.push_back(t);
-        }
-    }
-    return result;
-}
-
 std::vector<Index> some_cells(Index cells, Index most, std::uint64_t seed) {
     return random_subset(cells, std::min(cells, most), Random(seed));
 }
@@ -63,17 +48,17 @@ class Search {
            const ResolutionOptions& options)
         : largest_(largest), embedding_(embedding), graph_(graph), options_(options),
           seen_(some_cells(graph.cells(), options.probed_cells, options.seed)),
-          compared_(some_cells(graph.cells(), options.compared_cells, options.seed)),
-          scales_(scales_to_try(scales, embedding, compared_, options)) {
+          compared_(some_cells(graph.cells(), options.compared_cells, options.seed)) {
+        take_scales(scales);
         const Index tried = largest - 1;
         labels_.resize(scales_.size() * static_cast<std::size_t>(tried));
         modularity_.resize(tried, std::ssize(scales_));
         silhouette_.resize(tried, std::ssize(scales_));
         const std::vector<KMeansResult> found = cluster_all();
-        for (Index s = 0; s < std::ssize(scales_); ++s) {
+        parallel_few(std::ssize(scales_), embedding_.divided() ? 1 : 2, [&](Index s) {
             label_scale(s, std::span(found).subspan(static_cast<std::size_t>(s * tried),
                                                     static_cast<std::size_t>(tried)));
-        }
+        });
         judge_all();
         gather_dealt(ranks_, std::span(modularity_.data(), labels_.size()));
         gather_dealt(ranks_, std::span(silhouette_.data(), labels_.size()));
@@ -115,23 +100,19 @@ class Search {
     /// The clusters of each k of `counts`, ascending; `stability` is that of every k.
     std::vector<Resolution> resolutions(const std::vector<Index>& counts, const Vector& stability) {
         std::vector<Resolution> result(counts.size());
-        for (Index r = 0; r < std::ssize(counts); ++r) {
+        const Index at_once = ranks_.size() == 1 ? std::ssize(counts) : 1; // ranks ask in the same order
+        parallel_few(std::ssize(counts), at_once, [&](Index r) {
             Resolution& found = result[r];
             found.clusters = counts[r];
             found.scale = scales_[best_scale(found.clusters)];
             found.stability = stability[found.clusters - 2];
             found.agreement = agreement(found.clusters);
-        }
-        std::vector<Matrix> seen(counts.size());
-        for (Index r = 0; r < std::ssize(counts); ++r) {
-            Matrix H = embedding_.some(embedding_.here(result[r].scale), seen_);
-            if (is_mine(ranks_, r)) {
-                seen[r] = std::move(H);
-            }
-        }
+        });
         std::vector<KMeansResult> found(counts.size());
         const std::vector<Index> mine = mine_among(ranks_, std::ssize(counts));
-        longest_first(mine, [&](Index i) { found[i] = cluster(seen[i], counts[i], starts_at_the_end); });
+        longest_first(mine, [&](Index i) {
+            found[i] = cluster(seen_at_[best_scale(counts[i])], counts[i], starts_at_the_end);
+        });
         for (Index r = 0; r < std::ssize(counts); ++r) {
             const auto labels =
                 labels_of_all(embedding_.here(result[r].scale), {counts[r]}, r, {&found[r], 1});
@@ -201,14 +182,25 @@ class Search {
         return sees_all() ? labels : LabelsOnOwners(embedding_, clusters, first).of(here, std::move(centres));
     }
 
+    /// The scales to try: evenly spaced, the finest among them, without those where the embedding has
+    /// collapsed (`has_collapsed`). What is compared and seen of each.
+    void take_scales(Index scales) {
+        double finest = 0.0;
+        for (const Index t : evenly_spaced(options_.probed_scales, scales)) {
+            const Matrix here = embedding_.here(t);
+            Matrix part = embedding_.some(here, compared_);
+            const double rank = effective_rank(part);
+            finest = t == 0 ? rank : finest;
+            if (t == 0 || !has_collapsed(rank, finest)) {
+                scales_.push_back(t);
+                parts_.push_back(std::move(part));
+                seen_at_.push_back(embedding_.some(here, seen_));
+            }
+        }
+    }
+
     /// Of the cells that k-means sees, every k at every probed scale: those that this rank has to find.
     std::vector<KMeansResult> cluster_all() {
-        std::vector<Matrix> seen;
-        for (const Index t : scales_) {
-            const Matrix here = embedding_.here(t);
-            seen.push_back(embedding_.some(here, seen_));
-            parts_.push_back(embedding_.some(here, compared_));
-        }
         finest_ = std::make_unique<SilhouetteTable>(unit_cells(parts_.front()));
         std::vector<Index> items;
         for (Index k = 2; k <= largest_; ++k) {
@@ -221,7 +213,7 @@ class Search {
         std::vector<KMeansResult> found(labels_.size());
         longest_first(items, [&](Index i) {
             const Index tried = largest_ - 1;
-            found[i] = cluster(seen[i / tried], i % tried + 2, starts_while_searching);
+            found[i] = cluster(seen_at_[i / tried], i % tried + 2, starts_while_searching);
         });
         return found;
     }
@@ -253,7 +245,8 @@ class Search {
     std::vector<Index> seen_;     ///< cells that k-means sees
     std::vector<Index> compared_; ///< cells that silhouettes and resampling see
     std::vector<Index> scales_;
-    std::vector<Matrix> parts_; ///< the compared cells at each probed scale
+    std::vector<Matrix> parts_;   ///< the compared cells at each probed scale
+    std::vector<Matrix> seen_at_; ///< those that k-means sees
     std::unique_ptr<SilhouetteTable> finest_;
     /// Of each item; here, or on another rank. There are hundreds of them, so that labels are kept short.
     std::vector<std::vector<std::uint16_t>> labels_;
