@@ -13,6 +13,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <span>
 
 namespace pnmf {
 namespace {
@@ -22,9 +23,13 @@ constexpr Index block_of_cells = 1024;
 /// The nearest centre of a cell, the first among equals: argmin_c ½‖c‖² − c·x.
 class NearestCentre {
   public:
-    explicit NearestCentre(const Matrix& centres)
-        : side_by_side_(Matrix::Zero((centres.cols() + lanes - 1) / lanes * lanes, centres.rows())),
-          half_squares_(Vector::Zero(side_by_side_.rows())), count_(centres.cols()) {
+    NearestCentre() = default;
+    explicit NearestCentre(const Matrix& centres) { set(centres); }
+
+    void set(const Matrix& centres) {
+        count_ = centres.cols();
+        side_by_side_.setZero((count_ + lanes - 1) / lanes * lanes, centres.rows());
+        half_squares_.setZero(side_by_side_.rows());
         side_by_side_.topRows(count_) = centres.transpose();
         half_squares_.head(count_) = 0.5 * centres.colwise().squaredNorm().transpose();
     }
@@ -42,7 +47,7 @@ class NearestCentre {
     static constexpr Index lanes = 8;
     Matrix side_by_side_; ///< a centre is a row
     Vector half_squares_;
-    Index count_;
+    Index count_ = 0;
 };
 
 void assign(const Matrix& X, const Matrix& centres, std::vector<Index>& labels) {
@@ -51,14 +56,14 @@ void assign(const Matrix& X, const Matrix& centres, std::vector<Index>& labels) 
                     [&](Index begin, Index end) { nearest.of(X, begin, end, labels.data() + begin); });
 }
 
-/// What the clusters of some cells hold.
+/// What the clusters of some cells hold, in the room of an `Assignment`.
 struct ClusterSums {
-    Matrix sums; ///< of the cells of each cluster
-    std::vector<Index> counts;
+    std::span<double> sums; ///< of the cells of each cluster, one after the other
+    std::span<Index> counts;
     Index moved = 0; ///< cells with another cluster than before
 
     ClusterSums& operator+=(const ClusterSums& other) {
-        sums += other.sums;
+        std::transform(sums.begin(), sums.end(), other.sums.begin(), sums.begin(), std::plus<>());
         std::transform(counts.begin(), counts.end(), other.counts.begin(), counts.begin(), std::plus<>());
         moved += other.moved;
         return *this;
@@ -66,29 +71,55 @@ struct ClusterSums {
 };
 
 /// As `assign`, with the sums of the clusters: a block of cells is still in the cache when these are made.
-ClusterSums assign_and_sum(const Matrix& X, const Matrix& centres, std::vector<Index>& labels) {
-    const NearestCentre nearest(centres);
-    return sum_of_blocks<ClusterSums>(X.cols(), [&](Index begin, Index end) {
+/// Has room for the sums of every block, which serves from iteration to iteration.
+class Assignment {
+  public:
+    Assignment(const Matrix& X, Index clusters)
+        : X_(X), blocks_(usual_blocks(X.cols())), clusters_(clusters),
+          sums_(static_cast<std::size_t>(X.rows() * clusters * blocks_.count())),
+          counts_(static_cast<std::size_t>(clusters * blocks_.count())) {}
+
+    ClusterSums operator()(const Matrix& centres, std::vector<Index>& labels) {
+        nearest_.set(centres);
+        return sum_of_node<ClusterSums>({0, blocks_.count()}, pieces_for_threads(1),
+                                        [&](Index b) { return of_block(b, labels); });
+    }
+
+  private:
+    ClusterSums of_block(Index b, std::vector<Index>& labels) {
+        const Index begin = blocks_.begin(b);
+        const Index end = blocks_.end(b);
         thread_local std::vector<Index> found;
         found.resize(static_cast<std::size_t>(end - begin));
-        nearest.of(X, begin, end, found.data());
-        ClusterSums part{.sums = Matrix::Zero(X.rows(), centres.cols()),
-                         .counts = std::vector<Index>(static_cast<std::size_t>(centres.cols()), 0)};
+        nearest_.of(X_, begin, end, found.data());
+        const Index rows = X_.rows();
+        ClusterSums part{.sums = std::span(sums_).subspan(b * rows * clusters_, rows * clusters_),
+                         .counts = std::span(counts_).subspan(b * clusters_, clusters_)};
+        Eigen::Map<Matrix> sums(part.sums.data(), rows, clusters_);
+        sums.setZero();
+        std::fill(part.counts.begin(), part.counts.end(), 0);
         for (Index j = begin; j < end; ++j) {
             const Index cluster = found[j - begin];
-            part.sums.col(cluster) += X.col(j);
+            sums.col(cluster) += X_.col(j);
             ++part.counts[cluster];
             part.moved += labels[j] == cluster ? 0 : 1;
             labels[j] = cluster;
         }
         return part;
-    });
-}
+    }
+
+    const Matrix& X_;
+    CellBlocks blocks_;
+    Index clusters_;
+    NearestCentre nearest_;
+    std::vector<double> sums_; ///< coordinates × clusters for each block
+    std::vector<Index> counts_;
+};
 
 /// Gives each cluster without cells the cell farthest from its own centre, one that leaves others behind.
 /// `sums` and `counts` are those of the clusters; labels follow at the next assignment.
 void fill_empty_clusters(const Matrix& X, const Matrix& centres, const std::vector<Index>& labels,
-                         Matrix& sums, std::vector<Index>& counts) {
+                         Eigen::Map<Matrix>& sums, std::span<Index> counts) {
     if (std::find(counts.begin(), counts.end(), 0) == counts.end()) {
         return;
     }
@@ -127,6 +158,19 @@ double inertia(const Matrix& X, const Matrix& centres, const std::vector<Index>&
         }
         return sum;
     });
+}
+
+/// `means_of_clusters` in the place of the sums.
+void make_means(const Matrix& X, const Matrix& centres, const std::vector<Index>& labels,
+                Eigen::Map<Matrix>& sums, std::span<Index> counts) {
+    fill_empty_clusters(X, centres, labels, sums, counts);
+    for (Index c = 0; c < centres.cols(); ++c) {
+        if (counts[c] > 0) {
+            sums.col(c) /= static_cast<double>(counts[c]);
+        } else {
+            sums.col(c) = centres.col(c);
+        }
+    }
 }
 
 /// Moves the cells to lie about their mean, where products cancel less; returns the mean.
@@ -211,13 +255,14 @@ KMeansResult lloyd(const Matrix& X, Matrix centres, const KMeansLimits& limits) 
     KMeansResult result;
     result.labels.assign(static_cast<std::size_t>(X.cols()), -1);
     bool labels_stayed = false;
+    Assignment assign_and_sum(X, centres.cols());
     while (!result.converged && result.iterations < limits.max_iterations) {
-        ClusterSums found = assign_and_sum(X, centres, result.labels);
+        const ClusterSums found = assign_and_sum(centres, result.labels);
         labels_stayed = found.moved == 0;
-        Matrix means =
-            means_of_clusters(X, centres, result.labels, std::move(found.sums), std::move(found.counts));
+        Eigen::Map<Matrix> means(found.sums.data(), centres.rows(), centres.cols());
+        make_means(X, centres, result.labels, means, found.counts);
         const double move = (means - centres).squaredNorm();
-        centres = std::move(means);
+        centres = means;
         ++result.iterations;
         result.converged = labels_stayed || move <= limits.least_move;
     }
@@ -263,14 +308,8 @@ void check_kmeans(const Matrix& X, const KMeansOptions& options) {
 
 Matrix means_of_clusters(const Matrix& X, const Matrix& centres, const std::vector<Index>& labels,
                          Matrix sums, std::vector<Index> counts) {
-    fill_empty_clusters(X, centres, labels, sums, counts);
-    for (Index c = 0; c < centres.cols(); ++c) {
-        if (counts[c] > 0) {
-            sums.col(c) /= static_cast<double>(counts[c]);
-        } else {
-            sums.col(c) = centres.col(c);
-        }
-    }
+    Eigen::Map<Matrix> means(sums.data(), sums.rows(), sums.cols());
+    make_means(X, centres, labels, means, counts);
     return sums;
 }
 
