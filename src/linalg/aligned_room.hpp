@@ -27,16 +27,40 @@ class AlignedRoom {
     std::unique_ptr<Real, Release> numbers_;
 };
 
+/// The same, for a thread that keeps it from call to call (`thread_local`): threads that ask for memory all
+/// the time wait for each other. What it held is lost when it grows.
+template <class Real>
+class KeptAlignedRoom {
+  public:
+    Real* at_least(Index count) {
+        if (count > count_) {
+            room_ = AlignedRoom<Real>(count);
+            count_ = count;
+        }
+        return room_.data();
+    }
+
+  private:
+    AlignedRoom<Real> room_{0};
+    Index count_ = 0;
+};
+
 /// Columns of M, each from the begin of a line on, for `gather_runs`: of a column that does not fit lines,
 /// fewer of them are touched.
 template <class Real>
 class LinedColumns {
   public:
-    /// d × count, to be filled in.
-    LinedColumns(Index d, Index count) : stride_(lined(d)), room_(stride_ * count) {}
+    LinedColumns() = default;
+    LinedColumns(Index d, Index count) { resize(d, count); }
 
-    Real* column(Index j) const { return room_.data() + j * stride_; }
-    const Real* data() const { return room_.data(); }
+    /// d × count, to be filled in.
+    void resize(Index d, Index count) {
+        stride_ = lined(d);
+        numbers_ = room_.at_least(stride_ * count);
+    }
+
+    Real* column(Index j) const { return numbers_ + j * stride_; }
+    const Real* data() const { return numbers_; }
     Index stride() const { return stride_; }
 
   private:
@@ -46,8 +70,9 @@ class LinedColumns {
         return 4 * whole <= 5 * d ? whole : d; // not where much of the room would be left empty
     }
 
-    Index stride_;
-    AlignedRoom<Real> room_;
+    Index stride_ = 0;
+    Real* numbers_ = nullptr;
+    KeptAlignedRoom<Real> room_;
 };
 
 } // namespace pnmf

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -36,6 +37,52 @@ DenseMatrix<Real> sum_of_sparse_cells(const SparseView<Real>& X, const BlockSlab
     });
 }
 
+/// Room for parts of a sum (`BlockSum`) that a thread keeps from call to call: what was added to another part
+/// is free for the next one. There are never more at a time than the tree of blocks has levels.
+template <class Real>
+class KeptParts {
+  public:
+    struct Part {
+        std::span<Real> numbers;
+        std::vector<Real*>* spare = nullptr;
+
+        Part& operator+=(const Part& other) {
+            std::transform(numbers.begin(), numbers.end(), other.numbers.begin(), numbers.begin(),
+                           std::plus<>());
+            spare->push_back(other.numbers.data());
+            return *this;
+        }
+    };
+
+    /// Numbers of each part; those that were taken before are taken back.
+    void resize(Index count) {
+        if (count > room_of_part_) {
+            rooms_.clear();
+            room_of_part_ = count;
+        }
+        count_ = count;
+        spare_.clear();
+        for (std::vector<Real>& room : rooms_) {
+            spare_.push_back(room.data());
+        }
+    }
+
+    Part take() {
+        if (spare_.empty()) {
+            spare_.push_back(rooms_.emplace_back(static_cast<std::size_t>(room_of_part_)).data());
+        }
+        Real* const numbers = spare_.back();
+        spare_.pop_back();
+        return {{numbers, static_cast<std::size_t>(count_)}, &spare_};
+    }
+
+  private:
+    std::vector<std::vector<Real>> rooms_;
+    std::vector<Real*> spare_;
+    Index room_of_part_ = 0;
+    Index count_ = 0;
+};
+
 /// Features whose sums one thread makes at a time.
 inline constexpr Index features_of_item = 256;
 
@@ -51,26 +98,30 @@ DenseMatrix<Real> sum_of_features(const SparseView<Real>& rows, const DenseMatri
             std::lower_bound(cells + rows.start[i], cells + rows.start[i + 1], slab.begin(node.first)) -
             cells;
     }
-    const LinedColumns<Real> columns(H.rows(), std::min(slab.blocks.size, H.cols()));
-    BlockSum<DenseMatrix<Real>> sum;
+    thread_local LinedColumns<Real> columns;
+    columns.resize(H.rows(), std::min(slab.blocks.size, H.cols()));
+    thread_local KeptParts<Real> parts;
+    parts.resize(H.rows() * (end - begin));
+    BlockSum<typename KeptParts<Real>::Part> sum;
     for (Index b = node.first; b < node.past; ++b) {
         const Index count = slab.end(b) - slab.begin(b);
         for (Index j = 0; j < count; ++j) {
             Eigen::Map<DenseVector<Real>>(columns.column(j), H.rows()) = H.col(slab.begin(b) + j);
         }
-        DenseMatrix<Real> part = DenseMatrix<Real>::Zero(H.rows(), end - begin);
+        const typename KeptParts<Real>::Part part = parts.take();
+        std::fill(part.numbers.begin(), part.numbers.end(), Real{0});
         for (Index i = begin; i < end; ++i) {
             const auto first = next[i - begin];
             const auto last = std::lower_bound(cells + first, cells + rows.start[i + 1], slab.end(b)) - cells;
             runs[i - begin] = {cells + first, rows.value.data() + first, last - first,
-                               part.col(i - begin).data()};
+                               part.numbers.data() + (i - begin) * H.rows()};
             next[i - begin] = last;
         }
         gather_runs<Real>(columns.data(), H.rows(), columns.stride(), count,
                           std::span(runs.data(), static_cast<std::size_t>(end - begin)), slab.begin(b));
-        sum.add(b, std::move(part));
+        sum.add(b, part);
     }
-    return sum.finish();
+    return Eigen::Map<const DenseMatrix<Real>>(sum.finish().numbers.data(), H.rows(), end - begin);
 }
 
 /// X·Hᵀ over the blocks of a node, p × d. X and H have the cells of the slab. Cost 2d for each entry.

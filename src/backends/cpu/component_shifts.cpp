@@ -29,7 +29,7 @@ void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftFor
     parallel_for(scales, [&](Index t) {
         const Index cells = is_frozen(frozen, t) ? 0 : H[t].cols();
         parallel_blocks(cells, cells_at_once, [&](Index begin, Index end) {
-            const AlignedRoom<Real> moves(component_room(rank));
+            thread_local KeptAlignedRoom<Real> moves;
             kernels().of<Real>().move_with_components({.cells = end - begin,
                                                        .rank = rank,
                                                        .component = forest[t].component.data() + begin,
@@ -38,7 +38,7 @@ void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftFor
                                                        .degree = products[t].degree.data() + begin,
                                                        .H = H[t].data() + begin * rank,
                                                        .HA = products[t].HA.data() + begin * rank},
-                                                      moves.data());
+                                                      moves.at_least(component_room(rank)));
         });
     });
 }

@@ -43,9 +43,10 @@ class ChainPass {
     /// Cells [begin, end).
     void operator()(Index begin, Index end) const {
         constexpr Index lanes = chain_lanes<Real>;
-        const AlignedRoom<Real> room(chain_room<Real>(arguments_.scales, arguments_.rank));
+        thread_local KeptAlignedRoom<Real> kept;
+        Real* const room = kept.at_least(chain_room<Real>(arguments_.scales, arguments_.rank));
         for (Index first = begin; first < end; first += lanes) {
-            kernels().of<Real>().chain(arguments_, first, std::min(end, first + lanes), room.data());
+            kernels().of<Real>().chain(arguments_, first, std::min(end, first + lanes), room);
         }
     }
 
