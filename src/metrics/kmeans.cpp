@@ -11,9 +11,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <deque>
 #include <functional>
+#include <mutex>
 #include <numeric>
-#include <span>
 
 namespace pnmf {
 namespace {
@@ -56,52 +57,95 @@ void assign(const Matrix& X, const Matrix& centres, std::vector<Index>& labels) 
                     [&](Index begin, Index end) { nearest.of(X, begin, end, labels.data() + begin); });
 }
 
-/// What the clusters of some cells hold, in the room of an `Assignment`.
-struct ClusterSums {
-    std::span<double> sums; ///< of the cells of each cluster, one after the other
-    std::span<Index> counts;
-    Index moved = 0; ///< cells with another cluster than before
+/// What the clusters of some cells hold.
+struct ClusterContents {
+    Matrix sums; ///< of the cells of each cluster
+    std::vector<Index> counts;
+};
 
-    ClusterSums& operator+=(const ClusterSums& other) {
-        std::transform(sums.begin(), sums.end(), other.sums.begin(), sums.begin(), std::plus<>());
-        std::transform(counts.begin(), counts.end(), other.counts.begin(), counts.begin(), std::plus<>());
+/// Room for the contents of clusters, which serves again once it is given back. Threads share it: what one
+/// has summed another adds to its own.
+class ContentsRoom {
+  public:
+    ContentsRoom(Index coordinates, Index clusters) : coordinates_(coordinates), clusters_(clusters) {}
+
+    /// Clusters without cells.
+    ClusterContents* take() {
+        ClusterContents* const contents = any();
+        contents->sums.setZero(coordinates_, clusters_);
+        contents->counts.assign(static_cast<std::size_t>(clusters_), 0);
+        return contents;
+    }
+
+    void give_back(ClusterContents* contents) {
+        const std::lock_guard lock(mutex_);
+        spare_.push_back(contents);
+    }
+
+  private:
+    ClusterContents* any() {
+        const std::lock_guard lock(mutex_);
+        if (spare_.empty()) {
+            return &all_.emplace_back();
+        }
+        ClusterContents* const contents = spare_.back();
+        spare_.pop_back();
+        return contents;
+    }
+
+    Index coordinates_;
+    Index clusters_;
+    std::mutex mutex_;
+    std::deque<ClusterContents> all_;
+    std::vector<ClusterContents*> spare_;
+};
+
+/// A part of an assignment, as `BlockSum` adds them. What was added to another goes back to the room.
+struct AssignedPart {
+    ClusterContents* contents = nullptr;
+    Index moved = 0; ///< cells with another cluster than before
+    ContentsRoom* room = nullptr;
+
+    AssignedPart& operator+=(const AssignedPart& other) {
+        contents->sums += other.contents->sums;
+        std::transform(contents->counts.begin(), contents->counts.end(), other.contents->counts.begin(),
+                       contents->counts.begin(), std::plus<>());
         moved += other.moved;
+        room->give_back(other.contents);
         return *this;
     }
 };
 
 /// As `assign`, with the sums of the clusters: a block of cells is still in the cache when these are made.
-/// Has room for the sums of every block, which serves from iteration to iteration.
+/// Its room serves from iteration to iteration: threads that ask for room all the time wait for each other.
 class Assignment {
   public:
     Assignment(const Matrix& X, Index clusters)
-        : X_(X), blocks_(usual_blocks(X.cols())), clusters_(clusters),
-          sums_(static_cast<std::size_t>(X.rows() * clusters * blocks_.count())),
-          counts_(static_cast<std::size_t>(clusters * blocks_.count())) {}
+        : X_(X), blocks_(usual_blocks(X.cols())), room_(X.rows(), clusters) {}
 
-    ClusterSums operator()(const Matrix& centres, std::vector<Index>& labels) {
+    /// Returns how many cells have another cluster than before; `use` gets the contents of the clusters.
+    template <class Use>
+    Index operator()(const Matrix& centres, std::vector<Index>& labels, const Use& use) {
         nearest_.set(centres);
-        return sum_of_node<ClusterSums>({0, blocks_.count()}, pieces_for_threads(1),
-                                        [&](Index b) { return of_block(b, labels); });
+        const auto found = sum_of_node<AssignedPart>({0, blocks_.count()}, pieces_for_threads(1),
+                                                     [&](Index b) { return of_block(b, labels); });
+        use(*found.contents);
+        room_.give_back(found.contents);
+        return found.moved;
     }
 
   private:
-    ClusterSums of_block(Index b, std::vector<Index>& labels) {
+    AssignedPart of_block(Index b, std::vector<Index>& labels) {
         const Index begin = blocks_.begin(b);
         const Index end = blocks_.end(b);
         thread_local std::vector<Index> found;
         found.resize(static_cast<std::size_t>(end - begin));
         nearest_.of(X_, begin, end, found.data());
-        const Index rows = X_.rows();
-        ClusterSums part{.sums = std::span(sums_).subspan(b * rows * clusters_, rows * clusters_),
-                         .counts = std::span(counts_).subspan(b * clusters_, clusters_)};
-        Eigen::Map<Matrix> sums(part.sums.data(), rows, clusters_);
-        sums.setZero();
-        std::fill(part.counts.begin(), part.counts.end(), 0);
+        AssignedPart part{.contents = room_.take(), .room = &room_};
         for (Index j = begin; j < end; ++j) {
             const Index cluster = found[j - begin];
-            sums.col(cluster) += X_.col(j);
-            ++part.counts[cluster];
+            part.contents->sums.col(cluster) += X_.col(j);
+            ++part.contents->counts[cluster];
             part.moved += labels[j] == cluster ? 0 : 1;
             labels[j] = cluster;
         }
@@ -110,16 +154,14 @@ class Assignment {
 
     const Matrix& X_;
     CellBlocks blocks_;
-    Index clusters_;
     NearestCentre nearest_;
-    std::vector<double> sums_; ///< coordinates × clusters for each block
-    std::vector<Index> counts_;
+    ContentsRoom room_;
 };
 
 /// Gives each cluster without cells the cell farthest from its own centre, one that leaves others behind.
 /// `sums` and `counts` are those of the clusters; labels follow at the next assignment.
 void fill_empty_clusters(const Matrix& X, const Matrix& centres, const std::vector<Index>& labels,
-                         Eigen::Map<Matrix>& sums, std::span<Index> counts) {
+                         Matrix& sums, std::vector<Index>& counts) {
     if (std::find(counts.begin(), counts.end(), 0) == counts.end()) {
         return;
     }
@@ -161,8 +203,8 @@ double inertia(const Matrix& X, const Matrix& centres, const std::vector<Index>&
 }
 
 /// `means_of_clusters` in the place of the sums.
-void make_means(const Matrix& X, const Matrix& centres, const std::vector<Index>& labels,
-                Eigen::Map<Matrix>& sums, std::span<Index> counts) {
+void make_means(const Matrix& X, const Matrix& centres, const std::vector<Index>& labels, Matrix& sums,
+                std::vector<Index>& counts) {
     fill_empty_clusters(X, centres, labels, sums, counts);
     for (Index c = 0; c < centres.cols(); ++c) {
         if (counts[c] > 0) {
@@ -257,12 +299,13 @@ KMeansResult lloyd(const Matrix& X, Matrix centres, const KMeansLimits& limits) 
     bool labels_stayed = false;
     Assignment assign_and_sum(X, centres.cols());
     while (!result.converged && result.iterations < limits.max_iterations) {
-        const ClusterSums found = assign_and_sum(centres, result.labels);
-        labels_stayed = found.moved == 0;
-        Eigen::Map<Matrix> means(found.sums.data(), centres.rows(), centres.cols());
-        make_means(X, centres, result.labels, means, found.counts);
-        const double move = (means - centres).squaredNorm();
-        centres = means;
+        double move = 0.0;
+        const Index moved = assign_and_sum(centres, result.labels, [&](ClusterContents& contents) {
+            make_means(X, centres, result.labels, contents.sums, contents.counts);
+            move = (contents.sums - centres).squaredNorm();
+            centres = contents.sums;
+        });
+        labels_stayed = moved == 0;
         ++result.iterations;
         result.converged = labels_stayed || move <= limits.least_move;
     }
@@ -308,8 +351,7 @@ void check_kmeans(const Matrix& X, const KMeansOptions& options) {
 
 Matrix means_of_clusters(const Matrix& X, const Matrix& centres, const std::vector<Index>& labels,
                          Matrix sums, std::vector<Index> counts) {
-    Eigen::Map<Matrix> means(sums.data(), sums.rows(), sums.cols());
-    make_means(X, centres, labels, means, counts);
+    make_means(X, centres, labels, sums, counts);
     return sums;
 }
 
