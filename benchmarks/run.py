@@ -2,7 +2,7 @@
 """The benchmarks as one table, half an hour: run.py BUILD DATA  (`make bench`)
 
 Says first which architecture and instruction set this is; the last column is the ratio in the table that is committed
-for that architecture, benchmarks/results/bench.md (ARM64) or bench_x86_64.md.
+for that architecture, in benchmarks/results/bench.md (ARM64 first, then x86-64).
 Each row comes from a script or program that compares answers before it prints a time, and stands on its own with more
 detail; longer ones and their results are in benchmarks/results. A ratio above 1 says that pnmf is ahead. What needs
 data, packages or the oracle that are not there is left out, with a line that says so.
@@ -15,7 +15,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 CONTESTANTS = HERE / "contestants"
-COMMITTED = {"aarch64": "bench.md", "x86_64": "bench_x86_64.md"}
+COMMITTED = {"aarch64": 0, "x86_64": 1}  # which table of the page
 
 
 def tables(command):
@@ -93,12 +93,11 @@ def machine(build):
     return {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in said.splitlines()[1:])}
 
 
-def committed_ratios(architecture, folder=HERE / "results"):
+def committed_ratios(architecture, page=HERE / "results" / "bench.md"):
     """{(work, against): ratio} of the committed table of an architecture; empty where there is none."""
-    page = folder / COMMITTED.get(architecture, "")
-    if not page.is_file():
+    if architecture not in COMMITTED:
         return {}
-    return {(row["work"], row["against"]): row["ratio"] for row in tables_in(page.read_text())[0]}
+    return {(row["work"], row["against"]): row["ratio"] for row in tables_in(page.read_text())[COMMITTED[architecture]]}
 
 
 def main():
@@ -106,7 +105,7 @@ def main():
     here = machine(build)
     committed = committed_ratios(platform.machine())
     print(f"{platform.machine()}; instruction set: {here.get('instruction set', 'unknown')}; matrix products: {here.get('matrix products', 'unknown')}")
-    print(f"committed: {COMMITTED[platform.machine()] if committed else 'no table of this architecture'}\n")
+    print(f"committed: {'results/bench.md' if committed else 'no table of this architecture'}\n")
     print("| work | against | pnmf | other | ratio | committed |\n| --- | --- | --- | --- | --- | --- |", flush=True)
     left = []
     for part in [persistence, reading, sweeps, nmf, protocol, answers]:
