@@ -17,7 +17,7 @@ Index list_length(Index n) {
 }
 
 /// Share of the n² entries up to which lists and gathered products beat a table and dense ones
-/// (measured: docs/decisions/0040-graphs-of-one-scale.md).
+/// (measured: docs/decisions/0114-filled-data.md).
 constexpr double largest_list_share = 0.25;
 
 /// Cells closer than ε to each cell: a prefix of its list, or its whole column where the list is too short.

@@ -11,12 +11,12 @@
 /// The one door to code of our own that reads HDF5's bytes. HDF5 itself reads everything but three things:
 ///
 /// - Large arrays that are stored plainly: HDF5 reads and decompresses on one thread, we on all. Dense gzip
-///   from 349 to 188 ms, CSR gzip from 82 to 48 (docs/decisions/0022-numbers-converted-in-blocks.md; against
-///   AnnData: benchmarks/results/reading.md).
+///   from 349 to 188 ms, CSR gzip from 82 to 48 (docs/decisions/0010-text-readers.md; against
+///   AnnData: benchmarks/results/bench.md).
 /// - Texts of variable length: HDF5 1.10 crashed on 19 of 1,500 damaged files, our own reader on none of
-///   2,400 (docs/decisions/0020-hdf5-variable-text.md).
+///   2,400 (docs/decisions/0140-hdf5-in-a-child.md).
 /// - Types, looked at before HDF5 decodes them: 43 crashes of 711 damaged files, none since
-///   (docs/decisions/0081-damaged-enumerations.md).
+///   (the same page).
 ///
 /// What may be read past HDF5 is decided in hdf5_guard.cpp and nowhere else.
 namespace pnmf::hdf5 {

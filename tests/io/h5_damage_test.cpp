@@ -92,7 +92,7 @@ TEST_F(Damage, AFileWithWrongBytesIsReadOrRejected) {
 }
 
 TEST_F(Damage, AnyWrongByteInTheDescriptionOfTruthValuesIsReadOrRejected) {
-    // HDF5 1.10 copies as many bytes as the description says: docs/decisions/0081.
+    // HDF5 1.10 copies as many bytes as the description says: docs/decisions/0140.
     const TemporaryFolder folder;
     const std::string whole = bytes_of(h5_file("dense.h5ad"));
     int found = 0;

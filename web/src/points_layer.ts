@@ -2,7 +2,7 @@
  * Cells as round points: a layer of deck.gl that draws each as one vertex.
  *
  * deck.gl's own scatter plot draws an instance of a square for each point. Drawn in software, 50,000 cells took half a
- * second a frame that way, and a twentieth of a second as a list of points (benchmarks/results/report.md).
+ * second a frame that way, and a twentieth of a second as a list of points (benchmarks/results/bench.md).
  */
 import { Layer, type LayerProps, type UpdateParameters } from '@deck.gl/core';
 import type { Buffer } from '@luma.gl/core';

@@ -8,7 +8,7 @@
 namespace pnmf {
 
 /// What can be said about a scale without labels, each a number for each scale, larger is better.
-/// The silhouette is in silhouette.hpp. None of them is a recommendation by itself: see docs/decisions/0051.
+/// The silhouette is in silhouette.hpp. None of them is a recommendation by itself: see docs/decisions/0086.
 
 /// How long the components at a scale last: ε lies in an interval (d, d′] between consecutive different
 /// deaths (or 0 and the first) in which the graph's components do not change; its length over the largest
