@@ -101,19 +101,20 @@ def write_page(lab, seconds):
 
 
 def write_docs(lab, path):
-    """docs/reproduction.md: the same table, to be read without running anything."""
+    """docs/reproduction.md: claims with something in the paper to compare with, to be read without running anything."""
     def cell(text):
         return text.replace("|", "\\|").replace("\n", " ")
 
     lines = ["# The paper's experiments, reproduced", "",
              "`make reproduce` runs all of them and writes `experiments/out/index.html` with the figures; "
              "`make reproduce QUICK=1` takes a few minutes. This page is written by the same command "
-             "(`experiments/run.py --write-docs`). What each experiment does, the sentences it measures and the "
-             "numbers it expects stand in `experiments/<name>/README.md`; how to get the paper's full data in "
+             "(`experiments/run.py --write-docs`); it has the claims for which the paper says something. What else was "
+             "measured, and the command of each number, are on the page with the figures. What each experiment does is in "
+             "`experiments/<name>/README.md`; how to get the paper's full data in "
              "[experiments/README.md](../experiments/README.md).", "",
-             "*Verdicts*: **as in the paper**; **differs**, with the reason where it is known; *measured*: the paper "
-             "gives no number; *vacuous*: true for a trivial reason, or its assumption does not hold; *not run*: data are not "
-             "there or were left out. DATA is the folder of the data sets, DIR any folder.", ""]
+             "*Verdicts*: **as in the paper**; **differs**, with the reason where it is known; *measured*: the data are not "
+             "the paper's, or it gives no number; *vacuous*: true for a trivial reason, or its assumption does not hold; "
+             "*not run*: data are not there or were left out.", ""]
     if lab.note:
         lines += [lab.note, ""]
     lines += ["| experiment | as in the paper | differs | measured | vacuous | not run |", "| --- | --- | --- | --- | --- | --- |"]
@@ -126,16 +127,12 @@ def write_docs(lab, path):
     for name, claims in by_name.items():
         if not claims:
             continue
-        commands = list(dict.fromkeys(c.command for c in claims if c.command))
         lines += ["", f"## {name.replace('_', ' ').capitalize()}", "",
-                  "| claim | paper | ours | verdict | note | command |", "| --- | --- | --- | --- | --- | --- |"]
+                  "| claim | paper | ours | verdict | note |", "| --- | --- | --- | --- | --- |"]
         for c in claims:
             verdict = f"**{c.verdict}**" if c.verdict in (laboratory.REPRODUCED, laboratory.DIFFERS) else c.verdict
-            number = str(commands.index(c.command) + 1) if c.command else ""
-            lines.append("| " + " | ".join([cell(c.what), cell(c.paper), cell(c.ours), verdict, cell(c.note),
-                                            number]) + " |")
-        lines.append("")
-        lines += [f"{k}. `{command}`" for k, command in enumerate(commands, 1)]
+            if c.paper or c.verdict == laboratory.NOT_RUN:
+                lines.append("| " + " | ".join([cell(c.what), cell(c.paper), cell(c.ours), verdict, cell(c.note)]) + " |")
     lines.append("")
     path.write_text("\n".join(lines))
 
