@@ -1,5 +1,6 @@
 #include "help.hpp"
 #include "hints.hpp"
+#include "keep_inputs.hpp"
 #include "last_resort.hpp"
 #include "ranks.hpp"
 #include "say.hpp"
@@ -101,6 +102,7 @@ void run_verb(int argc, char** argv) {
         pnmf::cli::say("{}", wrong.str());
         if (code != 0) {
             throw pnmf::cli::Exit{2};
+    app.parse_complete_callback([&app] { pnmf::cli::keep_inputs(app); }); // before the verb's own
         }
     }
 }

@@ -59,6 +59,10 @@ def write_report(source: Any, path: str | os.PathLike[str], *, data: Any = None,
     ...     pnmf.write_report(adata, os.path.join(folder, "report.html"))
     """
     result = as_result(source, key=key)
+    if isinstance(source, (str, os.PathLike)) and os.path.exists(path):
+        held = os.path.join(source, "result.h5ad") if os.path.isdir(source) else source
+        if os.path.exists(held) and os.path.samefile(held, path):
+            raise ValueError(f"{os.fspath(path)} is the fit itself: write the page to another file")
     if data is None and hasattr(source, "obsm") and hasattr(source, "uns"):
         data = source
     try:
