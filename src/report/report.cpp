@@ -109,6 +109,9 @@ void add_topology(Payload& payload, const StoredResult& result) {
     if (cells > 1 && !tree.empty()) {
         const std::vector<std::int32_t> leaves = leaves_of(result);
         const auto node = [&](double id) {
+            require(id >= 0.0 && id < static_cast<double>(2 * cells - 1),
+                    "{}: uns/{}/merge_tree joins {}, and there are {} cells", result.name, result.key, id,
+                    cells);
             return id < static_cast<double>(cells) ? leaves[static_cast<std::size_t>(id)]
                                                    : static_cast<std::int32_t>(id);
         };

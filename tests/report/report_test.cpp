@@ -276,6 +276,7 @@ TEST_F(Report, KeepsTheNumberOfAClusterFromScaleToScale) {
     file.cell_table.push_back({.name = "type", .values = labels, .categorical = true});
     uns["H"] = NumericArray{.shape = {3, 1, 6}, .values = H};
     uns["clusters"] = NumericArray{.shape = {3, 6}, .values = clusters};
+    uns["epsilon"] = numeric_array(std::vector<double>{1.0, 2.0, 3.0});
     uns["scores"] = AnnDataMap{{"silhouette", numeric_array(std::vector<double>{0.1, NAN, 0.3})}};
     uns["recommended"] = 2;
     file.uns["pnmf"] = std::move(uns);
