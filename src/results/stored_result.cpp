@@ -167,9 +167,9 @@ void check_numbers(const StoredResult& result) {
 }
 
 /// H or W of a scale as it was read.
-Matrix checked(Matrix values, const StoredResult& result, const char* entry) {
-    require(values.allFinite() && (values.array() >= 0.0).all(),
-            "{}: uns/{}/{} must hold finite numbers, at least 0", result.name, result.key, entry);
+Matrix checked(Matrix values, double least, const StoredResult& result, const char* entry) {
+    require(values.allFinite() && (values.array() >= least).all(), "{}: uns/{}/{} must hold finite numbers{}",
+            result.name, result.key, entry, least < 0.0 ? "" : ", at least 0");
     return values;
 }
 
@@ -294,13 +294,13 @@ std::vector<std::string> StoredResult::texts(const std::string& entry) const {
 }
 
 Matrix StoredResult::H(Index t) const {
-    Matrix H = checked(stored_H(t), *this, "H");
+    Matrix H = checked(stored_H(t), std::numeric_limits<double>::lowest(), *this, "H");
     return order.position.empty() ? H : Matrix(H(Eigen::all, order.position));
 }
 
 Matrix StoredResult::W(Index t) const {
     require(has_basis, Remedy::keep_bases, "{}: the result has no bases W", name);
-    return checked(stored_W(t), *this, "W");
+    return checked(stored_W(t), 0.0, *this, "W");
 }
 
 std::vector<Index> StoredResult::clusters(Index t) const {
