@@ -1,6 +1,7 @@
 #include "io/formats.hpp"
 #include "io/numbers.hpp"
 #include "io/records.hpp"
+#include "missing.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>

@@ -142,6 +142,13 @@ void add_run(Payload& payload, const StoredResult& result, const ReportOptions& 
                         "and graph belong to all of them and are left out",
                         result.cells(), result.order.of_fit));
     }
+    for (const Json& labels : payload.meta.value("label_scores", Json::array())) {
+        if (const Index missing = labels["missing"].get<Index>(); missing > 0) {
+            run["notices"].push_back(
+                fmt::format("{} of {} cells have no label in {} and are left out of the agreement with it",
+                            missing, result.cells(), labels["column"].get<std::string>()));
+        }
+    }
     const std::vector<double> total = result.numbers("objective");
     const std::size_t step = std::max<std::size_t>(1, (total.size() + longest_trace - 1) / longest_trace);
     Json objective;

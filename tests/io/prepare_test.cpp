@@ -201,6 +201,7 @@ TEST(Labels, WhatIsWrongIsNamed) {
     EXPECT_THAT(complaint("a\nb,c\n"), HasSubstr("expected"));
     EXPECT_THAT(complaint_of([&] { read_labels("nothing", data); }),
                 HasSubstr("labels 'nothing': neither a column of the data nor a file; the data have batch"));
+    EXPECT_THAT(complaint("NA\nnan\nNA\n"), HasSubstr("l.csv': no cell has one"));
     EXPECT_THAT(complaint_of([&] { read_labels("no.csv:x", data); }), HasSubstr("nor a file no.csv"));
 }
 
