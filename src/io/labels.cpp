@@ -143,6 +143,7 @@ std::vector<std::string> io::read_column(const std::string& what, const std::str
         return match_by_name(table, table.columns[column], data);
     }
     const Index n = data.cells();
+    table.count_blank_lines({n, n + 1}); // cells without a label
     require(table.rows() == n || table.rows() == n + 1, "{}: expected {} labels, one for each cell, got {}",
             table.name, n, table.rows());
     if (table.rows() == n + 1) {
