@@ -172,8 +172,9 @@ void print_summary(const Json& json, const FitResult<Real>& result, const std::s
     if (json.contains("programs")) {
         print_programs(json["programs"]);
     }
-    put("\nrecommended scale {}, {} clusters; wrote {}\n", json["recommended_scale"].get<Index>(),
-        json["clusters"].get<Index>(), files);
+    const auto clusters = json["clusters"].get<Index>();
+    put("\nrecommended scale {}, {} cluster{}; wrote {}\n", json["recommended_scale"].get<Index>(), clusters,
+        clusters == 1 ? "" : "s", files);
 }
 
 } // namespace pnmf::cli

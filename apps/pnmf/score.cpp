@@ -369,7 +369,7 @@ void add_score(CLI::App& app) {
     verb->add_option(
             "--clusters", options->clusters,
             "Number of clusters [as many as labels; without labels as in the fit, or the most stable number]")
-        ->check(CLI::PositiveNumber);
+        ->check(whole_number_from(1));
     verb->add_option("--starts", options->scoring.starts, "Starts of each k-means; the best one counts")
         ->capture_default_str();
     verb->add_option("--seeds", options->scoring.seeds, "Number of seeds to average over")
@@ -391,7 +391,7 @@ void add_score(CLI::App& app) {
         "Store the clusters of each scale in obs of the result, as pnmf_scale_1, pnmf_scale_2, ...");
     verb->add_option("--threads", options->threads,
                      "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(CLI::PositiveNumber);
+        ->check(whole_number_from(1));
     verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
     verb->callback([options] { run(*options); });
 }
