@@ -271,6 +271,31 @@ class Tool(unittest.TestCase):
             pnmf.tl.pnmf(adata)
 
 
+    def test_what_is_no_anndata_is_refused_with_what_makes_one(self):
+        adata = simulated()
+        pnmf.tl.pnmf(adata, rank=3, max_scales=2)
+        table = pd.DataFrame(np.ones((5, 4)))
+        for given, words in [("a/cells.h5ad", r"got str; read the file first: anndata.read_h5ad\('a/cells.h5ad'\)"),
+                             (pathlib.Path("cells.h5ad"), "got PosixPath; read the file first"),
+                             (table, "got DataFrame; anndata.AnnData"), (table.to_numpy(), "got ndarray; anndata.AnnData"),
+                             (adata.X, "got csr_matrix; anndata.AnnData"), ({"X": table}, "got dict")]:
+            for call in [
+                lambda: pnmf.tl.pnmf(given),
+                lambda: pnmf.tl.pnmf(given, copy=True),
+                lambda: pnmf.tl.choose_rank(given),
+                lambda: pnmf.tl.transform(given, adata),
+                lambda: pnmf.tl.transform(adata.copy(), adata, graph=given),
+                lambda: pnmf.tl.hierarchy(given),
+                lambda: pnmf.tl.paths(given, root="0"),
+                lambda: pnmf.write_report(adata, "page.html", data=given),
+                lambda: pnmf.pl.embedding(adata, data=given),
+            ]:
+                with self.assertRaisesRegex(TypeError, "must be an AnnData, " + words):
+                    call()
+        with self.assertRaisesRegex(TypeError, "got DataFrame"):
+            pnmf.read_result(table)
+
+
 class Reordered(unittest.TestCase):
     """uns does not follow when cells are sorted or selected; what is read from it must."""
 
