@@ -1,5 +1,6 @@
 #include "analysis_flags.hpp"
 
+#include "option_flags.hpp"
 #include "say.hpp"
 
 #include <pnmf/io/batches.hpp>
@@ -53,12 +54,12 @@ void add_analysis_flags(CLI::App& verb, AnalysisFlags& options) {
         ->group(group);
     verb.add_option("--cells-min", options.analysis.cells_min,
                     "Leave out genes that are seen in fewer than N cells [0]")
-        ->check(CLI::NonNegativeNumber)
+        ->check(whole_number_from(0))
         ->type_name("N")
         ->group(group);
     verb.add_option("--genes-min", options.analysis.genes_min,
                     "Leave out cells in which fewer than N genes are seen [0]")
-        ->check(CLI::NonNegativeNumber)
+        ->check(whole_number_from(0))
         ->type_name("N")
         ->group(group);
 }

@@ -206,14 +206,14 @@ void add_method(CLI::App& baseline, Baseline method, const char* help, const std
     });
     verb->add_option("--clusters", options->clusters,
                      "Number of clusters [the one that changes least when cells are left out]")
-        ->check(CLI::PositiveNumber);
+        ->check(whole_number_from(1));
     verb->add_option("--precision", options->precision, "Precision of the computation")
         ->check(CLI::IsMember({"double", "float"}).description(""))
         ->type_name("double|float")
         ->capture_default_str();
     verb->add_option("--threads", options->threads,
                      "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(CLI::PositiveNumber);
+        ->check(whole_number_from(1));
     verb->add_flag("--overwrite", options->overwrite,
                    "Replace the result in the output folder, but only once the new one is complete");
     verb->add_flag("--strict", options->strict, "Exit with code 3 if the run did not converge");

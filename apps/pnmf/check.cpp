@@ -135,10 +135,10 @@ void add_check(CLI::App& app) {
             "--intervals", options->check.most_intervals,
             "Look at this many intervals between neighbouring distances at most [as many as a second "
             "allows]")
-        ->check(CLI::PositiveNumber);
+        ->check(whole_number_from(1));
     verb->add_option("--threads", options->threads,
                      "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(CLI::PositiveNumber);
+        ->check(whole_number_from(1));
     verb->add_option("-o,--output", options->output, "Also write all findings to this .json file")
         ->type_name("FILE");
     verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");

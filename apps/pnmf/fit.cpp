@@ -318,7 +318,7 @@ void add_fit(CLI::App& app, const std::string& command) {
     add_fit_options(*verb, options->analysis.fit);
     verb->add_option("--clusters", options->clusters,
                      "Number of clusters [found from the data, at several resolutions]")
-        ->check(CLI::PositiveNumber);
+        ->check(whole_number_from(1));
     verb->add_option(
             "--precision", options->precision,
             "Precision of the computation; float needs half the memory [preset cells: float; else double]")
@@ -326,7 +326,7 @@ void add_fit(CLI::App& app, const std::string& command) {
         ->type_name("double|float");
     verb->add_option("--threads", options->threads,
                      "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(CLI::PositiveNumber);
+        ->check(whole_number_from(1));
     verb->add_flag("--choose-rank", options->choose_rank,
                    "Choose the rank that predicts left-out entries best, as `pnmf rank` does. Costs ten NMFs "
                    "for each rank "
@@ -337,8 +337,8 @@ void add_fit(CLI::App& app, const std::string& command) {
         "needs them for the others");
     verb->add_flag("--no-report", options->no_report, "Do not write the page report.html");
     verb->add_option("--start-from", options->start_from,
-                     "Start from an earlier result.h5ad, stored with --save-basis")
-        ->check(CLI::ExistingFile);
+                     "Start from an earlier result, a folder or .h5ad file, stored with --save-basis")
+        ->type_name("RESULT");
     verb->add_option("--trace", options->trace,
                      "Write the objective after every sweep and every step to this file");
     verb->add_option("--checkpoint-every", options->checkpoint_every,
@@ -357,7 +357,8 @@ void add_fit(CLI::App& app, const std::string& command) {
         "Continue an interrupted run from the checkpoint in the output folder; the result is the same to the "
         "last bit");
     verb->add_flag("--overwrite", options->overwrite,
-                   "Replace the result in the output folder, but only once the new one is complete");
+                   "Replace the result in the output folder, but only once the new one is complete")
+        ->excludes("--resume");
     verb->add_flag("--strict", options->strict, "Exit with code 3 if the run did not converge");
     add_progress_option(*verb, options->progress);
     verb->add_flag("--json", options->json, "Print the summary as JSON, for other programs");

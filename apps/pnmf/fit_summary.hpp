@@ -42,7 +42,8 @@ double spread(const DenseMatrix<Real>& H) {
 }
 
 /// How well each resolution agrees with the labels that the user gave, by the adjusted Rand index: 1 where
-/// they are the same, 0 where they have no more to do with each other than chance makes.
+/// they are the same, 0 where they have no more to do with each other than chance makes. Cells without a
+/// label are left out.
 inline void add_agreement(Json& json, const Dataset& data, const Assessment& assessment) {
     const auto column = std::find_if(data.cell_table.begin(), data.cell_table.end(),
                                      [](const TableColumn& one) { return one.name == "label"; });
@@ -51,6 +52,11 @@ inline void add_agreement(Json& json, const Dataset& data, const Assessment& ass
         return;
     }
     const std::vector<Index> labels = relabel(std::get<std::vector<std::string>>(column->values));
+    const auto missing = std::count(labels.begin(), labels.end(), unlabelled);
+    json["cells_without_label"] = missing;
+    if (missing == std::ssize(labels)) {
+        return; // those that had one were left out on the way
+    }
     const auto recommended = static_cast<std::size_t>(assessment.recommended);
     json["label_ari"] = adjusted_rand_index(labels, assessment.clusters[recommended]);
     for (std::size_t r = 0; r < assessment.resolutions.all.size(); ++r) {
@@ -156,14 +162,19 @@ void print_summary(const Json& json, const FitResult<Real>& result, const std::s
         json["sweeps"].get<Index>(), json["kkt"].get<double>());
     print_scales(result);
     print_resolutions(json["resolutions"]);
+    if (const Index missing = json.value("cells_without_label", Index{0}); missing > 0) {
+        put("{} of {} cells have no label and are left out of the agreement\n", missing,
+            json["cells"].get<Index>());
+    }
     if (json.contains("batch")) {
         print_batches(json["batch"]);
     }
     if (json.contains("programs")) {
         print_programs(json["programs"]);
     }
-    put("\nrecommended scale {}, {} clusters; wrote {}\n", json["recommended_scale"].get<Index>(),
-        json["clusters"].get<Index>(), files);
+    const auto clusters = json["clusters"].get<Index>();
+    put("\nrecommended scale {}, {} cluster{}; wrote {}\n", json["recommended_scale"].get<Index>(), clusters,
+        clusters == 1 ? "" : "s", files);
 }
 
 } // namespace pnmf::cli

@@ -7,7 +7,7 @@ std::string_view hint_for(Remedy remedy) {
     case Remedy::none:
         return "";
     case Remedy::drop_empty_cells:
-        return "--drop-empty does that";
+        return "--drop-empty leaves them out, --cells rows or --cells columns chooses the axis";
     case Remedy::choose_layer:
         return "--layer NAME takes another matrix of an .h5ad file";
     case Remedy::choose_variable:

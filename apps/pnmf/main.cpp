@@ -1,5 +1,6 @@
 #include "help.hpp"
 #include "hints.hpp"
+#include "keep_inputs.hpp"
 #include "last_resort.hpp"
 #include "ranks.hpp"
 #include "say.hpp"
@@ -11,7 +12,7 @@
 #include <pnmf/linalg/instruction_set.hpp>
 #include <pnmf/version.hpp>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <malloc.h>
 #include <sys/stat.h>
 
@@ -25,17 +26,30 @@
 
 namespace {
 
+/// What the parser says, in plain words where a value is no number.
+std::string plain_words(const CLI::App& verb, const CLI::Error& error) {
+    for (const CLI::Option* option : verb.get_options()) {
+        const std::string value = fmt::format("{}", fmt::join(option->results(), ","));
+        if (error.what() == fmt::format("Could not convert: {} = {}", option->get_name(), value)) {
+            return fmt::format("{} must be {}, got {}", option->get_name(),
+                               option->get_type_name().starts_with("FLOAT") ? "a number" : "a whole number",
+                               value);
+        }
+    }
+    return error.what();
+}
+
 /// What is wrong with the command line, and where its help is.
 std::string usage_error(const CLI::App* app, const CLI::Error& error) {
     std::string command = "pnmf";
     // A mistyped flag may show up as something else that is missing: what was meant is the better answer.
     std::string message = pnmf::cli::suggestion(*app);
-    if (message.empty()) {
-        message = error.what();
-    }
     while (!app->get_subcommands().empty()) {
         app = app->get_subcommands().front();
         command += " " + app->get_name();
+    }
+    if (message.empty()) {
+        message = plain_words(*app, error);
     }
     return fmt::format("pnmf: {}\nSee {} --help\n", message, command);
 }
@@ -88,6 +102,7 @@ void run_verb(int argc, char** argv) {
     pnmf::cli::add_completion(app);
     pnmf::cli::add_manual(app);
     pnmf::cli::explain_words(app);
+    app.parse_complete_callback([&app] { pnmf::cli::keep_inputs(app); }); // before the verb's own
     try {
         app.parse(argc, argv);
         if (app.get_subcommands().empty()) {

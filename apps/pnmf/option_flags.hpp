@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cmath>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -33,6 +34,17 @@ inline std::string problem_of_number(const std::string& text) {
 }
 inline CLI::Validator not_negative() {
     return {problem_of_number, ""};
+}
+
+/// A whole number, at least `least`.
+inline CLI::Validator whole_number_from(std::int64_t least) {
+    return {[least](const std::string& text) {
+                std::int64_t number = 0;
+                return CLI::detail::lexical_cast(text, number) && number >= least
+                           ? std::string()
+                           : "must be a whole number, at least " + std::to_string(least) + ", got " + text;
+            },
+            ""};
 }
 
 template <class Enum>

@@ -188,7 +188,7 @@ void add_paths(CLI::App& app) {
                    "Store them in obs of the result, as pnmf_time and pnmf_fate_GROUP");
     verb->add_option("--threads", options->threads,
                      "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(CLI::PositiveNumber);
+        ->check(whole_number_from(1));
     verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
     verb->callback([options] { run_paths(*options); });
 }

@@ -1,3 +1,4 @@
+#include "option_flags.hpp"
 #include "say.hpp"
 #include "verbs.hpp"
 
@@ -160,18 +161,18 @@ void add_programs(CLI::App& app) {
         ->type_name("FILE.gmt");
     verb->add_option("--best", options->enrichment.best,
                      "How many genes of each program are looked up in the sets")
-        ->check(CLI::PositiveNumber)
+        ->check(whole_number_from(1))
         ->capture_default_str();
     verb->add_option("--smallest-set", options->enrichment.smallest_set,
                      "Leave out sets with fewer genes among those of the fit")
-        ->check(CLI::PositiveNumber)
+        ->check(whole_number_from(1))
         ->capture_default_str();
     verb->add_option("--false", options->false_share, "Largest adjusted p-value that is shown")
         ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str()
         ->type_name("Q");
     verb->add_option("--list", options->listed, "Genes to show of each program")
-        ->check(CLI::PositiveNumber)
+        ->check(whole_number_from(1))
         ->capture_default_str();
     verb->add_option("-o,--output", options->output, "Write the scores of all genes as a table")
         ->type_name("FILE.tsv");

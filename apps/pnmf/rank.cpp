@@ -178,7 +178,7 @@ void add_rank(CLI::App& app) {
         ->type_name("FOLDER");
     verb->add_option("--threads", options->threads,
                      "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(CLI::PositiveNumber);
+        ->check(whole_number_from(1));
     verb->add_flag("--overwrite", options->overwrite, "Replace what an earlier run wrote into the folder");
     add_progress_option(*verb, options->progress);
     verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");

@@ -1,5 +1,6 @@
 #include "input_options.hpp"
 #include "json_text.hpp"
+#include "option_flags.hpp"
 #include "report_page.hpp"
 #include "say.hpp"
 #include "verbs.hpp"
@@ -94,7 +95,7 @@ void add_report(CLI::App& app) {
     verb->remove_option(verb->get_option("--drop-empty"));
     verb->add_option("--threads", options->threads,
                      "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(CLI::PositiveNumber);
+        ->check(whole_number_from(1));
     verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
     verb->callback([options] { run(*options); });
 }

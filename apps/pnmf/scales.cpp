@@ -63,18 +63,10 @@ Points read_points(const ScalesOptions& options, CLI::App& verb) {
     }
 }
 
-void check(const ScalesOptions& options) {
-    const std::optional<Index> most = options.filtration.scales.max_scales;
-    require(!most || *most >= 2, "--max-scales must be at least 2, got {}", most.value_or(0));
-    require(!options.threads || *options.threads >= 1, "--threads must be at least 1, got {}",
-            options.threads.value_or(0));
+void run(const ScalesOptions& options, CLI::App& verb) {
     if (!options.output.empty()) {
         check_scales_file(options.output);
     }
-}
-
-void run(const ScalesOptions& options, CLI::App& verb) {
-    check(options);
     if (options.threads) {
         set_thread_count(*options.threads);
     }
@@ -117,12 +109,14 @@ void add_scales(CLI::App& app) {
     add_flag_for(*verb, "scales", options->filtration.scales.strategy, "How the scales are chosen");
     verb->add_option("--max-scales", options->filtration.scales.max_scales,
                      "Keep at most T scales, evenly spaced, the finest and the coarsest among them [all]")
+        ->check(whole_number_from(2))
         ->type_name("T");
     verb->add_option("--seed", options->seed, "Seed, for --scales random and sufficient")
         ->capture_default_str()
         ->check(not_negative());
     verb->add_option("--threads", options->threads,
-                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]");
+                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
+        ->check(whole_number_from(1));
     verb->add_flag("--json", options->json, "Print JSON, for other programs, instead of a table");
     verb->add_option(
             "-o,--output", options->output,

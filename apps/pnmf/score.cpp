@@ -115,6 +115,14 @@ struct Report {
     std::optional<BatchScores> batches{}; ///< of a fit that knew batches
 };
 
+const char* plural(Index count) {
+    return count == 1 ? "" : "s";
+}
+
+Index cells_without(const std::vector<Index>& labels) {
+    return std::count(labels.begin(), labels.end(), unlabelled);
+}
+
 /// How well one clustering agrees with the labels.
 Agreement agreement_of(const std::vector<Index>& labels, const std::vector<Index>& clusters) {
     return {.ari = {adjusted_rand_index(labels, clusters)},
@@ -133,6 +141,9 @@ Json json_of(const Report& report) {
     Json json;
     json["result"] = report.options.input.path;
     json["cells"] = report.scored.cells.cells();
+    if (!report.labels.empty()) {
+        json["cells_without_label"] = cells_without(report.labels);
+    }
     json["clusters"] = report.found.clusters;
     json["starts"] = report.options.scoring.starts;
     json["seeds"] = report.options.scoring.seeds;
@@ -282,8 +293,9 @@ void say_what_differs(const Report& report) {
     const StoredResult& fit = *report.scored.fit;
     const Index recommended = report.found.assessment.recommended;
     if (report.found.clusters != *fit.cluster_count) {
-        say("{} clusters here, {} in the fit: the scale recommended here is {}, the fit recommended {}\n",
-            report.found.clusters, *fit.cluster_count, recommended + 1, fit.recommended + 1);
+        say("{} cluster{} here, {} in the fit: the scale recommended here is {}, the fit recommended {}\n",
+            report.found.clusters, plural(report.found.clusters), *fit.cluster_count, recommended + 1,
+            fit.recommended + 1);
     }
 }
 
@@ -305,6 +317,9 @@ void run(const ScoreRequest& options) {
     if (!options.input.labels.empty()) {
         std::vector<std::string> names = read_labels(options.input.labels, scored.cells);
         labels = relabel(options.merge.empty() ? names : merge_labels(names, options.merge));
+        if (const Index missing = cells_without(labels); missing > 0) {
+            say("{} of {} cells have no label and are left out of the agreement\n", missing, labels.size());
+        }
     }
     ScoringOptions scoring = options.scoring;
     if (options.clusters != 0) {
@@ -327,8 +342,9 @@ void run(const ScoreRequest& options) {
         put_json(json_of(report));
         return;
     }
-    say("k-means with {} clusters, best of {} starts, {} seeds: mean ± standard deviation of one seed\n",
-        report.found.clusters, options.scoring.starts, options.scoring.seeds);
+    say("k-means with {} cluster{}, best of {} start{}, {} seed{}: mean ± standard deviation of one seed\n",
+        report.found.clusters, plural(report.found.clusters), options.scoring.starts,
+        plural(options.scoring.starts), options.scoring.seeds, plural(options.scoring.seeds));
     print_table(report);
     if (report.batches) {
         print_batches(Json::parse(to_json(*report.batches)));
@@ -353,7 +369,7 @@ void add_score(CLI::App& app) {
     verb->add_option(
             "--clusters", options->clusters,
             "Number of clusters [as many as labels; without labels as in the fit, or the most stable number]")
-        ->check(CLI::PositiveNumber);
+        ->check(whole_number_from(1));
     verb->add_option("--starts", options->scoring.starts, "Starts of each k-means; the best one counts")
         ->capture_default_str();
     verb->add_option("--seeds", options->scoring.seeds, "Number of seeds to average over")
@@ -375,7 +391,7 @@ void add_score(CLI::App& app) {
         "Store the clusters of each scale in obs of the result, as pnmf_scale_1, pnmf_scale_2, ...");
     verb->add_option("--threads", options->threads,
                      "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(CLI::PositiveNumber);
+        ->check(whole_number_from(1));
     verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
     verb->callback([options] { run(*options); });
 }

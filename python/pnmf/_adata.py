@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from dataclasses import dataclass
@@ -13,6 +14,19 @@ import pandas as pd
 from . import _core
 from ._data import batches_of, checked, core_matrix, sparse_matrix
 from ._progress import is_verbose
+
+
+def anndata_of(value: Any, name: str = "adata") -> Any:
+    """The AnnData itself; TypeError for anything else, with what makes one of it."""
+    if all(hasattr(value, part) for part in ("X", "layers", "obs", "var", "obsm", "uns")):
+        return value
+    if isinstance(value, (str, os.PathLike)):
+        cure = f"read the file first: anndata.read_h5ad({os.fspath(value)!r})"
+    elif isinstance(value, (pd.DataFrame, np.ndarray)) or hasattr(value, "tocsr"):
+        cure = "anndata.AnnData(...) makes one of a table or matrix with cells as rows"
+    else:
+        cure = "see anndata.AnnData"
+    raise TypeError(f"{name} must be an AnnData, got {type(value).__name__}; {cure}")
 
 
 def matrix_of(adata: Any, layer: str | None) -> Any:

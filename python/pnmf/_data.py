@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from sklearn.utils import check_array, check_random_state
 
+MISSING = ("", "nan", "na", "n/a", "<na>", "none", "null")  # as texts, in any case
 
 def core_matrix(X: Any) -> Any:
     """The matrix as ``_core`` takes it: X itself, or the parts of a CSR matrix. X has been through `check_array`.
@@ -63,14 +65,28 @@ def seed_of(random_state: Any) -> int:
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def labels_of(labels: Any, name: str = "labels") -> np.ndarray:
-    """Labels of any kind as numbers from 0; ValueError unless there is one axis."""
+def labels_of(labels: Any, name: str = "labels", missing: bool = True) -> np.ndarray:
+    """Labels of any kind as numbers from 0; ValueError unless there is one axis.
+
+    Cells without a label (NaN, None, NA, "") get -1, and a warning says how many; ValueError unless `missing`.
+    """
+    import pandas as pd
+
     values = np.asarray(labels)
     if values.ndim != 1:
         raise ValueError(f"{name} must have one axis, got {values.ndim}")
+    without = np.asarray(pd.isna(values))
     if values.dtype == object:
         values = values.astype(str)
+    if values.dtype.kind in "US":
+        without = without | np.isin(np.char.lower(np.char.strip(values.astype(str))), MISSING)
     numbers: np.ndarray = np.unique(values, return_inverse=True)[1].astype(np.int64)
+    if without.any():
+        if not missing or without.all():
+            raise ValueError(f"{name}: {without.sum()} of {without.size} cells have none")
+        warnings.warn(f"{name}: {without.sum()} of {without.size} cells have none and are left out", stacklevel=3)
+        numbers[without] = -1
+        numbers[~without] = np.unique(numbers[~without], return_inverse=True)[1]
     return numbers
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from . import _core
-from ._adata import entry_of, named_cells
+from ._adata import anndata_of, entry_of, named_cells
 from ._data import checked, core_matrix, threads_of
 from .result import as_result
 
@@ -152,7 +152,7 @@ def paths(
 
 
 def _groups(adata: Any, groupby: str) -> pd.Series:
-    if groupby not in adata.obs:
+    if groupby not in anndata_of(adata).obs:
         raise ValueError(f"obs[{groupby!r}] is missing; there are {sorted(map(str, adata.obs))}")
     groups = adata.obs[groupby]
     if groups.isna().any():

@@ -64,7 +64,7 @@ def accuracy(labels: Any, clusters: Any) -> float:
 
 def silhouettes(X: Any, clusters: Any) -> np.ndarray:
     """Silhouette of each row of X, exact; 0 for a cell alone in its cluster."""
-    return _core.metrics.silhouettes(checked(X), labels_of(clusters, "clusters"))
+    return _core.metrics.silhouettes(checked(X), labels_of(clusters, "clusters", missing=False))
 
 
 def mean_silhouette(X: Any, clusters: Any) -> float:
@@ -103,7 +103,7 @@ def neighbor_stability(clusters: Any, *, window: int = 1) -> np.ndarray:
     rows = np.asarray(clusters)
     if rows.ndim != 2:
         raise ValueError(f"clusters must have two axes, scales x cells, got {rows.ndim}")
-    return _core.metrics.neighbor_stability(np.vstack([labels_of(row) for row in rows]), window)
+    return _core.metrics.neighbor_stability(np.vstack([labels_of(row, "clusters", missing=False) for row in rows]), window)
 
 
 def gap_prominence(epsilon: Any, deaths: Any) -> np.ndarray:
@@ -177,7 +177,7 @@ def neighborhood_scores(X: Any, batch: Any = None, labels: Any = None, *, neighb
     """
     none = np.empty(0, dtype=np.int64)
     return _core.metrics.neighborhood_scores(
-        checked(X), none if batch is None else labels_of(batch, "batch"), none if labels is None else labels_of(labels), int(neighbors), int(cells)
+        checked(X), none if batch is None else labels_of(batch, "batch", missing=False), none if labels is None else labels_of(labels), int(neighbors), int(cells)
     )
 
 

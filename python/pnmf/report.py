@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from . import _core
-from ._adata import named_cells
+from ._adata import anndata_of, named_cells
 from .result import Result, as_result
 
 __all__ = ["write_report"]
@@ -30,6 +30,7 @@ def _columns(obs: Any) -> dict[str, Any]:
 def _cells(adata: Any, result: Result) -> tuple[Any, list[str], list[str]] | None:
     """What the fit was made from: values, names of cells and of features; None for a fit of no genes."""
     layer = result.input.get("layer")
+    adata = anndata_of(adata, "data")
     if layer is not None and str(layer).startswith("obsm:"):
         return None
     return named_cells(adata, layer)
@@ -58,6 +59,10 @@ def write_report(source: Any, path: str | os.PathLike[str], *, data: Any = None,
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     pnmf.write_report(adata, os.path.join(folder, "report.html"))
     """
+    if isinstance(source, (str, os.PathLike)) and os.path.exists(path):
+        held = os.path.join(source, "result.h5ad") if os.path.isdir(source) else source
+        if os.path.exists(held) and os.path.samefile(held, path):
+            raise ValueError(f"{os.fspath(path)} is the fit itself: write the page to another file")
     result = as_result(source, key=key)
     if data is None and hasattr(source, "obsm") and hasattr(source, "uns"):
         data = source

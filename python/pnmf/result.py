@@ -311,6 +311,8 @@ def read_result(source: Any, *, key: str = "pnmf") -> Result:
     """
     if hasattr(source, "uns") and hasattr(source, "obsm"):
         return _from_anndata(source, key)
+    if not isinstance(source, (str, os.PathLike)):
+        raise TypeError(f"a fit is an AnnData, a Result, a fitted estimator or a path, got {type(source).__name__}")
     path = Path(os.fspath(source))
     if path.is_dir():
         path = path / "result.h5ad"

@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.preprocessing import normalize
 
 from . import _core
-from ._adata import named_cells, prepare
+from ._adata import anndata_of, named_cells, prepare
 from ._data import checked, core_matrix, seed_of, threads_of
 from ._paths import hierarchy, paths
 from ._progress import Callback
@@ -143,6 +143,7 @@ def pnmf(
     PersistentNMF(**options)  # a TypeError for a name that is no parameter
     if use_rep == f"X_{key_added}":
         raise ValueError(f"obsm[{use_rep!r}] would be replaced by the result: give another key_added")
+    adata = anndata_of(adata)
     if copy:
         adata = adata.to_memory() if getattr(adata, "isbacked", False) else adata.copy()
     asked = {
@@ -264,6 +265,7 @@ def choose_rank(
     >>> curve.to_frame().shape, list(adata.uns["pnmf_rank"]["ranks"])
     ((2, 5), [2, 3])
     """
+    adata = anndata_of(adata)
     asked = {"preset": preset, "transform": transform, "normalize": normalize, "genes": genes, "space": "none", "precision": None}
     # A rank is given so that none is chosen by the size of the data; it is not looked at.
     prepared = prepare(adata, asked, {"rank": 1, "seed": 0}, layer=layer, use_rep=use_rep, mask_var=mask_var, verbose=verbose)
@@ -331,6 +333,8 @@ def transform(
     >>> new.obsm["X_pnmf"].shape
     (10, 4)
     """
+    adata = anndata_of(adata)
+    graph = None if graph is None else anndata_of(graph, "graph")
     result = as_result(fit, key=key)
     place = result.recommended if scale is None else result.position(scale)
     if result.var_names is None:

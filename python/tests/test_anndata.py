@@ -267,8 +267,33 @@ class Tool(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "was not kept"):
             pnmf.read_result(adata).basis(2)
         adata.X = scipy.sparse.csr_matrix(adata.X.multiply(np.arange(60)[:, None] != 3))
-        with self.assertRaisesRegex(ValueError, "1 cell is zero in every gene: 3; leave them out; adata\\["):
+        with self.assertRaisesRegex(ValueError, "1 cell is zero in every gene: 3; leave them out, or, .*; adata\\["):
             pnmf.tl.pnmf(adata)
+
+
+    def test_what_is_no_anndata_is_refused_with_what_makes_one(self):
+        adata = simulated()
+        pnmf.tl.pnmf(adata, rank=3, max_scales=2)
+        table = pd.DataFrame(np.ones((5, 4)))
+        for given, words in [("a/cells.h5ad", r"got str; read the file first: anndata.read_h5ad\('a/cells.h5ad'\)"),
+                             (pathlib.Path("cells.h5ad"), "got PosixPath; read the file first"),
+                             (table, "got DataFrame; anndata.AnnData"), (table.to_numpy(), "got ndarray; anndata.AnnData"),
+                             (adata.X, "got csr_matrix; anndata.AnnData"), ({"X": table}, "got dict")]:
+            for call in [
+                lambda: pnmf.tl.pnmf(given),
+                lambda: pnmf.tl.pnmf(given, copy=True),
+                lambda: pnmf.tl.choose_rank(given),
+                lambda: pnmf.tl.transform(given, adata),
+                lambda: pnmf.tl.transform(adata.copy(), adata, graph=given),
+                lambda: pnmf.tl.hierarchy(given),
+                lambda: pnmf.tl.paths(given, root="0"),
+                lambda: pnmf.write_report(adata, "page.html", data=given),
+                lambda: pnmf.pl.embedding(adata, data=given),
+            ]:
+                with self.assertRaisesRegex(TypeError, "must be an AnnData, " + words):
+                    call()
+        with self.assertRaisesRegex(TypeError, "got DataFrame"):
+            pnmf.read_result(table)
 
 
 class Reordered(unittest.TestCase):

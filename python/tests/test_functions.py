@@ -4,6 +4,7 @@ import unittest
 import warnings
 
 import numpy as np
+import pandas as pd
 import sklearn.metrics
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import pdist, squareform
@@ -67,6 +68,25 @@ class Metrics(unittest.TestCase):
         self.assertAlmostEqual(pnmf.metrics.purity(names, clusters), table.max(axis=0).sum() / 50)
         self.assertGreaterEqual(pnmf.metrics.accuracy(names, clusters), table.max() / 50)
         self.assertEqual(pnmf.metrics.accuracy(names, names), 1.0)
+
+    def test_cells_without_label_are_left_out_with_a_warning(self):
+        clusters = [0, 0, 1, 1, 1, 0]
+        expected = pnmf.metrics.adjusted_rand_index(["a", "b", "b", "a"], [0, 1, 1, 0])
+        for labels in [
+            ["a", None, "b", "b", np.nan, "a"],
+            np.array(["a", "", "b", "b", "NA", "a"]),
+            pd.Categorical(["a", None, "b", "b", None, "a"]),
+            np.array([0.0, np.nan, 1.0, 1.0, np.nan, 0.0]),
+        ]:
+            with self.assertWarnsRegex(UserWarning, "2 of 6 cells"):
+                self.assertEqual(pnmf.metrics.adjusted_rand_index(labels, clusters), expected)
+            with self.assertWarnsRegex(UserWarning, "2 of 6 cells"):
+                scores = pnmf.metrics.score_embedding(np.eye(6)[:, :2] + 1, labels, seeds=1)
+            self.assertEqual(len(np.unique(scores.clusters)), 2)
+        with self.assertRaisesRegex(ValueError, "2 of 2 cells"):
+            pnmf.metrics.purity([None, None], [0, 1])
+        with self.assertRaisesRegex(ValueError, "clusters: 1 of 3"):
+            pnmf.metrics.silhouettes(np.eye(3), ["a", None, "b"])
 
     def test_kmeans_is_scikit_learn_s_for_a_seed(self):
         X = np.vstack([RANDOM.normal(c, 0.2, (20, 2)) for c in range(3)])

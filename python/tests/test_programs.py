@@ -130,6 +130,9 @@ class Programs(unittest.TestCase):
             pnmf.write_report(self.result, here / "alone.html")
             self.adata.write_h5ad(here / "fit.h5ad")
             pnmf.write_report(here / "fit.h5ad", here / "of_file.html", data=self.adata)
+            (here / "link").symlink_to("fit.h5ad")
+            with self.assertRaisesRegex(ValueError, "is the fit itself"):
+                pnmf.write_report(here / "fit.h5ad", here / "link")
             done = subprocess.run([PROGRAM, "report", here / "fit.h5ad", "--input", here / "fit.h5ad", "-o", here / "theirs.html"], capture_output=True)
             self.assertEqual(done.returncode, 0, done.stderr)
             size = {page.stem: page.stat().st_size for page in here.glob("*.html")}

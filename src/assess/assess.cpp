@@ -85,9 +85,9 @@ Index chosen_count(Index scales, const Embeddings& embedding, const AssessOption
 Index count_of(const Resolutions& resolutions, std::vector<std::string>& notices) {
     const Resolution& found = resolutions.all[static_cast<std::size_t>(resolutions.recommended)];
     notices.push_back(
-        fmt::format("{} clusters: the smallest number that divides the neighbour graph nearly as well as "
+        fmt::format("{} cluster{}: the smallest number that divides the neighbour graph nearly as well as "
                     "the best one does (modularity {:.3f})",
-                    found.clusters, found.modularity));
+                    found.clusters, found.clusters == 1 ? "" : "s", found.modularity));
     return found.clusters;
 }
 

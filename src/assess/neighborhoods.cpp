@@ -2,9 +2,12 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/sampling.hpp>
+#include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <numeric>
 
 namespace pnmf {
@@ -14,10 +17,10 @@ Index count_of(const std::vector<Index>& numbers) {
     return *std::max_element(numbers.begin(), numbers.end()) + 1;
 }
 
-void check_numbers(const std::vector<Index>& numbers, Index cells, const char* what) {
+void check_numbers(const std::vector<Index>& numbers, Index cells, const char* what, Index first) {
     require(numbers.empty() || std::ssize(numbers) == cells,
             "there must be a {} for each of the {} cells, got {}", what, cells, numbers.size());
-    require(std::all_of(numbers.begin(), numbers.end(), [](Index number) { return number >= 0; }),
+    require(std::all_of(numbers.begin(), numbers.end(), [&](Index number) { return number >= first; }),
             "a {} is a number from 0", what);
 }
 
@@ -44,6 +47,20 @@ double inverse_simpson(const std::vector<Index>& kind, const std::vector<Index>&
     return static_cast<double>(cells.size()) * static_cast<double>(cells.size()) / count.squaredNorm();
 }
 
+/// The share of the labelled cells among `nearest` that have the label of cell i; NaN where there is none.
+double share_alike(const std::vector<Index>& labels, Index i, const std::vector<Index>& nearest) {
+    const Index own = labels[static_cast<std::size_t>(i)];
+    Index known = 0;
+    Index alike = 0;
+    for (const Index j : nearest) {
+        const Index other = labels[static_cast<std::size_t>(j)];
+        known += other == unlabelled ? 0 : 1;
+        alike += other == own ? 1 : 0;
+    }
+    return own == unlabelled || known == 0 ? std::numeric_limits<double>::quiet_NaN()
+                                           : static_cast<double>(alike) / static_cast<double>(known);
+}
+
 double mean(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
@@ -57,8 +74,8 @@ NeighborhoodScores neighborhood_scores(const Points& cells, const std::vector<In
     require(options.neighbors >= 1 && options.cells >= 1,
             "at least 1 neighbour of at least 1 cell must be looked at, got {} of {}", options.neighbors,
             options.cells);
-    check_numbers(batch, n, "batch");
-    check_numbers(labels, n, "label");
+    check_numbers(batch, n, "batch", 0);
+    check_numbers(labels, n, "label", unlabelled);
     const Index k = std::min(options.neighbors, n - 1);
     const std::vector<Index> sample = evenly_spaced(options.cells, n);
     std::vector<double> batches(sample.size(), 0.0);
@@ -71,10 +88,7 @@ NeighborhoodScores neighborhood_scores(const Points& cells, const std::vector<In
             batches[static_cast<std::size_t>(s)] = inverse_simpson(batch, nearest, kinds);
         }
         if (!labels.empty()) {
-            const Index alike = std::count_if(nearest.begin(), nearest.end(), [&](Index j) {
-                return labels[static_cast<std::size_t>(j)] == labels[static_cast<std::size_t>(i)];
-            });
-            same[static_cast<std::size_t>(s)] = static_cast<double>(alike) / static_cast<double>(k);
+            same[static_cast<std::size_t>(s)] = share_alike(labels, i, nearest);
         }
     });
     NeighborhoodScores scores;
@@ -85,7 +99,8 @@ NeighborhoodScores neighborhood_scores(const Points& cells, const std::vector<In
         require(most > 1.0, "all {} cells are of one batch: there is nothing to mix", n);
         scores.mixing = (mean(batches) - 1.0) / (most - 1.0);
     }
-    if (!labels.empty()) {
+    if (std::erase_if(same, [](double share) { return std::isnan(share); });
+        !labels.empty() && !same.empty()) {
         scores.purity = mean(same);
     }
     return scores;

@@ -2,22 +2,16 @@
 
 #include "io/formats.hpp"
 #include "io/labels.hpp"
+#include "missing.hpp"
 
 #include <pnmf/error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <map>
 
 namespace pnmf {
 namespace {
-
-/// What files and programs write where a value is missing.
-bool is_missing(const std::string& value) {
-    static constexpr std::array<std::string_view, 7> words{"", "nan", "NaN", "NA", "<NA>", "None", "null"};
-    return std::find(words.begin(), words.end(), value) != words.end();
-}
 
 std::optional<double> number_in(const std::string& text) {
     double value = 0.0;

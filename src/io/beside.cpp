@@ -63,6 +63,7 @@ bool fits(const TextTable& table, Index count) {
 std::optional<TextTable> read_fitting(const fs::path& path, Index count, Index other, const char* things,
                                       Dataset& data) {
     TextTable table = read_table(path);
+    table.count_blank_lines({count + (table.short_header ? 1 : 0), count + 1});
     if (!fits(table, count)) {
         require(!fits(table, other), Remedy::other_cell_axis,
                 "{}: has {} rows, but the matrix has {} {}; it would fit with the other axis as cells",
@@ -75,6 +76,22 @@ std::optional<TextTable> read_fitting(const fs::path& path, Index count, Index o
         table.take_header();
     }
     return table;
+}
+
+/// Names that are blank become "feature7", "cell7", and a notice says so.
+void name_blank(std::vector<std::string>& names, const char* thing, const fs::path& path, Dataset& data) {
+    std::vector<std::string> given;
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (names[i].find_first_not_of(" \t") == std::string::npos) {
+            names[i] = fmt::format("{}{}", thing, i + 1);
+            given.push_back(names[i]);
+        }
+    }
+    if (!given.empty()) {
+        data.notices.push_back(fmt::format("{}: {} name{} blank, made up here: {}", path.string(),
+                                           given.size(), given.size() == 1 ? " is" : "s are",
+                                           abbreviate(given)));
+    }
 }
 
 /// The first column becomes the names, the others the table.
@@ -91,6 +108,7 @@ void take_tenx_features(TextTable table, const fs::path& path, Dataset& data) {
         return TableColumn{.name = name, .values = std::move(values)};
     };
     data.feature_names = table.columns[1];
+    name_blank(data.feature_names, "feature", path, data);
     data.feature_table.push_back(text("gene_ids", std::move(table.columns[0])));
     if (const Index changed = make_unique(data.feature_names); changed > 0) {
         data.notices.push_back(
@@ -135,6 +153,7 @@ void attach_tables_beside(Dataset& data, const fs::path& matrix) {
                 take_tenx_features(std::move(*table), *path, data);
             } else {
                 take_columns(std::move(*table), data.feature_names, data.feature_table);
+                name_blank(data.feature_names, "feature", *path, data);
             }
         }
     }
@@ -149,6 +168,7 @@ void attach_tables_beside(Dataset& data, const fs::path& matrix) {
                 }
                 data.notices.back() += fmt::format(", and the columns {}", abbreviate(names, 12));
             }
+            name_blank(data.cell_names, "cell", *path, data);
         }
     }
     keep_gene_expression(data);
@@ -182,7 +202,9 @@ Dataset read_tenx_folder(const fs::path& path, const ReadOptions& options) {
     Dataset data = read_matrix_market_alone(matrix, options);
     check_not_empty(matrix.string(), data);
     attach_tables_beside(data, matrix);
-    require(!data.feature_names.empty() && !data.cell_names.empty(), "{}", data.notices.back());
+    for (const std::string& notice : data.notices) {
+        require(notice.find(": not used, ") == std::string::npos, "{}", notice);
+    }
     return data;
 }
 

@@ -1,6 +1,7 @@
 #include "io/formats.hpp"
 #include "io/numbers.hpp"
 #include "io/records.hpp"
+#include "missing.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
@@ -75,8 +76,8 @@ double number_in(const Records& records, Index r, const Field& field, std::size_
     }
     require(!trim(field.text).empty(), "{}:{}:{}: the field is empty, a number is expected", records.name,
             records.lines[r], column + 1);
-    fail("{}:{}:{}: expected a number, got '{}'", records.name, records.lines[r], column + 1,
-         field.text.substr(0, 40));
+    fail("{}:{}:{}: expected a number, got '{}'; only the first row and the first column may be names",
+         records.name, records.lines[r], column + 1, field.text.substr(0, 40));
 }
 
 std::string describe(const Records& records, const Layout& layout) {

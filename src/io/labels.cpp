@@ -2,6 +2,7 @@
 
 #include "io/formats.hpp"
 #include "io/table.hpp"
+#include "missing.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -108,7 +109,9 @@ std::vector<std::string> match_by_name(const io::TextTable& table, const std::ve
 } // namespace
 
 std::vector<std::string> read_labels(const std::string& where, const Dataset& data) {
-    return io::read_column("labels", where, data);
+    std::vector<std::string> labels = io::read_column("labels", where, data);
+    require(!std::all_of(labels.begin(), labels.end(), is_missing), "labels '{}': no cell has one", where);
+    return labels;
 }
 
 std::vector<std::string> io::read_column(const std::string& what, const std::string& where,
@@ -140,6 +143,7 @@ std::vector<std::string> io::read_column(const std::string& what, const std::str
         return match_by_name(table, table.columns[column], data);
     }
     const Index n = data.cells();
+    table.count_blank_lines({n, n + 1}); // cells without a label
     require(table.rows() == n || table.rows() == n + 1, "{}: expected {} labels, one for each cell, got {}",
             table.name, n, table.rows());
     if (table.rows() == n + 1) {

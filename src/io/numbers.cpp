@@ -2,10 +2,6 @@
 
 #include <fast_float/fast_float.h>
 
-#include <algorithm>
-#include <array>
-#include <cctype>
-
 namespace pnmf::io {
 
 std::string_view trim(std::string_view text) {
@@ -25,15 +21,6 @@ bool parse_number(std::string_view text, double& value) {
     const char* const end = text.data() + text.size();
     const auto [stop, error] = fast_float::from_chars(text.data(), end, value);
     return !text.empty() && error == std::errc() && stop == end;
-}
-
-bool is_missing(std::string_view text) {
-    text = trim(text);
-    constexpr std::array<std::string_view, 5> words = {"", "na", "n/a", "null", "none"};
-    return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-        return std::equal(text.begin(), text.end(), word.begin(), word.end(),
-                          [](unsigned char a, char b) { return std::tolower(a) == b; });
-    });
 }
 
 std::string_view word_at(std::string_view text, std::size_t longest) {

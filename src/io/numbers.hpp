@@ -9,9 +9,6 @@ namespace pnmf::io {
 /// in any case. False when it is anything else, also when it is empty.
 bool parse_number(std::string_view text, double& value);
 
-/// "NA", "N/A", "null" or nothing at all: what tables write where a number is missing.
-bool is_missing(std::string_view text);
-
 /// Without spaces, tabs and '\r' at both ends.
 std::string_view trim(std::string_view text);
 

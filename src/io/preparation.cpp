@@ -112,8 +112,10 @@ Index drop_empty_cells(Dataset& data, bool allowed) {
     }
     require(empty.size() < keep.size(), "X is zero everywhere, in all {} cells", empty.size());
     const char* verb = empty.size() == 1 ? "cell is" : "cells are";
-    require(allowed, Remedy::drop_empty_cells, "{} {} zero in every gene: {}; leave them out", empty.size(),
-            verb, io::abbreviate(empty));
+    require(allowed, Remedy::drop_empty_cells,
+            "{} {} zero in every gene: {}; leave them out, or, if these are genes, take the other axis as "
+            "the cells",
+            empty.size(), verb, io::abbreviate(empty));
     io::keep_cells(data, keep);
     data.notices.push_back(
         fmt::format("{} {} zero in every gene and left out: {}", empty.size(), verb, io::abbreviate(empty)));

@@ -48,6 +48,11 @@ Format recognise(const fs::path& path) {
     std::error_code error;
     require(fs::exists(path, error), "{}: no such file or folder", path.string());
     if (fs::is_directory(path, error)) {
+        require(!fs::exists(path / ".zgroup", error) && !fs::exists(path / "zarr.json", error) &&
+                    ending(path) != ".zarr",
+                "{}: Zarr stores are not read here; in Python, anndata.read_zarr(...).write_h5ad(...) makes "
+                "an .h5ad file of one",
+                path.string());
         return Format::tenx_folder;
     }
     // The format is found out first, then the file is read from its beginning.

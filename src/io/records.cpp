@@ -96,6 +96,7 @@ Records read_records(const std::filesystem::path& path) {
         if (trim(record).empty() && record.find('\t') == std::string_view::npos) {
             at = end + 1;
             ++line;
+            result.blank.push_back(std::ssize(result.records));
             continue;
         }
         if (first) {

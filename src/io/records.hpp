@@ -30,6 +30,7 @@ struct Records {
     char delimiter = '\t';
     std::vector<std::string_view> records;
     std::vector<Index> lines; ///< where each record begins, from 1
+    std::vector<Index> blank; ///< for each line that was passed over, the records before it
     Index comments = 0;       ///< lines skipped at the top because of '#'
 };
 

@@ -5,6 +5,7 @@
 
 #include <pnmf/error.hpp>
 
+#include <algorithm>
 #include <cctype>
 
 namespace pnmf::io {
@@ -16,10 +17,26 @@ void TextTable::take_header() {
     }
 }
 
+void TextTable::count_blank_lines(const std::vector<Index>& counts) {
+    const auto wanted = [&](Index count) {
+        return std::find(counts.begin(), counts.end(), count) != counts.end();
+    };
+    if (wanted(rows()) || !wanted(rows() + std::ssize(blank))) {
+        return;
+    }
+    for (auto place = blank.rbegin(); place != blank.rend(); ++place) {
+        for (auto& column : columns) {
+            column.insert(column.begin() + *place, "");
+        }
+    }
+    blank.clear();
+}
+
 TextTable read_table(const std::filesystem::path& path) {
     const Records records = read_records(path);
     TextTable table;
     table.name = records.name;
+    table.blank = records.blank;
     std::vector<Field> fields;
     const auto count = static_cast<Index>(records.records.size());
     for (Index r = 0; r < count; ++r) {

@@ -17,10 +17,14 @@ struct TextTable {
     std::vector<std::string> header; ///< empty until `take_header`
     std::vector<std::vector<std::string>> columns;
     bool short_header = false; ///< the first row was completed by an empty field
+    std::vector<Index> blank;  ///< for each blank line, which is no row, the rows before it
 
     Index rows() const { return columns.empty() ? 0 : static_cast<Index>(columns.front().size()); }
     /// Makes the first row the header.
     void take_header();
+    /// Makes blank lines rows of empty fields; nothing where the number of rows is one of `counts` already,
+    /// or would not become one.
+    void count_blank_lines(const std::vector<Index>& counts);
 };
 
 /// InputError names file and line when rows differ in length.

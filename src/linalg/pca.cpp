@@ -52,6 +52,12 @@ Vector squared_norms_of_rows(const DataMatrix<double>& X, const Matrix& coordina
 Matrix leading_directions(const DataMatrix<double>& X, const Vector& mean, Index count,
                           DataProducts* products) {
     const Index p = X.features();
+    if (count == X.cells() - 1 && count < p) { // all there are: iteration would have nothing left to find
+        const auto own = X.is_sparse() ? to_dense(X.columns()) : Matrix(X.dense());
+        Matrix centred = gather_cells(X, own);
+        centred.colwise() -= mean;
+        return thin_svd(centred).U.leftCols(count);
+    }
     if (p <= whole_features || 2 * count >= p) {
         const Matrix scatter = scatter_times(X, mean, Matrix::Identity(p, p), products);
         const Matrix symmetric = 0.5 * (scatter + scatter.transpose());

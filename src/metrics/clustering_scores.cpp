@@ -1,9 +1,12 @@
 #include <pnmf/metrics/clustering_scores.hpp>
 
+#include "missing.hpp"
+
 #include <pnmf/error.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <unordered_map>
@@ -116,7 +119,16 @@ double pairs(Index count) {
 } // namespace
 
 std::vector<Index> relabel(const std::vector<std::string>& names) {
-    return number_by_appearance(names);
+    std::vector<std::string> known;
+    std::remove_copy_if(names.begin(), names.end(), std::back_inserter(known), is_missing);
+    const std::vector<Index> numbers = number_by_appearance(known);
+    std::vector<Index> result;
+    result.reserve(names.size());
+    auto next = numbers.begin();
+    for (const std::string& name : names) {
+        result.push_back(is_missing(name) ? unlabelled : *next++);
+    }
+    return result;
 }
 
 std::vector<Index> relabel(const std::vector<Index>& labels) {
@@ -126,9 +138,17 @@ std::vector<Index> relabel(const std::vector<Index>& labels) {
 Contingency contingency(const std::vector<Index>& labels, const std::vector<Index>& clusters) {
     require(labels.size() == clusters.size(), "{} labels cannot be compared with {} clusters' cells",
             labels.size(), clusters.size());
-    require(!labels.empty(), "a clustering score needs at least one cell");
-    const std::vector<Index> row = relabel(labels);
-    const std::vector<Index> col = relabel(clusters);
+    std::vector<Index> row;
+    std::vector<Index> col;
+    for (std::size_t j = 0; j < labels.size(); ++j) {
+        if (labels[j] != unlabelled && clusters[j] != unlabelled) {
+            row.push_back(labels[j]);
+            col.push_back(clusters[j]);
+        }
+    }
+    require(!row.empty(), "a clustering score needs at least one cell with a label");
+    row = relabel(row);
+    col = relabel(col);
     std::map<std::pair<Index, Index>, Index> counts;
     for (std::size_t j = 0; j < row.size(); ++j) {
         ++counts[{row[j], col[j]}];

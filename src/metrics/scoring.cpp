@@ -15,7 +15,9 @@ namespace pnmf {
 namespace {
 
 Index number_of_kinds(const std::vector<Index>& labels) {
-    return std::ssize(std::set<Index>(labels.begin(), labels.end()));
+    std::set<Index> kinds(labels.begin(), labels.end());
+    kinds.erase(unlabelled);
+    return std::ssize(kinds);
 }
 
 Index chosen_clusters(const std::vector<Index>& labels, const ScoringOptions& options) {

@@ -120,7 +120,8 @@ Json label_scores(const StoredResult& result, const std::vector<std::vector<Inde
             ari.push_back(adjusted_rand_index(labels, at_scale));
             nmi.push_back(normalized_mutual_information(labels, at_scale));
         }
-        all.push_back({{"column", column->name}, {"ari", ari}, {"nmi", nmi}});
+        const auto missing = std::count(labels.begin(), labels.end(), unlabelled);
+        all.push_back({{"column", column->name}, {"missing", missing}, {"ari", ari}, {"nmi", nmi}});
     }
     return all;
 }

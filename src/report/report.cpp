@@ -109,6 +109,9 @@ void add_topology(Payload& payload, const StoredResult& result) {
     if (cells > 1 && !tree.empty()) {
         const std::vector<std::int32_t> leaves = leaves_of(result);
         const auto node = [&](double id) {
+            require(id >= 0.0 && id < static_cast<double>(2 * cells - 1),
+                    "{}: uns/{}/merge_tree joins {}, and there are {} cells", result.name, result.key, id,
+                    cells);
             return id < static_cast<double>(cells) ? leaves[static_cast<std::size_t>(id)]
                                                    : static_cast<std::int32_t>(id);
         };
@@ -138,6 +141,13 @@ void add_run(Payload& payload, const StoredResult& result, const ReportOptions& 
             fmt::format("{} of the {} cells of the fit are shown; merge tree, persistence "
                         "and graph belong to all of them and are left out",
                         result.cells(), result.order.of_fit));
+    }
+    for (const Json& labels : payload.meta.value("label_scores", Json::array())) {
+        if (const Index missing = labels["missing"].get<Index>(); missing > 0) {
+            run["notices"].push_back(
+                fmt::format("{} of {} cells have no label in {} and are left out of the agreement with it",
+                            missing, result.cells(), labels["column"].get<std::string>()));
+        }
     }
     const std::vector<double> total = result.numbers("objective");
     const std::size_t step = std::max<std::size_t>(1, (total.size() + longest_trace - 1) / longest_trace);

@@ -20,12 +20,16 @@ constexpr std::array retired{"order"};
 template <class Value>
 void set(Value& field, const Json& json, const char* name) {
     if constexpr (std::is_enum_v<Value>) {
-        const auto text = json.get<std::string>();
+        const std::string text = json.is_string() ? json.get<std::string>() : json.dump();
         const std::optional<Value> known = value_named<Value>(text);
         require(known.has_value(), "{} is '{}', which is none of {}", name, text, joined_names<Value>(", "));
         field = *known;
     } else {
-        field = json.get<Value>();
+        try {
+            field = json.get<Value>();
+        } catch (const Json::exception&) {
+            fail("{} is {}, which is of another kind than the option", name, json.dump());
+        }
     }
 }
 
@@ -60,21 +64,17 @@ std::string options_json(const FitOptions& options) {
 FitOptions fit_options_from_json(const std::string& text) {
     FitOptions options;
     std::set<std::string> known;
-    try {
-        const Json json = Json::parse(text);
-        require(json.is_object(), "the options of a fit must be a JSON object, got {}", json.type_name());
-        visit_options(options, [&](const char* name, auto& field, const char*) {
-            known.insert(name);
-            if (json.contains(name)) {
-                set(field, json.at(name), name);
-            }
-        });
-        for (const auto& [name, value] : json.items()) {
-            const bool gone = std::find(retired.begin(), retired.end(), name) != retired.end();
-            require(gone || known.contains(name), "'{}' is no option that this version of pnmf knows", name);
+    const Json json = Json::parse(text, nullptr, false);
+    require(json.is_object(), "the options of the fit cannot be understood: the text is cut off or damaged");
+    visit_options(options, [&](const char* name, auto& field, const char*) {
+        known.insert(name);
+        if (json.contains(name)) {
+            set(field, json.at(name), name);
         }
-    } catch (const Json::exception& e) {
-        fail("the options of the fit cannot be understood: {}", e.what());
+    });
+    for (const auto& [name, value] : json.items()) {
+        const bool gone = std::find(retired.begin(), retired.end(), name) != retired.end();
+        require(gone || known.contains(name), "'{}' is no option that this version of pnmf knows", name);
     }
     options.solver.device = Device::automatic; // where a fit was made binds nobody who reads it
     return options;

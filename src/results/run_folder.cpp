@@ -35,6 +35,9 @@ std::string reason() {
 void check_place(const fs::path& folder) {
     require(!folder.empty(), "the output folder must have a name");
     std::error_code error;
+    require(fs::exists(folder, error) || !fs::is_symlink(folder, error),
+            "{}: is a link to {}, which is not there; make that folder, or remove the link", folder.string(),
+            fs::read_symlink(folder, error).string());
     fs::path there = fs::absolute(folder);
     while (!fs::exists(there, error) && there.has_relative_path()) {
         there = there.parent_path();

@@ -23,11 +23,9 @@ void check_start(const std::filesystem::path& path, const PreparedFit<Real>& pre
 
 std::vector<Index> kept_of_start(const std::filesystem::path& path) {
     const StoredResult start = read_stored_result(path);
-    std::vector<Index> positions;
-    for (const double position : start.of_scales("scale_position")) {
-        positions.push_back(static_cast<Index>(position));
-    }
-    require(!positions.empty(),
+    const Index all = start.order.of_fit; // there are fewer scales than cells
+    std::vector<Index> positions = start.positions("scale_position", 0, all);
+    require(std::ssize(positions) == start.scales,
             "{}: this run looks for few scales that stand for all, and the start does not say which its "
             "scales are: take all scales, or a number of evenly spaced ones, as the start did",
             start.name);

@@ -7,17 +7,6 @@
 #include <cmath>
 
 namespace pnmf {
-namespace {
-
-std::vector<Index> whole_numbers(const StoredResult& result, const std::string& entry) {
-    std::vector<Index> values;
-    for (const double value : result.numbers(entry, result.rank)) {
-        values.push_back(static_cast<Index>(value));
-    }
-    return values;
-}
-
-} // namespace
 
 bool StoredPrograms::follows_depth(Index program) const {
     return !depth_correlation.empty() &&
@@ -40,13 +29,14 @@ std::optional<StoredPrograms> stored_programs(const StoredResult& result) {
         .scores = Eigen::Map<const Matrix>(scores.data(), result.rank, p).transpose().cast<float>(),
         .mean_usage = result.numbers("programs/mean_usage", result.rank),
         .persistence = result.numbers("programs/persistence", result.rank)};
-    programs.first_scale = whole_numbers(result, "programs/first_scale");
-    programs.last_scale = whole_numbers(result, "programs/last_scale");
-    programs.merges_into = whole_numbers(result, "programs/merges_into");
+    programs.first_scale = result.positions("programs/first_scale", 0, result.scales);
+    programs.last_scale = result.positions("programs/last_scale", 0, result.scales);
+    programs.merges_into = result.positions("programs/merges_into", -1, result.rank);
     programs.depth_correlation = result.numbers("programs/depth_correlation", result.rank);
     const bool whole = !programs.mean_usage.empty() && !programs.persistence.empty() &&
-                       !programs.first_scale.empty() && !programs.last_scale.empty() &&
-                       !programs.merges_into.empty();
+                       std::ssize(programs.first_scale) == result.rank &&
+                       std::ssize(programs.last_scale) == result.rank &&
+                       std::ssize(programs.merges_into) == result.rank;
     return whole ? std::optional(std::move(programs)) : std::nullopt;
 }
 

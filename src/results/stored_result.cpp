@@ -6,6 +6,8 @@
 #include <pnmf/results/stored_result.hpp>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <unordered_map>
 
@@ -85,7 +87,11 @@ std::optional<bool> is_aligned(const StoredResult& result) {
 void read_input_record(StoredResult& result) {
     const std::string record = result.text("input");
     if (!record.empty()) {
-        result.input = input_record_from_json(record);
+        try {
+            result.input = input_record_from_json(record);
+        } catch (const InputError& e) {
+            fail("{}: uns/{}/input: {}", result.name, result.key, e.what());
+        }
         return;
     }
     const std::string transform = result.text("transform"); // all that version 0.1 kept
@@ -134,26 +140,48 @@ void read_space(StoredResult& result) {
 
 void read_batches(StoredResult& result) {
     Batches batches{.column = result.text("batch/column"), .names = result.texts("batch/names")};
-    for (const double number : result.numbers("batch/of_cell")) {
-        batches.of_cell.push_back(static_cast<Index>(number));
+    batches.of_cell = result.positions("batch/of_cell", 0, std::ssize(batches.names));
+    if (!batches.of_cell.empty()) {
+        result.batches = std::move(batches);
     }
-    if (batches.of_cell.empty()) {
-        return;
-    }
-    const auto [low, high] = std::minmax_element(batches.of_cell.begin(), batches.of_cell.end());
-    require(*low >= 0 && *high < std::ssize(batches.names),
-            "{}: uns/{}/batch has {} names for batches up to {}", result.name, result.key,
-            batches.names.size(), *high);
-    result.batches = std::move(batches);
 }
 
-void read_entries(StoredResult& result) {
+/// InputError, which names the entry, for numbers that no fit stores.
+void check_numbers(const StoredResult& result) {
+    struct Range {
+        const char* entry;
+        double least;
+        double most;
+    };
+    constexpr double tiny = std::numeric_limits<double>::min();
+    constexpr double huge = std::numeric_limits<double>::max();
+    for (const Range& range :
+         {Range{"epsilon", tiny, 1e100}, Range{"penalty", 0.0, huge}, Range{"scale_weight", tiny, huge},
+          Range{"coupling", 0.0, huge}, Range{"space/coordinates", -1e150, 1e150}}) {
+        for (const double value : result.numbers(range.entry)) {
+            require(value >= range.least && value <= range.most,
+                    "{}: uns/{}/{} must hold numbers from {:g} to {:g}, got {}", result.name, result.key,
+                    range.entry, range.least, range.most, value);
+        }
+    }
+}
+
+/// H or W of a scale as it was read.
+Matrix checked(Matrix values, double least, const StoredResult& result, const char* entry) {
+    require(values.allFinite() && (values.array() >= least).all(), "{}: uns/{}/{} must hold finite numbers{}",
+            result.name, result.key, entry, least < 0.0 ? "" : ", at least 0");
+    return values;
+}
+
+void read_entries(StoredResult& result, Index cells) {
     if (const std::string method = result.text("method"); !method.empty()) {
         result.method = method;
     }
+    check_numbers(result);
     result.epsilon = result.of_scales("epsilon");
-    for (const double count : result.of_scales("betti0")) {
-        result.betti0.push_back(static_cast<Index>(count));
+    result.betti0 = result.positions("betti0", 0, cells + 1);
+    if (std::ssize(result.betti0) != result.scales) {
+        result.betti0.clear();
     }
     result.deaths = result.numbers("deaths");
     if (const auto* position = entry_of<std::int64_t>(result, "recommended")) {
@@ -163,6 +191,8 @@ void read_entries(StoredResult& result) {
         result.recommended = *position;
     }
     if (const auto* count = entry_of<std::int64_t>(result, "cluster_count")) {
+        require(*count >= 1 && *count <= cells, "{}: uns/{}/cluster_count is {}, but there are {} cells",
+                result.name, result.key, *count, cells);
         result.cluster_count = *count;
     }
     result.scale_weight = result.of_scales("scale_weight");
@@ -188,10 +218,11 @@ void complete(StoredResult& result, Slabs H, Slabs W) {
     result.rank = H.shape[1];
     result.stored_H = std::move(H.at);
     result.precision = H.single ? Precision::single : Precision::full;
-    read_entries(result);
-    require(result.epsilon.size() == result.numbers("epsilon").size(),
-            "{}: uns/{}/epsilon has {} scales and uns/{}/H {}", result.name, result.key,
-            result.numbers("epsilon").size(), result.key, result.scales);
+    read_entries(result, H.shape[2]);
+    const std::vector<double> epsilon = result.numbers("epsilon");
+    require(std::ssize(epsilon) == result.scales || (epsilon.empty() && result.is_baseline()),
+            "{}: uns/{}/epsilon must hold a threshold for each of the {} scales of uns/{}/H, got {}",
+            result.name, result.key, result.scales, result.key, epsilon.size());
     try {
         result.order = match_cells(result.texts("cells"), H.shape[2], result.file.cell_names,
                                    [&] { return is_aligned(result); });
@@ -201,6 +232,9 @@ void complete(StoredResult& result, Slabs H, Slabs W) {
     require(!result.batches || std::ssize(result.batches->of_cell) == result.order.of_fit,
             "{}: uns/{}/batch has {} cells, the fit {}", result.name, result.key,
             result.batches ? result.batches->of_cell.size() : 0, result.order.of_fit);
+    require(!result.space || result.space->coordinates.cols() == result.order.of_fit,
+            "{}: uns/{}/space has coordinates of {} cells, the fit {}", result.name, result.key,
+            result.space ? result.space->coordinates.cols() : 0, result.order.of_fit);
     if (!result.order.notice.empty()) {
         result.notices.push_back(result.order.notice);
     }
@@ -234,6 +268,18 @@ std::vector<double> StoredResult::numbers(const std::string& entry, Index count)
     return std::ssize(values) == count ? values : std::vector<double>{};
 }
 
+std::vector<Index> StoredResult::positions(const std::string& entry, Index least, Index end) const {
+    std::vector<Index> found;
+    for (const double value : numbers(entry)) {
+        require(value >= static_cast<double>(least) && value < static_cast<double>(end) &&
+                    value == std::floor(value),
+                "{}: uns/{}/{} must hold whole numbers from {} to {}, got {}", name, key, entry, least,
+                end - 1, value);
+        found.push_back(static_cast<Index>(value));
+    }
+    return found;
+}
+
 std::string StoredResult::text(const std::string& entry) const {
     const auto* value = entry_of<std::string>(*this, entry);
     return value == nullptr ? "" : *value;
@@ -248,13 +294,13 @@ std::vector<std::string> StoredResult::texts(const std::string& entry) const {
 }
 
 Matrix StoredResult::H(Index t) const {
-    Matrix H = stored_H(t);
+    Matrix H = checked(stored_H(t), std::numeric_limits<double>::lowest(), *this, "H");
     return order.position.empty() ? H : Matrix(H(Eigen::all, order.position));
 }
 
 Matrix StoredResult::W(Index t) const {
     require(has_basis, Remedy::keep_bases, "{}: the result has no bases W", name);
-    return stored_W(t);
+    return checked(stored_W(t), 0.0, *this, "W");
 }
 
 std::vector<Index> StoredResult::clusters(Index t) const {
@@ -268,8 +314,11 @@ std::vector<Index> StoredResult::clusters(Index t) const {
         [&](const auto& values) {
             for (Index j = 0; j < cells(); ++j) {
                 const Index place = order.position.empty() ? j : order.position[static_cast<std::size_t>(j)];
-                result[static_cast<std::size_t>(j)] =
-                    static_cast<Index>(values[static_cast<std::size_t>(begin + place)]);
+                const auto cluster = values[static_cast<std::size_t>(begin + place)];
+                require(cluster >= 0 && static_cast<double>(cluster) < static_cast<double>(order.of_fit),
+                        "{}: uns/{}/clusters must hold numbers from 0 to {}, got {}", name, key,
+                        order.of_fit - 1, cluster);
+                result[static_cast<std::size_t>(j)] = static_cast<Index>(cluster);
             }
         },
         array->values);

@@ -137,13 +137,17 @@ double relative_error(const DataMatrix<Real>& X, const DenseMatrix<Real>& WtX, c
 } // namespace
 
 Matrix distances_to_new(const Points& points, Index stored) {
-    const Index fresh = points.count() - stored;
-    require(stored >= 0 && fresh >= 0, "there are {} points, {} cannot be stored ones", points.count(),
-            stored);
-    Matrix distances(stored, fresh);
-    parallel_for(fresh, [&](Index j) {
+    return distances_to_new(points, stored, 0, points.count() - stored);
+}
+
+Matrix distances_to_new(const Points& points, Index stored, Index begin, Index end) {
+    require(stored >= 0 && begin >= 0 && begin <= end && stored + end <= points.count(),
+            "there are {} points, {} cannot be stored ones and {} to {} new ones", points.count(), stored,
+            begin, end);
+    Matrix distances(stored, end - begin);
+    parallel_for(end - begin, [&](Index j) {
         for (Index i = 0; i < stored; ++i) {
-            distances(i, j) = points.distance(i, stored + j);
+            distances(i, j) = points.distance(i, stored + begin + j);
         }
     });
     return distances;

@@ -5,7 +5,7 @@
 
 Layers include only what stands below them, and each is in one of the three libraries; the library neither prints nor
 exits nor takes a seed from outside, and names no flag of the program; nothing is
-built with flags that change results; no path of one machine; no file that has grown too long.
+built with flags that change results; no path of one machine; no pipe that ends its writer; no file that has grown too long.
 """
 
 import pathlib
@@ -51,6 +51,8 @@ LIBRARY_NEVER = [
 ]
 PROGRAM_FLAG = r"(?<![-!\w])--[a-z]"  # Python users have none: see Remedy
 RESULT_CHANGING_FLAGS = r"-ffast-math|-Ofast|-march=native|-mtune=native|-funsafe-math-optimizations"
+# A reader that stops early ends whoever writes into the pipe, now and then: with pipefail the script fails.
+STOPS_EARLY = r"\|\s*(awk\s+'[^']*\bexit\b|grep\s+(-\w*q|--quiet))"
 MACHINE_PATHS = r"[\"'(\s=]/(home|root|tmp|work|Users|mnt)/"
 
 SOURCE = {".hpp", ".cpp", ".h", ".cu", ".py", ".js", ".ts", ".cmake", ".sh"}
@@ -194,6 +196,14 @@ def check_paths(root):
                 yield path, number, f"a path of one machine: {line.strip()}"
 
 
+def check_pipes(root):
+    for path in files_of(root, ["scripts"]):
+        text = path.read_text(errors="replace")
+        for number, line in enumerate(text.splitlines(), 1):
+            if "pipefail" in text and re.search(STOPS_EARLY, line):
+                yield path, number, f"what reads a pipe must read all of it: {line.strip()}"
+
+
 def check_lengths(root):
     for path in files_of(root, FOLDERS):
         if path.suffix in SOURCE or path.name == "CMakeLists.txt":
@@ -208,7 +218,7 @@ def breaches(root):
     if not (root / "include" / "pnmf").is_dir():
         raise SystemExit(f"{root} holds no include/pnmf")
     result = []
-    for check in [check_includes, check_libraries, check_headers, check_library, check_flags, check_paths, check_lengths]:
+    for check in [check_includes, check_libraries, check_headers, check_library, check_flags, check_paths, check_pipes, check_lengths]:
         result += [f"{path.relative_to(root)}:{line}: {what}" for path, line, what in check(root)]
     return result
 

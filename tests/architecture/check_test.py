@@ -162,6 +162,13 @@ class Planted(unittest.TestCase):
             self.plant("src/io/bad.cpp", f'\nopen("{path}");\n')
             self.assert_only_breach("src/io/bad.cpp:2", "a path of one machine")
 
+    def test_a_pipe_that_is_not_read_to_its_end_is_found(self):
+        for reader in ["awk '$1 == \"x\" { print; exit }'", "grep -q x", "grep -Eq x"]:
+            self.plant("scripts/bad", f"set -euo pipefail\nlist | {reader}\n")
+            self.assert_only_breach("scripts/bad:2", "what reads a pipe must read all of it")
+            self.plant("scripts/bad", f"set -eu\nlist | {reader}\n")
+            self.assertEqual(check.breaches(self.root), [])
+
     def test_a_file_that_has_grown_too_long_is_found(self):
         self.plant("tests/io/long_test.cpp", "\n" * 450)
         self.assertEqual(check.breaches(self.root), [])

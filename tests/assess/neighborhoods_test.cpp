@@ -3,6 +3,7 @@
 #include <pnmf/assess/neighborhoods.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
+#include <pnmf/metrics/clustering_scores.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -69,6 +70,16 @@ TEST(NeighborhoodScores, AreZeroForBatchesApartAndAboutOneForBatchesTogether) {
     EXPECT_EQ(split.purity, 1.0);
     const Cells together = cells_of(200, 0.0, 50.0);
     EXPECT_GT(neighborhood_scores(Points(together.X), together.batch, together.type).mixing, 0.85);
+}
+
+TEST(NeighborhoodScores, CellsWithoutLabelDoNotCount) {
+    Matrix X(1, 6);
+    X << 0.0, 1.0, 1.5, 10.0, 11.0, 11.5;
+    const std::vector<Index> labels{0, unlabelled, 0, 1, 0, unlabelled};
+    const auto scores = neighborhood_scores(Points(X), {}, labels, {.neighbors = 2});
+    EXPECT_DOUBLE_EQ(scores.purity, (1.0 + 1.0 + 0.0 + 0.0) / 4.0);
+    EXPECT_TRUE(std::isnan(
+        neighborhood_scores(Points(X), {}, std::vector<Index>(6, unlabelled), {.neighbors = 2}).purity));
 }
 
 TEST(NeighborhoodScores, LackWhatIsNotGiven) {

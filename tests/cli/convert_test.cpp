@@ -59,7 +59,7 @@ TEST_F(Convert, EachKindOfBadInputIsExitTwoWithAPlaceAndNothingWritten) {
         {"ragged.csv", "gene,A,B\nx,1,2\ny,1\n", "", "ragged.csv:3: expected 3 columns, got 2"},
         {"cells.csv", "gene,A,A\nx,1,2\n", "", "names of cells must differ, 1 occurs more than once: A"},
         {"empty.csv", "gene,A,B\nx,0,2\n", "--transform log-unit",
-         "1 cell is zero in every gene: A; leave them out; --drop-empty does that"},
+         "take the other axis as the cells; --drop-empty leaves them out, --cells rows or"},
         {"cut.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 1\n", "",
          "cut.mtx: announces 3 entries"},
         {"labels.csv", "gene,A,B\nx,1,2\n", "--labels nothing",

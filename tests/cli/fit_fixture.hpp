@@ -54,8 +54,9 @@ class Fit : public ::testing::Test {
 
     /// May replace what an earlier run of the same test left.
     static std::string command(const std::string& arguments, const fs::path& folder) {
-        return "'" + program().string() + "' fit --preset paper " + arguments + " --overwrite -o '" +
-               folder.string() + "'";
+        const bool goes_on = arguments.find("--resume") != std::string::npos;
+        return "'" + program().string() + "' fit --preset paper " + arguments +
+               (goes_on ? "" : " --overwrite") + " -o '" + folder.string() + "'";
     }
     static CommandResult fit(const std::string& arguments, const fs::path& folder) {
         return run_command(command(arguments, folder));

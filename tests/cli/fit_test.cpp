@@ -1,5 +1,7 @@
 #include "cli/fit_fixture.hpp"
 
+#include <pnmf/metrics/clustering_scores.hpp>
+
 namespace pnmf::test {
 namespace {
 
@@ -151,6 +153,31 @@ TEST_F(Fit, CarriesLabelsAndNamesToItsResult) {
         }
     }
     EXPECT_THAT(columns, ElementsAre("label", "pnmf_clusters", "ring"));
+}
+
+TEST_F(Fit, LeavesCellsWithoutLabelOutOfTheAgreementAndSaysHowMany) {
+    std::string table = "cell\tlabel\n";
+    std::vector<std::string> labels;
+    for (int j = 0; j < 12; ++j) {
+        labels.push_back(j % 5 == 1 ? "NA" : "ring" + std::to_string(j % 4));
+        table += "c" + std::to_string(j) + "\t" + labels.back() + "\n";
+    }
+    const std::string arguments = circles(3) + quick + " --labels '" + file("labels.tsv", table) + "'";
+    const Json said = Json::parse(expect_done(arguments + " --json", out()).out);
+    EXPECT_EQ(said["cells_without_label"], 3);
+    std::vector<std::string> known;
+    std::vector<std::string> clusters;
+    const AnnDataFile file = result(out());
+    for (const TableColumn& column : file.cell_table) {
+        for (std::size_t j = 0; column.name == "pnmf_clusters" && j < labels.size(); ++j) {
+            if (labels[j] != "NA") {
+                known.push_back(labels[j]);
+                clusters.push_back(std::get<std::vector<std::string>>(column.values)[j]);
+            }
+        }
+    }
+    EXPECT_EQ(said["label_ari"].get<double>(), adjusted_rand_index(relabel(known), relabel(clusters)));
+    EXPECT_THAT(expect_done(arguments, out()).out, HasSubstr("3 of 12 cells have no label and are left out"));
 }
 
 TEST_F(Fit, StartsFromAResultThatHasItsBases) {

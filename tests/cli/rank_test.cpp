@@ -101,7 +101,7 @@ TEST(Rank, WrongInputIsExplained) {
     refused("--restarts 1", "at least 2, got 1");
     refused("--held-out 0", "above 0 and below 1, got 0");
     refused("--rule best", "--rule");
-    refused("-o " + cells(), "is not a folder");
+    refused("-o '" + test::program().string() + "'", "is not a folder");
 }
 
 TEST(Rank, SaysItsProgressToPrograms) {

@@ -151,8 +151,8 @@ TEST_F(Scales, OfATableThatHoldsNoDistancesAreRefusedNamingFileAndPlace) {
 }
 
 TEST_F(Scales, WithOptionsThatMakeNoSenseAreRefused) {
-    expect_refused(line_ + " --max-scales 1", "--max-scales must be at least 2");
-    expect_refused(line_ + " --threads 0", "--threads must be at least 1");
+    expect_refused(line_ + " --max-scales 1", "--max-scales: must be a whole number, at least 2");
+    expect_refused(line_ + " --threads 0", "--threads: must be a whole number, at least 1");
     expect_refused(line_ + " --scales some", "some");
     expect_refused(line_ + " --metric taxi", "taxi");
     expect_refused(line_ + " --distances --metric cosine", "--metric cannot be used with --distances");

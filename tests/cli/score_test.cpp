@@ -57,6 +57,26 @@ json score(const std::string& arguments) {
     return json::parse(result.out);
 }
 
+TEST(Score, CellsWithoutLabelAreLeftOutAndCounted) {
+    const test::TemporaryFolder folder;
+    Example data = example();
+    for (const std::size_t j : {3U, 10U, 20U}) {
+        data.labels[j] = j == 3 ? "" : "NA";
+        data.numbers[j] = -1;
+    }
+    write_tables(folder, data);
+    const std::string arguments =
+        (folder / "H.csv").string() + " --seeds 2 --labels " + (folder / "labels.csv").string();
+    const json found = score(arguments);
+    EXPECT_EQ(found["clusters"], 3);
+    EXPECT_EQ(found["cells_without_label"], 3);
+    const EmbeddingScores expected = score_embedding(data.H[0], data.numbers, {.clusters = 3, .seeds = 2});
+    EXPECT_EQ(found["ari"]["mean"], expected.agreement->ari.mean);
+    EXPECT_NE(run_command(test::program().string() + " score " + arguments)
+                  .err.find("3 of 30 cells have no label and are left out"),
+              std::string::npos);
+}
+
 TEST(Score, ATableIsScoredAsTheLibraryScoresIt) {
     const test::TemporaryFolder folder;
     const Example data = example();

@@ -180,6 +180,8 @@ TEST(Labels, ComeFromATableByNameOrByOrder) {
     EXPECT_THAT(labels("cell,type,label\nc3,x,c\nc1,x,a\nc2,x,b\n"), abc);
     EXPECT_THAT(labels("cell,type,other\nc3,c,x\nc1,a,x\nc2,b,x\n", ":type"), abc);
     EXPECT_THAT(labels("x,a\ny,b\nz,c\n", ":2"), abc);
+    EXPECT_THAT(labels("a\n\nc\n"), ElementsAre("a", "", "c"));
+    EXPECT_THAT(labels("a\nb\n\nc\n"), abc) << "a blank line between three labels";
     EXPECT_THAT(labels("type,size\na,1\nb,2\nc,3\n", ":type"), abc);
 }
 
@@ -199,6 +201,7 @@ TEST(Labels, WhatIsWrongIsNamed) {
     EXPECT_THAT(complaint("cell,x,y\nc1,1,2\nc2,1,2\nc3,1,2\n", ":z"),
                 HasSubstr("no column 'z', it has cell, x, y"));
     EXPECT_THAT(complaint("a\nb,c\n"), HasSubstr("expected"));
+    EXPECT_THAT(complaint("NA\nnan\nNA\n"), HasSubstr("l.csv': no cell has one"));
     EXPECT_THAT(complaint_of([&] { read_labels("nothing", data); }),
                 HasSubstr("labels 'nothing': neither a column of the data nor a file; the data have batch"));
     EXPECT_THAT(complaint_of([&] { read_labels("no.csv:x", data); }), HasSubstr("nor a file no.csv"));

@@ -76,6 +76,31 @@ TEST(TenxFolder, WhatIsMissingIsNamed) {
     EXPECT_THAT(complaint(), HasSubstr("several matrices, name one of them: matrix.mtx, matrix.mtx.gz"));
 }
 
+TEST(TenxFolder, ABlankLineIsAFeatureOrCellWithoutNameWhereOneIsMissing) {
+    const TemporaryFolder folder;
+    write_text(folder / "matrix.mtx", matrix);
+    write_text(folder / "cells.tsv", "cell\tlabel\nc1\tT\nc2\tB\n");
+    const auto names = [&](const std::string& genes) {
+        write_text(folder / "genes.tsv", genes);
+        return read_dataset(folder.path()).feature_names;
+    };
+    EXPECT_THAT(names("E1\tA\n\nE3\tC\n"), ElementsAre("A", "feature2", "C"));
+    EXPECT_THAT(names("\nE2\tB\nE3\tC\n"), ElementsAre("feature1", "B", "C"));
+    EXPECT_THAT(names("E1\tA\nE2\tB\n\n"), ElementsAre("A", "B", "feature3"));
+    EXPECT_THAT(names("E1\tA\nE2\t\nE3\tC\n"), ElementsAre("A", "feature2", "C"));
+    EXPECT_THAT(names("A\n\nC\n"), ElementsAre("A", "feature2", "C"));
+    EXPECT_THAT(names("E1\tA\n\nE2\tB\nE3\tC\n\n"), ElementsAre("A", "B", "C"));
+    write_text(folder / "genes.tsv", "E1\tA\n\nE3\tC\n");
+    EXPECT_TRUE(any_contains(read_dataset(folder.path()).notices,
+                             "genes.tsv: 1 name is blank, made up here: feature2"));
+    write_text(folder / "genes.tsv", "E1\tA\n");
+    EXPECT_THAT(complaint_of([&] { read_dataset(folder.path()); }),
+                HasSubstr("genes.tsv: not used, it has 1 rows and the matrix has 3 features"));
+    write_text(folder / "genes.tsv", "A\nB\nC\n");
+    write_text(folder / "cells.tsv", "c1\n\n");
+    EXPECT_THAT(read_dataset(folder.path()).cell_names, ElementsAre("c1", "cell2"));
+}
+
 TEST(TenxFolder, WithoutAFeatureIsRefused) {
     const TemporaryFolder folder;
     write_text(folder / "matrix.mtx", "%%MatrixMarket matrix coordinate integer general\n0 2 0\n");

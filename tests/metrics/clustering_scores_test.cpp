@@ -111,8 +111,26 @@ TEST(ClusteringScores, AnAssignmentIsTheBestOfAllPermutations) {
 }
 
 TEST(ClusteringScores, NamesAreNumberedByAppearance) {
-    EXPECT_EQ(relabel(std::vector<std::string>{"b", "a", "b", "", "a"}), (Labels{0, 1, 0, 2, 1}));
+    EXPECT_EQ(relabel(std::vector<std::string>{"b", "a", "b", "c", "a"}), (Labels{0, 1, 0, 2, 1}));
     EXPECT_EQ(relabel(Labels{9, -1, 9}), (Labels{0, 1, 0}));
+}
+
+TEST(ClusteringScores, NamesThatSayNothingAreNoLabel) {
+    EXPECT_EQ(relabel(std::vector<std::string>{"", "a", "NA", "nan", "b", "None"}),
+              (Labels{-1, 0, -1, -1, 1, -1}));
+}
+
+TEST(ClusteringScores, CellsWithoutLabelAreLeftOut) {
+    const Labels labels{0, unlabelled, 1, 0, 2, unlabelled, 1, 2};
+    const Labels clusters{0, 0, 1, 1, 2, 2, 1, 0};
+    const Labels known_labels{0, 1, 0, 2, 1, 2};
+    const Labels known_clusters{0, 1, 1, 2, 1, 0};
+    for (const auto score : {adjusted_rand_index, normalized_mutual_information, adjusted_mutual_information,
+                             purity, accuracy}) {
+        EXPECT_EQ(score(labels, clusters), score(known_labels, known_clusters));
+    }
+    EXPECT_EQ(adjusted_rand_index(clusters, labels), adjusted_rand_index(known_clusters, known_labels));
+    EXPECT_THROW(purity({unlabelled, unlabelled}, {0, 1}), InputError);
 }
 
 TEST(ClusteringScores, LabellingsOfDifferentLengthAreRejected) {

@@ -58,15 +58,25 @@ TEST(Scoring, TheBestScaleIsTheOneWhoseEmbeddingShowsTheLabels) {
     EXPECT_EQ(best_scale(scores), 2);
     EXPECT_EQ(scores[2].agreement->accuracy.mean, 1.0);
     EXPECT_GT(*scores[2].silhouette, 0.7);
-    const auto unlabelled =
-        score_scales(2, [&](Index t) { return scales[t]; }, {}, {.clusters = 3, .seeds = 2});
-    EXPECT_FALSE(unlabelled[0].agreement.has_value());
-    EXPECT_FALSE(best_scale(unlabelled).has_value());
+    const auto alone = score_scales(2, [&](Index t) { return scales[t]; }, {}, {.clusters = 3, .seeds = 2});
+    EXPECT_FALSE(alone[0].agreement.has_value());
+    EXPECT_FALSE(best_scale(alone).has_value());
 }
 
 TEST(Scoring, WithoutLabelsTheNumberOfClustersMustBeGiven) {
     EXPECT_THROW(score_embedding(test::fixture_points(), {}, {}), InputError);
     EXPECT_THROW(score_embedding(test::fixture_points(), {0, 1}, {}), InputError);
+}
+
+TEST(Scoring, CellsWithoutLabelAreNoKindAndNotCounted) {
+    const Matrix H = test::fixture_points();
+    std::vector<Index> labels;
+    for (Index j = 0; j < H.cols(); ++j) {
+        labels.push_back(j % 10 == 0 ? unlabelled : j / 20);
+    }
+    const EmbeddingScores scores = score_embedding(H, labels, {.starts = 1, .seeds = 1});
+    const KMeansResult run = kmeans(H, {.clusters = labels.back() + 1, .starts = 1, .seed = 0});
+    EXPECT_EQ(scores.agreement->ari.mean, adjusted_rand_index(labels, run.labels));
 }
 
 TEST(Scoring, MergedLabelsAreNamedByTheirGroup) {

@@ -270,12 +270,13 @@ TEST_F(Report, KeepsTheNumberOfAClusterFromScaleToScale) {
     std::vector<std::string> labels;
     for (int j = 0; j < 6; ++j) {
         file.cell_names.push_back("c" + std::to_string(j));
-        labels.push_back("type" + std::to_string(j / 2));
+        labels.push_back(j == 5 ? "" : "type" + std::to_string(j / 2));
     }
     file.feature_names = {"g"};
     file.cell_table.push_back({.name = "type", .values = labels, .categorical = true});
     uns["H"] = NumericArray{.shape = {3, 1, 6}, .values = H};
     uns["clusters"] = NumericArray{.shape = {3, 6}, .values = clusters};
+    uns["epsilon"] = numeric_array(std::vector<double>{1.0, 2.0, 3.0});
     uns["scores"] = AnnDataMap{{"silhouette", numeric_array(std::vector<double>{0.1, NAN, 0.3})}};
     uns["recommended"] = 2;
     file.uns["pnmf"] = std::move(uns);
@@ -283,7 +284,9 @@ TEST_F(Report, KeepsTheNumberOfAClusterFromScaleToScale) {
     const std::string html = report_html({{.result = stored(folder_ / "clustered.h5ad")}});
     const Json meta = meta_of(html);
     EXPECT_EQ(meta["cluster_count"], 3);
-    EXPECT_EQ(meta["label_scores"][0]["ari"], Json({1.0, 1.0, 1.0}));
+    EXPECT_EQ(meta["label_scores"][0]["ari"], Json({1.0, 1.0, 1.0})) << "without the cell that has no label";
+    EXPECT_EQ(meta["run"]["notices"][1],
+              "1 of 6 cells have no label in type and are left out of the agreement with it");
     EXPECT_EQ(meta["scales"]["scores"]["silhouette"], Json({0.1, nullptr, 0.3}));
     EXPECT_EQ(meta["recommended"], 2);
     const std::string core = unpacked(html, "pnmf-0-core");

@@ -31,7 +31,8 @@ struct NeighborhoodScores {
 /// 1 where batches hold different types, and should not. purity is 1 where types are kept apart.
 ///
 /// `batch` and `labels` are numbered from 0, one for each cell; either may be empty, and its score is NaN
-/// then. Cost `cells` · n distances. The same for any number of threads.
+/// then. Cells that are `unlabelled` do not count for purity. Cost `cells` · n distances. The same for any
+/// number of threads.
 NeighborhoodScores neighborhood_scores(const Points& cells, const std::vector<Index>& batch,
                                        const std::vector<Index>& labels = {},
                                        const NeighborhoodOptions& options = {});

@@ -7,11 +7,16 @@
 
 namespace pnmf {
 
-/// Scores of a clustering against known labels. Each takes two labellings of the same n ≥ 1 cells, any
-/// integers; only which cells share a label matters, so renaming the clusters changes nothing.
+/// Scores of a clustering against known labels. Each takes two labellings of the same cells, any integers;
+/// only which cells share a label matters, so renaming the clusters changes nothing. Cells that are
+/// `unlabelled` in either are left out; at least one must stay.
 
-/// Names as numbers, from 0 in the order in which they first appear.
+constexpr Index unlabelled = -1; ///< the label of a cell that has none
+
+/// Names as numbers, from 0 in the order in which they first appear; `unlabelled` for "", "NA", "nan", "None"
+/// and the like.
 std::vector<Index> relabel(const std::vector<std::string>& names);
+/// Numbers as numbers from 0 in the same way; `unlabelled` is one like the others.
 std::vector<Index> relabel(const std::vector<Index>& labels);
 
 /// How many cells have label i in one labelling and label j in the other: only the pairs that occur, by row.

@@ -90,6 +90,8 @@ struct StoredResult {
     std::vector<double> numbers(const std::string& entry) const;
     /// The same, empty unless there are so many.
     std::vector<double> numbers(const std::string& entry, Index count) const;
+    /// The same for whole numbers from `least` to below `end`; InputError for others.
+    std::vector<Index> positions(const std::string& entry, Index least, Index end) const;
     std::string text(const std::string& entry) const;
     std::vector<std::string> texts(const std::string& entry) const;
     /// An array of T numbers, such as "kkt" or "scores/silhouette"; empty when there is none.

@@ -20,6 +20,8 @@ struct StoredNeighbours {
 /// Distances from the first `stored` points to the others, stored × (count − stored), canonical as in
 /// `Points`. Cost and memory grow with the product of both numbers.
 Matrix distances_to_new(const Points& points, Index stored);
+/// The same for the new points [begin, end), counted from 0: blocks need less memory at a time.
+Matrix distances_to_new(const Points& points, Index stored, Index begin, Index end);
 
 /// The sums over stored cells j, with weights aⱼ of the graph at one scale: exp(−d²/ε^α) where d < ε, for
 /// each new cell over all stored cells, or over its `neighbors` nearest (the first of equal ones).

@@ -119,6 +119,10 @@ def embedding(
 
     if data is None and hasattr(result, "obsm") and hasattr(result, "var_names"):
         data = result
+    elif data is not None:
+        from .._adata import anndata_of
+
+        data = anndata_of(data, "data")
     result = as_result(result, key=key)
     t = result.recommended if scale is None else result.position(scale)
     if isinstance(components, str):

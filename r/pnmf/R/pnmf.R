@@ -22,6 +22,18 @@ names_or <- function(names, count, word) {
   if (is.null(names)) paste0(word, seq_len(count)) else as.character(names)
 }
 
+# A whole number from 1, as an integer; 0 for NULL.
+count_or_zero <- function(value, name) {
+  if (is.null(value)) {
+    return(0L)
+  }
+  if (!is.numeric(value) || length(value) != 1 || !is.finite(value) || value != floor(value) || value < 1 ||
+    value > .Machine$integer.max) {
+    stop(name, " must be a whole number, at least 1, got ", deparse(value)[1], call. = FALSE)
+  }
+  as.integer(value)
+}
+
 # x: genes x cells. space: coordinates of the cells, cells x dimensions, from which distances are taken.
 pnmf.default <- function(x, rank = NULL, clusters = NULL, preset = "auto", normalize = NULL, genes = NULL,
                          space = NULL, threads = NULL, verbose = interactive(), ...) {
@@ -46,8 +58,7 @@ pnmf.default <- function(x, rank = NULL, clusters = NULL, preset = "auto", norma
   }
   result <- pnmf_fit(
     x, names_or(rownames(x), nrow(x), "gene"), names_or(colnames(x), ncol(x), "cell"), asked, options,
-    coordinates, if (is.null(clusters)) 0L else as.integer(clusters),
-    if (is.null(threads)) 0L else as.integer(threads), isTRUE(verbose)
+    coordinates, count_or_zero(clusters, "clusters"), count_or_zero(threads, "threads"), isTRUE(verbose)
   )
   result$clusters <- setNames(factor(result$clusters, levels = sort(unique(result$clusters))), result$cells)
   result$resolutions <- as.data.frame(result$resolutions)
@@ -119,7 +130,9 @@ print.pnmf <- function(x, ...) {
     " scales, ", x$stop, "\n",
     sep = ""
   )
-  cat("recommended: scale ", x$recommended, ", ", nlevels(x$clusters), " clusters\n", sep = "")
+  cat("recommended: scale ", x$recommended, ", ", nlevels(x$clusters), if (nlevels(x$clusters) == 1) " cluster\n" else " clusters\n",
+    sep = ""
+  )
   print(x$resolutions, row.names = FALSE)
   invisible(x)
 }
@@ -129,6 +142,7 @@ top_genes <- function(x, count = 10) {
   if (!inherits(x, "pnmf")) {
     stop("x must be what pnmf() returned", call. = FALSE)
   }
+  count <- count_or_zero(count, "count")
   apply(x$gene_scores, 2, function(scores) x$genes[order(scores, decreasing = TRUE)[seq_len(min(count, length(scores)))]])
 }
 

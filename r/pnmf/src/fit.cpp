@@ -7,6 +7,8 @@
 #include <pnmf/solvers/option_list.hpp>
 
 #include <algorithm>
+#include <cfloat>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -16,6 +18,11 @@ namespace {
 
 using pnmf::Index;
 
+/// As R would write it, for messages.
+std::string shown(SEXP value) {
+    return Rcpp::as<std::vector<std::string>>(Rcpp::Function("deparse")(value)).front();
+}
+
 /// Set from R: a number, a truth value, or the name of a choice.
 template <class Value>
 void set_value(Value& field, const std::string& name, SEXP value) {
@@ -24,7 +31,18 @@ void set_value(Value& field, const std::string& name, SEXP value) {
         pnmf::require(known.has_value(), "{} must be one of {}", name, pnmf::joined_names<Value>(", "));
         field = *known;
     } else if constexpr (std::is_arithmetic_v<Value>) {
-        field = static_cast<Value>(Rcpp::as<double>(value));
+        const double number = Rf_isNumeric(value) && Rf_length(value) == 1 ? Rf_asReal(value) : R_NaN;
+        constexpr bool whole = std::is_integral_v<Value>;
+        const double most = std::is_same_v<Value, bool> ? 1.0 : whole ? 0x1p53 : DBL_MAX;
+        const double least = std::is_unsigned_v<Value> ? 0.0 : -most; // a truth value counts as unsigned
+        pnmf::require(number >= least && number <= most && (!whole || number == std::floor(number)),
+                      "{} must be a single {}, got {}", name,
+                      std::is_same_v<Value, bool> ? "TRUE or FALSE"
+                      : !whole                    ? "number"
+                      : least == 0.0              ? "whole number, at least 0"
+                                                  : "whole number",
+                      shown(value));
+        field = static_cast<Value>(number);
     } else {
         pnmf::fail("{} cannot be set from R", name);
     }
@@ -32,6 +50,10 @@ void set_value(Value& field, const std::string& name, SEXP value) {
 
 template <class Value>
 void set_value(std::optional<Value>& field, const std::string& name, SEXP value) {
+    if (Rf_isNull(value)) { // chosen by the fit
+        field.reset();
+        return;
+    }
     Value held{};
     set_value(held, name, value);
     field = held;

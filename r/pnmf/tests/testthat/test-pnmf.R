@@ -44,6 +44,21 @@ test_that("wrong input is an error that says what is wrong", {
   expect_error(pnmf(matrix("a", 2, 2)), "numbers")
 })
 
+test_that("numbers are checked before they are used", {
+  counts <- made_up()$counts
+  expect_error(pnmf(counts, rank = 2.7), "rank must be a single whole number, got 2.7")
+  expect_error(pnmf(counts, rank = "six"), "rank must be a single whole number")
+  expect_error(pnmf(counts, rank = c(3, 4)), "rank must be a single whole number")
+  expect_error(pnmf(counts, seed = -1), "seed must be a single whole number, at least 0, got -1")
+  expect_error(pnmf(counts, seed = NA), "seed must be a single whole number")
+  expect_error(pnmf(counts, seed = 1e300), "seed must be a single whole number")
+  expect_error(pnmf(counts, lambda1 = NA_real_), "lambda1 must be a single number")
+  expect_error(pnmf(counts, clusters = "abc"), "clusters must be a whole number, at least 1")
+  expect_error(pnmf(counts, clusters = 2.5), "clusters must be a whole number, at least 1, got 2.5")
+  expect_error(pnmf(counts, clusters = NA), "clusters must be a whole number")
+  expect_error(pnmf(counts, threads = -1), "threads must be a whole number")
+})
+
 test_that("options reach the fit", {
   result <- pnmf(made_up()$counts, rank = 4, max_scales = 3, clusters = 3, threads = 1, preset = "paper")
   expect_equal(nrow(result$scales), 3)
