@@ -176,7 +176,7 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
     check_penalty(options.penalty);
     check_options(options.solver);
     check_scale_error(options);
-    check_values(X, part);
+    check_values(X, part, sizeof(Real));
     if (part) {
         const CellRange share = share_of_rank(part->all, communicator());
         require(*part == share, "this rank must hold {} cells from cell {} on, got {} from {}", share.count,

@@ -178,6 +178,32 @@ TEST(Fit, WithFewScalesOfManyTakesSmoothnessByTheSquareOfTheirStride) {
     EXPECT_EQ(prepare_fit<double>(some_data(), options).problem().penalty.smoothness, 2.0);
 }
 
+/// Powers of 2 change no digit.
+template <class Real>
+void expect_multiples_fitted_or_refused(const std::vector<int>& refused, const std::vector<int>& fitted) {
+    const FitOptions options{.rank = 3, .filtration = {.alpha = 2.0}};
+    for (const int power : refused) {
+        const Matrix X = std::ldexp(1.0, power) * some_data();
+        EXPECT_THAT([&] { fit<Real>(X, options); },
+                    testing::ThrowsMessage<InputError>(HasSubstr("the values of X are too")))
+            << power;
+    }
+    for (const int power : fitted) {
+        const auto result = fit<Real>(Matrix(std::ldexp(1.0, power) * some_data()), options);
+        EXPECT_EQ(result.stop, Stop::converged) << power;
+        EXPECT_GT(result.effective_rank.front(), 1.2) << power;
+        EXPECT_TRUE(std::isfinite(result.trace.back().total())) << power;
+    }
+}
+
+TEST(Fit, OfExtremeNumbersIsRightOrRefusedWithTheDataNamed) {
+    expect_multiples_fitted_or_refused<float>({-1000, -80, 40, 56, 64, 200, 900}, {-40, -20, 0, 20, 24});
+    expect_multiples_fitted_or_refused<double>({-1000, -480, 266, 500, 900}, {-400, -200, 0, 100, 200, 240});
+    const Matrix most = Matrix::Constant(4, 9, std::ldexp(1.0, 64));
+    EXPECT_THROW(fit<float>(most, {.rank = 2}), InputError);
+    EXPECT_NO_THROW(fit<float>(Matrix::Zero(4, 9), {.rank = 2}));
+}
+
 TEST(Fit, OfEqualCellsSaysSoAndDoesNotBlameTheAnchor) {
     const auto result = fit<double>(Matrix(some_data().col(0).replicate(1, 6)), {.rank = 2});
     EXPECT_THAT(result.warnings, testing::ElementsAre(HasSubstr("all cells are the same")));
