@@ -348,9 +348,9 @@ void add_fit(CLI::App& app, const std::string& command) {
     verb->add_option(
             "--memory", options->memory,
             "Most memory to use, such as 16G or 800M. A plan is printed first. If the run does not fit, W "
-            "goes to "
-            "temporary files in the output folder; if that is not enough, momentum is given up, which costs "
-            "extra sweeps [the memory that is free]")
+            "goes to temporary files in the output folder; if that is not enough, scales or momentum are "
+            "given up, which changes the result and is recorded in it [what does not fit into free memory "
+            "with these files is refused]")
         ->type_name("SIZE");
     verb->add_flag(
         "--resume", options->resume,

@@ -18,7 +18,7 @@ std::string_view hint_for(Remedy remedy) {
         return "--precision double or --precision float";
     case Remedy::need_less_memory:
         return "these flags need less: --preset cells, --neighbors, --max-scales, --rank, --threads, "
-               "--precision float";
+               "--precision float; --memory SIZE gives up scales or momentum, which changes the result";
     case Remedy::keep_bases:
         return "`pnmf fit --save-basis` keeps them";
     case Remedy::overwrite:

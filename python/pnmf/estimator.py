@@ -132,7 +132,8 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         must be the same.
     memory : str or number, optional
         Most memory to use, as "8G", "800M" or bytes. What does not fit is kept in files of `checkpoint`, or of the
-        folder for temporary files, or is given up at the price of more sweeps.
+        folder for temporary files, or is given up: fewer scales, more sweeps. Without it the result does not depend
+        on the memory that is free, and what does not fit is refused.
 
     Attributes
     ----------

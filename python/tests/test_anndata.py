@@ -39,6 +39,17 @@ def run_program(*arguments):
         raise AssertionError(done.stderr)
 
 
+class FewCells(unittest.TestCase):
+    def test_fits_of_very_few_cells_have_a_number_of_clusters_that_can_be(self):
+        for cells in (5, 8, 9, 13, 33):
+            for more in ({}, {"clusters": 1}, {"neighbors": cells - 1}):
+                with self.subTest(cells=cells, more=more), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    adata = simulated(cells)
+                    pnmf.tl.pnmf(adata, **more)
+                    self.assertIn(adata.obs["pnmf_clusters"].nunique(), range(1, cells + 1))
+
+
 class SameAsTheProgram(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory()

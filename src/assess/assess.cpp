@@ -84,6 +84,10 @@ Index chosen_count(Index scales, const Embeddings& embedding, const AssessOption
 
 Index count_of(const Resolutions& resolutions, std::vector<std::string>& notices) {
     const Resolution& found = resolutions.all[static_cast<std::size_t>(resolutions.recommended)];
+    if (found.clusters == 1) {
+        notices.emplace_back("1 cluster: the neighbour graph does not show more");
+        return 1;
+    }
     notices.push_back(
         fmt::format("{} cluster{}: the smallest number that divides the neighbour graph nearly as well as "
                     "the best one does (modularity {:.3f})",
@@ -255,15 +259,18 @@ std::vector<double> combine(const std::vector<double>& fit_to_finest) {
     return combined;
 }
 
-/// The coarsest scale with the largest score; 0 when there is none.
-Index recommendation(const std::vector<double>& combined) {
-    Index best = 0;
+/// Of the probed scales that are not left out, the coarsest with the largest score, or the coarsest where
+/// none has a score, as with one cluster; 0 when all are left out.
+Index recommendation(const std::vector<AssessedScale>& assessed, const std::vector<bool>& left_out,
+                     const std::vector<double>& combined) {
+    Index best = -1;
     for (Index t = 0; t < std::ssize(combined); ++t) {
-        if (!std::isnan(combined[t]) && (std::isnan(combined[best]) || combined[t] >= combined[best])) {
+        const bool takes_part = !std::isnan(assessed[t].effective_rank) && !left_out[t];
+        if (takes_part && (best < 0 || std::isnan(combined[best]) || combined[t] >= combined[best])) {
             best = t;
         }
     }
-    return best;
+    return std::max<Index>(best, 0);
 }
 
 } // namespace
@@ -322,7 +329,7 @@ Assessment assess_scales(Index scales, const Embeddings& embedding, const std::v
     for (std::size_t t = 0; t < T; ++t) {
         scores.combined[t] = left_out[t] ? 0.0 : scores.combined[t];
     }
-    result.recommended = recommendation(scores.combined);
+    result.recommended = recommendation(assessed, left_out, scores.combined);
     add_recommended_resolution(result, options.graph);
     return result;
 }

@@ -64,15 +64,14 @@ class Search {
         gather_dealt(ranks_, std::span(silhouette_.data(), labels_.size()));
     }
 
-    /// The smallest k whose modularity is as good as the largest.
+    /// The smallest k whose modularity is as good as the largest; that of one cluster is 0.
     Index recommended_count() const {
         const Vector best = modularity_.rowwise().maxCoeff();
         const double enough = options_.parsimony * best.maxCoeff();
-        Index k = 2;
-        while (best[k - 2] < enough) {
-            ++k;
-        }
-        return k;
+        const auto found =
+            enough > 0.0 ? std::find_if(best.begin(), best.end(), [&](double one) { return one >= enough; })
+                         : best.end();
+        return found == best.end() ? 1 : found - best.begin() + 2;
     }
 
     /// Of the probed scales, the one whose k clusters fit the finest embedding best; of equal ones the
@@ -82,7 +81,8 @@ class Search {
         Index best = -1;
         for (Index s = 0; s < std::ssize(scales_); ++s) {
             if (!divides_poorly(modularity_(k - 2, s), largest) &&
-                (best < 0 || silhouette_(k - 2, s) >= silhouette_(k - 2, best))) {
+                (best < 0 || std::isnan(silhouette_(k - 2, best)) ||
+                 silhouette_(k - 2, s) >= silhouette_(k - 2, best))) {
                 best = s;
             }
         }
@@ -274,6 +274,15 @@ std::vector<Index> stable_counts(const Vector& stability, Index recommended, Ind
     return peaks;
 }
 
+Resolutions one_cluster(Index cells) {
+    Resolution all;
+    all.clusters = 1;
+    all.stability = 1.0;
+    all.agreement = 1.0;
+    all.labels.assign(static_cast<std::size_t>(cells), 0);
+    return {.all = {std::move(all)}};
+}
+
 } // namespace
 
 void nest(std::vector<Resolution>& resolutions) {
@@ -300,22 +309,19 @@ Resolutions find_resolutions(Index scales, const Embeddings& embedding, const Ne
     constexpr Index most = std::numeric_limits<std::uint16_t>::max();
     require(options.most_clusters >= 2 && options.most_clusters <= most,
             "the most clusters tried must be at least 2 and at most {}, got {}", most, options.most_clusters);
-    Resolutions result;
     const Index n = graph.cells();
     const Index largest = std::min(options.most_clusters, n / 4);
     if (largest < 2) {
-        result.all.push_back({.clusters = 1,
-                              .scale = 0,
-                              .modularity = 0.0,
-                              .stability = 1.0,
-                              .agreement = 1.0,
-                              .labels = std::vector<Index>(static_cast<std::size_t>(n), 0)});
-        return result;
+        return one_cluster(n);
     }
     Search search(scales, largest, embedding, graph, options);
     const Index recommended = search.recommended_count();
+    if (recommended == 1) {
+        return one_cluster(n);
+    }
     const Vector stability = search.stabilities();
     const std::vector<Index> counts = stable_counts(stability, recommended, options.most_resolutions);
+    Resolutions result;
     result.recommended = std::find(counts.begin(), counts.end(), recommended) - counts.begin();
     result.all = search.resolutions(counts, stability);
     nest(result.all);

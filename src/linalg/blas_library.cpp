@@ -1,15 +1,21 @@
 #include "linalg/blas_library.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/parallel.hpp>
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace pnmf {
 namespace {
@@ -77,7 +83,69 @@ void* reload(void* handle, std::string_view kernel) {
     return again;
 }
 
-BlasLibrary load() {
+bool has_limit(decltype(RLIMIT_AS) what) {
+    rlimit limit{};
+    return getrlimit(what, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+}
+
+/// Whether so much address space is there now.
+bool is_there(std::size_t bytes) {
+    void* const found = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return found != MAP_FAILED && munmap(found, bytes) == 0;
+}
+
+/// Each product that runs needs a buffer, which the library keeps for later products. Where it finds no
+/// address space for one it tries again for ever. So under a limit (`ulimit -v`, batch systems) it gets those
+/// of all threads before the first product, and only while there is enough.
+class Buffers {
+  public:
+    explicit Buffers(void* handle)
+        : limited_(has_limit(RLIMIT_AS) || has_limit(RLIMIT_DATA)),
+          take_(find<void* (*)(int)>(handle, "blas_memory_alloc")),
+          free_(find<void (*)(void*)>(handle, "blas_memory_free")) {}
+
+    void have(int threads) {
+        if (!limited_ || count_.load(std::memory_order_relaxed) >= threads) {
+            return;
+        }
+        const std::lock_guard lock(mutex_);
+        const int before = count_;
+        if (before >= threads) {
+            return;
+        }
+        std::vector<void*> taken;
+        while (std::ssize(taken) < threads &&
+               (std::ssize(taken) < before || is_there(bytes + bytes / 8))) { // others ask for memory too
+            taken.push_back(take_(0));
+        }
+        std::for_each(taken.begin(), taken.end(), free_);
+        if (std::ssize(taken) < threads) {
+            throw SystemError(fmt::format(
+                "out of memory: the matrix product (OpenBLAS) needs {} MB of address space for each of {} "
+                "thread{}, and the limit of this process leaves less: raise it (ulimit -v) or use fewer "
+                "threads",
+                bytes / 1'000'000, threads, threads == 1 ? "" : "s"));
+        }
+        count_ = threads;
+    }
+
+  private:
+    static constexpr std::size_t bytes = std::size_t{1} << 27U; ///< of a buffer: OpenBLAS 0.3, x86-64
+
+    bool limited_;
+    void* (*take_)(int);
+    void (*free_)(void*);
+    std::atomic<int> count_ = 0;
+    std::mutex mutex_;
+};
+
+/// The library in use, and its buffers.
+struct Loaded {
+    BlasLibrary library;
+    void* handle;
+};
+
+Loaded load() {
     void* handle = open_library();
     BlasLibrary library;
     library.picked_kernel = kernel_of(handle);
@@ -91,7 +159,7 @@ BlasLibrary load() {
     library.dgemm = find<decltype(&cblas_dgemm)>(handle, "cblas_dgemm");
     // One thread a call: threads come from `parallel_for`, and results must not depend on their number.
     find<decltype(&openblas_set_num_threads)>(handle, "openblas_set_num_threads")(1);
-    return library;
+    return {library, handle};
 }
 
 } // namespace
@@ -134,8 +202,10 @@ std::optional<std::string_view> better_kernel(std::string_view picked, const Cpu
 }
 
 const BlasLibrary& blas_library() {
-    static const BlasLibrary library = load();
-    return library;
+    static const Loaded loaded = load();
+    static Buffers buffers(loaded.handle);
+    buffers.have(thread_count());
+    return loaded.library;
 }
 
 } // namespace pnmf

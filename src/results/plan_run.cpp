@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <ranges>
 
 namespace pnmf {
 namespace {
@@ -52,19 +53,17 @@ FitSize guessed_size(const DataView& X, const RunOptions& options, Index bytes_o
     return size;
 }
 
-/// The most scales, up to those there are, with which everything is kept in memory.
+/// The most scales, from 2 up to those there are, that fit into so many bytes with nothing given up.
 template <RealNumber Real>
-Index scales_that_fit(const PreparedFit<Real>& prepared, const FitSize& size, double room,
-                      Index bytes_of_number, int threads) {
-    const auto fits = [&](Index scales) {
-        return solver_memory(size.with_scales(scales), prepared.options.solver, bytes_of_number, threads)
-                   .total() <= room;
-    };
-    Index most = 2;
-    for (Index tried = 4; tried <= prepared.scales.size() && tried <= 1024 && fits(tried); tried += 2) {
-        most = tried;
-    }
-    return most;
+Index scales_that_fit(const PreparedFit<Real>& prepared, const FitSize& size, double bytes, int threads,
+                      bool bases_rest) {
+    const auto more = std::views::iota(Index{3}, std::max<Index>(3, prepared.scales.size() + 1));
+    const auto past = std::ranges::partition_point(more, [&](Index scales) {
+        return solver_memory(size.with_scales(scales), prepared.options.solver, sizeof(Real), threads,
+                             bases_rest)
+                   .total() <= bytes;
+    });
+    return 2 + (past - more.begin());
 }
 
 } // namespace
@@ -95,6 +94,10 @@ void check_same_data(const std::string& fingerprint) {
     }
 }
 
+bool resumes(const RunOptions& options) {
+    return options.folder != nullptr && options.folder->use() == FolderUse::resume;
+}
+
 Room room_for(const RunOptions& options) {
     if (options.memory) {
         return {.limit = *options.memory, .given = true};
@@ -113,8 +116,10 @@ void check_room(const DataView& X, const RunOptions& options, const Room& room, 
     }
     const FitSize size = guessed_size(X, options, bytes_of_number);
     SolverOptions least = options.fit.solver;
-    least.extrapolate = false;
-    least.shift_components = false;
+    if (room.given || resumes(options)) { // else they are never given up
+        least.extrapolate = false;
+        least.shift_components = false;
+    }
     const double pairs =
         options.fit.filtration.neighbors
             ? 0.0
@@ -149,18 +154,17 @@ MemoryPlan fit_into(const Room& room, const RunOptions& options, PreparedFit<Rea
     const double held = most_of(ranks, resident_bytes() + libraries);
     const auto threads = static_cast<int>(most_of(ranks, thread_count()));
     FitSize size = fit_size(prepared, made, nested);
-    if (prepared.adapts()) {
-        prepared.most_scales = scales_that_fit(prepared, size, room.limit - held, sizeof(Real), threads);
-        if (prepared.most_scales < size.scales) {
-            prepared.notices.push_back(fmt::format(
-                "at most {} scales are kept: more do not fit into the memory", prepared.most_scales));
-            size = size.with_scales(prepared.most_scales);
-        }
+    if (prepared.adapts() && room.given) {
+        prepared.most_scales = scales_that_fit(prepared, size, room.limit - held, threads, false);
+        size = size.with_scales(std::min(size.scales, prepared.most_scales));
     }
     // Ranks hold W in memory: what each moves, all need.
     const bool files = ranks.size() == 1 && is_on_disk(scratch);
     MemoryPlan plan = plan_memory(room.limit, held, size, solver, sizeof(Real), threads,
-                                  {.files = files, .keep_less = !resumed});
+                                  {.files = files, .keep_less = room.given && !resumed});
+    if (prepared.adapts() && !room.given && (made || in_start)) {
+        prepared.most_scales = scales_that_fit(prepared, size, room.limit - held, threads, plan.bases_rest);
+    }
     prepared.options.solver.extrapolate = solver.extrapolate && plan.keep_momentum;
     prepared.options.solver.shift_components = solver.shift_components && plan.keep_shifts;
     if (plan.bases_rest) {

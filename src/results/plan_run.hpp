@@ -15,6 +15,9 @@ std::string rough_time(double seconds);
 /// nothing.
 void check_same_data(const std::string& fingerprint);
 
+/// Whether the run goes on from a checkpoint.
+bool resumes(const RunOptions& options);
+
 /// The memory a run may use.
 struct Room {
     double limit = 0.0; ///< bytes; 0: not known
@@ -26,8 +29,10 @@ Room room_for(const RunOptions& options);
 /// computed: it looks at sizes alone.
 void check_room(const DataView& X, const RunOptions& options, const Room& room, Index bytes_of_number);
 
-/// Makes a prepared run fit, by files, fewer scales, or what costs more sweeps, and says how.
-/// `resumed`: from a checkpoint; `in_start`: which was saved in the start.
+/// Makes a prepared run fit by files, and says how. Where the user has given the limit, also by what changes
+/// the result: fewer scales, or what costs more sweeps. Without it a result does not depend on the memory
+/// that is free: what does not fit is refused. `resumed`: from a checkpoint; `in_start`: which was saved in
+/// the start.
 template <RealNumber Real>
 MemoryPlan fit_into(const Room& room, const RunOptions& options, PreparedFit<Real>& prepared, bool resumed,
                     bool in_start);

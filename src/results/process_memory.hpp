@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+
 /// What this process holds, as the system counts it.
 namespace pnmf {
 
@@ -9,9 +11,11 @@ void give_back_memory();
 void keep_to_plan(double planned);
 /// Bytes this process holds now, what it has freed given back first.
 double resident_bytes();
-/// Bytes that it could still have: what the machine has free, or less where the process is in a group with a
-/// limit (a container). 0 where the system does not say.
-double available_bytes();
+/// Bytes that it could still have: what the machine has free, or less where one of its control groups has a
+/// limit, as containers and batch systems set them: of the groups that are inside each other the one that has
+/// least left. Pages of files that the system can drop do not count as used. 0 where the system does not say.
+/// `root`: the folder that has proc and sys.
+double available_bytes(const std::filesystem::path& root = "/");
 /// The most it has held.
 double peak_bytes();
 

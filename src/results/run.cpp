@@ -7,6 +7,7 @@
 #include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/remedy.hpp>
 #include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/result_file.hpp>
@@ -189,10 +190,6 @@ class Saver {
     Clock::time_point saved_ = Clock::now();
 };
 
-bool resumes(const RunOptions& options) {
-    return options.folder != nullptr && options.folder->use() == FolderUse::resume;
-}
-
 template <RealNumber Real>
 void announce(const PreparedFit<Real>& prepared, const Stages& stages) {
     for (const std::string& notice : prepared.notices) {
@@ -249,6 +246,28 @@ MemoryPlan keep_to_memory(const Room& room, const RunOptions& options, PreparedF
     return plan;
 }
 
+/// Memory that may have left out scales: where the user gave the limit, it counts as one on their number and
+/// is recorded so; else the run is refused, for its result must not depend on what was free.
+template <RealNumber Real>
+void settle_most_scales(const Room& room, PreparedFit<Real>& prepared, const Stages& stages) {
+    std::optional<Index>& most = prepared.options.filtration.scales.max_scales;
+    const Index fit = prepared.most_scales;
+    const bool left_out = prepared.kept && prepared.scales.size() == fit && fit < prepared.kept->all.size() &&
+                          (!most || fit < *most);
+    if (!left_out) {
+        return;
+    }
+    require(
+        room.given, Remedy::need_less_memory,
+        "memory: {} scales or more are needed, and so many fit at most. A larger error at scales that are "
+        "left out, fewer scales or a lower rank needs less",
+        fit);
+    most = fit;
+    prepared.notices.push_back(fmt::format(
+        "no more than {} scales fit into the limit on memory: the result is that of at most so many", fit));
+    stages.notice(prepared.notices.back());
+}
+
 template <RealNumber Real>
 double bytes_on_disk(const PreparedFit<Real>& prepared, bool save_basis) {
     const auto scales = static_cast<double>(expected_scales(prepared));
@@ -279,11 +298,11 @@ SolverState<Real> made_state(PreparedFit<Real>& prepared, StartState<Real> from,
         return go_on;
     };
     try {
-        const bool adapts = prepared.adapts();
-        Factors<Real> start =
-            adapts ? adapted_start(prepared, {}, std::move(log)) : make_start(prepared, {}, std::move(log));
-        if (adapts) {
-            stages.notice(prepared.notices.back());
+        const std::size_t before = prepared.notices.size();
+        Factors<Real> start = prepared.adapts() ? adapted_start(prepared, {}, std::move(log))
+                                                : make_start(prepared, {}, std::move(log));
+        for (std::size_t i = before; i < prepared.notices.size(); ++i) {
+            stages.notice(prepared.notices[i]);
         }
         return start_solver(prepared.problem(), prepared.options.solver, std::move(start));
     } catch (const Interrupted&) {
@@ -402,6 +421,7 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     if (prepared.kept) {
         saver.set_kept(prepared.kept->position);
     }
+    settle_most_scales(room, prepared, stages);
     if (options.memory) {
         give_back_memory();
     }

@@ -11,6 +11,7 @@
 #include <pnmf/graphs/filtration.hpp>
 #include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/linalg/effective_rank.hpp>
+#include <pnmf/linalg/sampling.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/adapt_scales.hpp>
 #include <pnmf/solvers/fit.hpp>
@@ -23,18 +24,18 @@
 namespace pnmf {
 namespace {
 
-/// The published algorithms take λ₂ as it is, however few the scales.
+/// Evenly spaced scales that stand for all, where a number of them is asked for. The published algorithms
+/// take few scales as if they were all.
 template <RealNumber Real>
-void set_penalty(PreparedFit<Real>& prepared) {
-    prepared.penalty = prepared.options.penalty;
-    const double stride = prepared.scales.stride;
-    if (stride == 1.0 || prepared.options.solver.algorithm != Algorithm::stationary) {
+void keep_even_scales(PreparedFit<Real>& prepared) {
+    const FitOptions& options = prepared.options;
+    const Index all = prepared.scales.size();
+    const Index most = options.filtration.scales.max_scales.value_or(all);
+    if (options.scale_error || options.solver.algorithm != Algorithm::stationary || most >= all) {
         return;
     }
-    prepared.penalty = at_stride(prepared.penalty, stride);
-    prepared.notices.push_back(
-        fmt::format("lambda2 {} / {:.4g}^2 = {:.3g}: each scale kept stands for {:.4g} of all",
-                    prepared.options.penalty.smoothness, stride, prepared.penalty.smoothness, stride));
+    require(most >= 2, "at least the finest and the coarsest scale must be kept: 2 scales, got {}", most);
+    keep_scales(prepared, evenly_spaced(most, all));
 }
 
 /// What a run needs on a device at least, as far as it is known before neighbours are searched.
@@ -144,10 +145,10 @@ Index cells_of(const DataView& X) {
     return dense != nullptr ? dense->cols() : std::get<SparseView<double>>(X).cols;
 }
 
-/// The filtration of a fit that keeps few scales has all of them at first.
+/// The filtration of a fit whose few scales stand for all has all of them at first.
 FiltrationOptions filtration_of(const FitOptions& options) {
     FiltrationOptions filtration = options.filtration;
-    if (options.scale_error) {
+    if (options.solver.algorithm == Algorithm::stationary) {
         filtration.scales.max_scales.reset();
     }
     return filtration;
@@ -176,7 +177,7 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
     check_penalty(options.penalty);
     check_options(options.solver);
     check_scale_error(options);
-    check_values(X, part);
+    check_values(X, part, sizeof(Real));
     if (part) {
         const CellRange share = share_of_rank(part->all, communicator());
         require(*part == share, "this rank must hold {} cells from cell {} on, got {} from {}", share.count,
@@ -194,7 +195,8 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
     prepared.notices.insert(prepared.notices.end(), filtration.notices.begin(), filtration.notices.end());
     put_in_order(prepared);
     prepared.X = data_of<Real>(X, keep, part, prepared.order);
-    set_penalty(prepared);
+    prepared.penalty = options.penalty;
+    keep_even_scales(prepared);
     check_problem(prepared.problem());
     set_device(prepared);
     return prepared;
@@ -337,15 +339,15 @@ Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& obse
 
 template <RealNumber Real>
 void keep_scales(PreparedFit<Real>& prepared, const std::vector<Index>& positions) {
-    require(prepared.adapts(), "the scales of this fit are chosen already");
+    require(!prepared.kept, "the scales of this fit are chosen already");
     const Problem<Real> few = at_scales(prepared.problem(), positions);
     ScaleSet scales = keep_scales(prepared.scales, positions, few.weight);
     prepared.kept =
         KeptScales{.all = std::move(prepared.scales), .position = positions, .smoothness = few.smoothness};
     prepared.scales = std::move(scales);
-    prepared.notices.push_back(
-        fmt::format("{} of {} scales are kept, more where embeddings change faster; they stand for all",
-                    positions.size(), prepared.kept->all.size()));
+    prepared.notices.push_back(fmt::format(
+        "{} of {} scales are kept, {}; they stand for all", positions.size(), prepared.kept->all.size(),
+        prepared.options.scale_error ? "more where embeddings change faster" : "evenly spaced"));
 }
 
 template <RealNumber Real>

@@ -4,9 +4,12 @@
 #include "linalg/column_move.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/remedy.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -19,6 +22,14 @@ namespace {
 constexpr double filled_for(Index bytes_of_number) {
     return bytes_of_number > 4 ? 0.4 : 0.5;
 }
+
+/// Of the sum of squared values: norms of products with X are of its square, and must be numbers above 0 too.
+struct Range {
+    double least;
+    double most;
+};
+constexpr Range single_range{1e-30, 1e18};
+constexpr Range double_range{1e-250, 1e150};
 
 template <class Real>
 DenseMatrix<Real> table_of(const SparseView<double>& X) {
@@ -85,48 +96,49 @@ std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep,
     return made_of(std::move(copy));
 }
 
-void check_values(const DataView& X, const std::optional<CellRange>& part) {
-    const Index first = part ? part->first : 0;
+void check_values(const DataView& X, const std::optional<CellRange>& part, Index bytes_of_number) {
+    const auto* const dense = std::get_if<DenseView<double>>(&X);
+    const auto* const sparse = std::get_if<SparseView<double>>(&X);
+    if (sparse != nullptr) {
+        check_structure(*sparse);
+    }
+    const Index features = dense != nullptr ? dense->rows() : sparse->rows;
+    const Index here = dense != nullptr ? dense->cols() : sparse->cols;
+    const Index cells = part ? part->all : here;
+    require(features >= 1 && cells >= 1, "X must have at least one feature and one cell, got {} x {}",
+            features, cells);
+    const auto values_of = [&](Index j) {
+        return dense != nullptr
+                   ? std::span(dense->data() + j * features, static_cast<std::size_t>(features))
+                   : sparse->value.subspan(sparse->start[j], sparse->start[j + 1] - sparse->start[j]);
+    };
     const auto is_right = [](double value) { return std::isfinite(value) && value >= 0.0; };
-    const auto check = [&](double value, Index i, Index j) {
-        require(is_right(value), "X must hold finite values, at least 0, got {} at feature {}, cell {}",
-                value, i + 1, first + j + 1);
-    };
-    if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
-        const Index cells = part ? part->all : dense->cols();
-        require(dense->rows() >= 1 && cells >= 1,
-                "X must have at least one feature and one cell, got {} x {}", dense->rows(), cells);
-        const auto column_is_right = [&](Index j) {
-            const auto column = dense->col(j);
-            return std::all_of(column.begin(), column.end(), is_right);
-        };
-        if (all_cells(dense->cols(), column_is_right)) {
-            return;
+    std::vector<double> squares(static_cast<std::size_t>(here), 0.0);
+    const bool all_right = all_cells(here, [&](Index j) {
+        for (const double value : values_of(j)) {
+            squares[j] += value > 0.0 ? std::max(value * value, 1e-300) : 0.0; // not 0 where it is tiny
         }
-        for (Index j = 0; j < dense->cols(); ++j) {
-            for (Index i = 0; i < dense->rows(); ++i) {
-                check((*dense)(i, j), i, j);
-            }
-        }
-        return;
+        return std::ranges::all_of(values_of(j), is_right);
+    });
+    for (Index j = 0; j < here && !all_right; ++j) {
+        const auto values = values_of(j);
+        const auto wrong = std::ranges::find_if_not(values, is_right);
+        const Index e = wrong - values.begin();
+        require(wrong == values.end(), "X must hold finite values, at least 0, got {} at feature {}, cell {}",
+                wrong == values.end() ? 0.0 : *wrong,
+                (dense != nullptr || wrong == values.end() ? e : sparse->row[sparse->start[j] + e]) + 1,
+                (part ? part->first : 0) + j + 1);
     }
-    const auto& sparse = std::get<SparseView<double>>(X);
-    check_structure(sparse);
-    const Index cells = part ? part->all : sparse.cols;
-    require(sparse.rows >= 1 && cells >= 1, "X must have at least one feature and one cell, got {} x {}",
-            sparse.rows, cells);
-    const auto entries_are_right = [&](Index j) {
-        return std::all_of(sparse.value.begin() + sparse.start[j], sparse.value.begin() + sparse.start[j + 1],
-                           is_right);
-    };
-    if (all_cells(sparse.cols, entries_are_right)) {
-        return;
-    }
-    for (Index j = 0; j < sparse.cols; ++j) {
-        for (auto e = sparse.start[j]; e < sparse.start[j + 1]; ++e) {
-            check(sparse.value[e], sparse.row[e], j);
-        }
-    }
+    const double sum_here = std::accumulate(squares.begin(), squares.end(), 0.0);
+    const double sum = part ? sum_of(communicator(), sum_here) : sum_here; // ranks must agree
+    const Range range = bytes_of_number < 8 ? single_range : double_range;
+    require(
+        sum == 0.0 || (sum >= range.least && sum <= range.most),
+        bytes_of_number < 8 ? Remedy::same_precision : Remedy::none,
+        "the values of X are too {} for a computation in {} precision: their squares add up to {:.2g}, and "
+        "must to {:g} at {}. Multiply all values by one number",
+        sum > range.most ? "large" : "small", bytes_of_number < 8 ? "single" : "double", sum,
+        sum > range.most ? range.most : range.least, sum > range.most ? "most" : "least");
 }
 
 DataSize size_of_data(const DataView& X, Index bytes_of_number, const std::optional<CellRange>& part) {

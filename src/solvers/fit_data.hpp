@@ -15,8 +15,10 @@
 namespace pnmf {
 
 /// InputError, naming the first entry that is wrong, unless X has a feature and a cell and holds finite
-/// values ≥ 0.
-void check_values(const DataView& X, const std::optional<CellRange>& part = {});
+/// values ≥ 0, neither so large nor all so small that the precision of the computation cannot hold what is
+/// made of them. With a part all ranks must ask.
+void check_values(const DataView& X, const std::optional<CellRange>& part = {},
+                  Index bytes_of_number = sizeof(double));
 
 /// Whether these data are sparse, but filled so far that `data_of` makes a table of them: by two fifths or
 /// more for a computation in double precision, by half or more in single. With a part, those of all ranks

@@ -39,12 +39,11 @@ SolverMemory memory_of(const Measures& way, const FitSize& size, SolverOptions o
 }
 
 std::string what_needs_less(Index bytes_of_number, int threads, const Allowed& allowed) {
-    if (!allowed.keep_less) {
-        return fmt::format("A run that is resumed keeps what it began with: it needs the memory it had{}",
-                           threads > 1 ? ", or fewer threads" : "");
-    }
-    return fmt::format("Fewer scales{}{}, or a lower rank needs less",
-                       bytes_of_number > 4 ? ", single precision" : "", threads > 1 ? ", fewer threads" : "");
+    return fmt::format("Fewer scales{}{}, or a lower rank needs less{}",
+                       bytes_of_number > 4 ? ", single precision" : "", threads > 1 ? ", fewer threads" : "",
+                       allowed.keep_less
+                           ? ""
+                           : ". A run that is resumed keeps what it began with: it needs the memory it had");
 }
 
 /// Components at each scale, as ranks hold them.
@@ -231,7 +230,7 @@ MemoryPlan plan_memory(double limit, double held, const FitSize& size, const Sol
         plan.file_bytes = copies * static_cast<double>(size.scales * size.features) *
                           static_cast<double>(size.rank * bytes_of_number);
     }
-    require(plan.bytes <= limit, allowed.keep_less ? Remedy::need_less_memory : Remedy::none,
+    require(plan.bytes <= limit, Remedy::need_less_memory,
             "memory: this run needs {} ({} data and graph, {} factors, {} products and sums, {} for {} "
             "threads), "
             "more than {}. {}",

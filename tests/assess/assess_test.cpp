@@ -93,6 +93,16 @@ TEST(Assess, NeverRecommendsAScaleThatHasCollapsedToALine) {
     EXPECT_EQ(result.recommended, 1);
 }
 
+TEST(Assess, OfOneClusterRecommendsTheCoarsestScaleThatHasNotCollapsed) {
+    Groups data = groups(60, {0.3, 0.3, 0.3});
+    data.H.push_back(Matrix::Ones(3, 60));
+    data.H.push_back(Matrix::Ones(3, 60));
+    const Assessment result = data.assess({.clusters = 1});
+    EXPECT_EQ(result.recommended, 2);
+    EXPECT_EQ(data.assess({.clusters = 1, .probed_scales = 3}).recommended, 2);
+    EXPECT_EQ(result.clusters[2], std::vector<Index>(60, 0));
+}
+
 TEST(Assess, GivesCostlyScoresToTheProbedScalesOnly) {
     const Groups data = groups(60, std::vector<double>(9, 1.0));
     const Assessment result = assess_scales(9, data.embedding(), {1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 5, 9},

@@ -147,6 +147,22 @@ TEST(Resolutions, OfVeryFewCellsAreOneCluster) {
     EXPECT_EQ(found.all.front().clusters, 1);
 }
 
+TEST(Resolutions, AreOneClusterWhereNoDivisionOfTheGraphIsBetterThanNone) {
+    for (const Index n : {8, 9, 13, 20, 33, 37, 60}) {
+        const Matrix cells = test::uniform_cloud(4, n, 11);
+        const Matrix equal = Matrix::Ones(4, n);
+        const NeighborLists complete = neighbour_graph(cells, n - 1);
+        for (const Matrix& H : {cells, equal}) {
+            const Resolutions found = find_resolutions(
+                2, [&](Index) { return H; }, complete);
+            ASSERT_EQ(found.all.size(), 1U) << n;
+            EXPECT_EQ(found.recommended, 0);
+            EXPECT_EQ(found.all.front().clusters, 1) << n;
+            EXPECT_EQ(found.all.front().labels, std::vector<Index>(static_cast<std::size_t>(n), 0));
+        }
+    }
+}
+
 TEST(SilhouetteTable, HasTheMeanSilhouette) {
     const AxisGroups data = groups_on_axes(3, 25, 0.4, 2);
     Random random(9);

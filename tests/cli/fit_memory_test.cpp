@@ -72,6 +72,20 @@ TEST_F(Fit, ThatTheProcessHasNoMemoryForIsRefusedBeforeTheWork) {
     EXPECT_FALSE(fs::exists(out() / "result.h5ad"));
 }
 
+TEST_F(Fit, WithLittleAddressSpaceEndsWithAResultOrAReason) {
+    if (with_sanitiser()) {
+        GTEST_SKIP() << "a sanitiser takes memory of its own";
+    }
+    const std::string data = circles(15, 0);
+    for (int kilobytes = 50000; kilobytes <= 350000; kilobytes += 30000) {
+        const CommandResult done = run_command("ulimit -v " + std::to_string(kilobytes) + "; timeout 300 " +
+                                               command(data + " --threads 2" + few_sweeps, out()));
+        EXPECT_TRUE(done.exit_code >= 0 && done.exit_code <= 2 && (done.exit_code == 0 || !done.err.empty()))
+            << kilobytes << " kB: " << done.exit_code << "\n"
+            << done.err;
+    }
+}
+
 TEST_F(Fit, RefusesWhatDoesNotFitAndSizesThatAreNone) {
     const auto small = fit(circles() + few_sweeps + " --memory 1M", out());
     EXPECT_EQ(small.exit_code, 2);

@@ -72,6 +72,22 @@ TEST_F(FitPreset, AFileAndAFolderAreEnough) {
     EXPECT_TRUE(fs::exists(out() / "report.html"));
 }
 
+TEST_F(FitPreset, OfVeryFewCellsHasANumberOfClustersThatCanBe) {
+    for (const Index cells : {3, 5, 8, 13, 33}) {
+        const std::string data = stored(counts(cells, 40));
+        const std::string all = " --neighbors " + std::to_string(cells - 1);
+        for (const std::string& how : {std::string(), std::string(" --clusters 1"), all}) {
+            const CommandResult done = typed(data + how + " --no-report --overwrite");
+            ASSERT_EQ(done.exit_code, 0) << cells << how << "\n" << done.err;
+            const Json said = summary();
+            EXPECT_GE(said["clusters"], 1) << cells << how;
+            EXPECT_LE(said["clusters"], cells) << cells << how;
+            EXPECT_GE(said["recommended_scale"], 1) << cells << how;
+            EXPECT_LE(said["recommended_scale"], said["scales"]) << cells << how;
+        }
+    }
+}
+
 TEST_F(FitPreset, WhatWasDoneToTheCellsIsDoneAgainByCheckAndTransform) {
     const std::string data = stored(counts());
     ASSERT_EQ(typed(data + " --save-basis --genes 60 --no-report").exit_code, 0);

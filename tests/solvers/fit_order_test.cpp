@@ -33,8 +33,10 @@ void expect_the_order_of_the_data(const Values& values) {
         }
     }();
     const Filtration filtration = make_filtration(Points(points), options.filtration);
-    const Problem<double> problem{&data, filtration.graph.get(), filtration.scales.epsilon,
-                                  at_stride(options.penalty, filtration.scales.stride)};
+    const auto kept = prepare_fit<double>(X, options).problem(); // its cells are in another order
+    const Problem<double> problem{
+        &data,       filtration.graph.get(), filtration.scales.epsilon, options.penalty,
+        kept.weight, kept.smoothness};
     const Evaluation found = evaluate(problem, result.factors, BasisForm::unit_columns);
     EXPECT_NEAR(found.objective.total() / result.trace.back().total(), 1.0, 1e-10);
     ASSERT_EQ(found.residuals.size(), result.residuals.size());

@@ -166,16 +166,63 @@ TEST(Fit, CanBeStoppedWhileItsStartIsMade) {
     EXPECT_THROW(fit<double>(some_data(), {.rank = 3}, never), Interrupted);
 }
 
-TEST(Fit, WithFewScalesOfManyTakesSmoothnessByTheSquareOfTheirStride) {
+TEST(Fit, OfTheSameFewScalesSolvesTheSameProblemHoweverTheyWereChosen) {
     FitOptions options{.rank = 3, .penalty = {.graph = 1.0, .smoothness = 2.0, .anchor = 0.1}};
-    EXPECT_EQ(prepare_fit<double>(some_data(), options).problem().penalty.smoothness, 2.0);
-    options.filtration.scales.max_scales = 5; // of 12: each stands for 11/4
-    const auto prepared = prepare_fit<double>(some_data(), options);
-    EXPECT_DOUBLE_EQ(prepared.problem().penalty.smoothness, 2.0 * 16.0 / 121.0);
-    EXPECT_EQ(prepared.problem().penalty.anchor, 0.1);
-    EXPECT_THAT(prepared.notices, testing::Contains(HasSubstr("lambda2 2 / 2.75^2")));
-    options.solver.algorithm = Algorithm::paper;
-    EXPECT_EQ(prepare_fit<double>(some_data(), options).problem().penalty.smoothness, 2.0);
+    EXPECT_TRUE(prepare_fit<double>(some_data(), options).problem().even());
+    options.filtration.scales.max_scales = 5; // of 12
+    const auto even = prepare_fit<double>(some_data(), options);
+    ASSERT_TRUE(even.kept.has_value());
+    EXPECT_THAT(even.kept->position, testing::ElementsAre(0, 3, 6, 8, 11));
+    EXPECT_THAT(even.notices, testing::Contains(HasSubstr("5 of 12 scales are kept, evenly spaced")));
+    options.scale_error = 0.1;
+    auto few = prepare_fit<double>(some_data(), options);
+    keep_scales(few, even.kept->position);
+    EXPECT_EQ(even.problem().epsilon, few.problem().epsilon);
+    EXPECT_EQ(even.problem().weight, few.problem().weight);
+    EXPECT_EQ(even.problem().smoothness, few.problem().smoothness);
+    EXPECT_EQ(even.problem().penalty.smoothness, few.problem().penalty.smoothness);
+    EXPECT_DOUBLE_EQ(even.problem().at(0).fit, 2.0);
+    EXPECT_DOUBLE_EQ(even.problem().at(0).after, 2.0 / 3.0);
+    EXPECT_GT(fit<double>(some_data(), {.rank = 3, .filtration = {.scales = {.max_scales = 5}}}).scale_error,
+              0.0);
+}
+
+TEST(Fit, ByThePublishedAlgorithmsTakesFewScalesAsIfTheyWereAll) {
+    FitOptions options{.rank = 3, .penalty = {.graph = 1.0, .smoothness = 2.0, .anchor = 0.1}};
+    options.filtration.scales.max_scales = 5;
+    for (const Algorithm algorithm : {Algorithm::paper, Algorithm::reference}) {
+        options.solver.algorithm = algorithm;
+        const auto prepared = prepare_fit<double>(some_data(), options);
+        EXPECT_TRUE(prepared.problem().even());
+        EXPECT_EQ(prepared.problem().penalty.smoothness, 2.0);
+        EXPECT_EQ(prepared.scales.size(), 5);
+    }
+}
+
+/// Powers of 2 change no digit.
+template <class Real>
+void expect_multiples_fitted_or_refused(const std::vector<int>& refused, const std::vector<int>& fitted) {
+    const FitOptions options{.rank = 3, .filtration = {.alpha = 2.0}};
+    for (const int power : refused) {
+        const Matrix X = std::ldexp(1.0, power) * some_data();
+        EXPECT_THAT([&] { fit<Real>(X, options); },
+                    testing::ThrowsMessage<InputError>(HasSubstr("the values of X are too")))
+            << power;
+    }
+    for (const int power : fitted) {
+        const auto result = fit<Real>(Matrix(std::ldexp(1.0, power) * some_data()), options);
+        EXPECT_EQ(result.stop, Stop::converged) << power;
+        EXPECT_GT(result.effective_rank.front(), 1.2) << power;
+        EXPECT_TRUE(std::isfinite(result.trace.back().total())) << power;
+    }
+}
+
+TEST(Fit, OfExtremeNumbersIsRightOrRefusedWithTheDataNamed) {
+    expect_multiples_fitted_or_refused<float>({-1000, -80, 40, 56, 64, 200, 900}, {-40, -20, 0, 20, 24});
+    expect_multiples_fitted_or_refused<double>({-1000, -480, 266, 500, 900}, {-400, -200, 0, 100, 200, 240});
+    const Matrix most = Matrix::Constant(4, 9, std::ldexp(1.0, 64));
+    EXPECT_THROW(fit<float>(most, {.rank = 2}), InputError);
+    EXPECT_NO_THROW(fit<float>(Matrix::Zero(4, 9), {.rank = 2}));
 }
 
 TEST(Fit, OfEqualCellsSaysSoAndDoesNotBlameTheAnchor) {

@@ -47,7 +47,7 @@ struct Resolutions {
 /// graph:
 ///
 /// - the recommended k is the smallest whose modularity, at its best scale, is within `parsimony` of the
-///   largest over all k;
+///   largest over all k; 1, and the only one, where no division is better than none (modularity 0);
 /// - of each k the scale is taken whose clusters have the largest silhouette in the finest embedding, cells
 ///   scaled to length 1: the rule that recommends a scale (docs/choosing-scales.md);
 /// - further resolutions are the k whose stability under leaving out cells is larger than that of k − 1 and

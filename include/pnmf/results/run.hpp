@@ -28,8 +28,11 @@ struct RunOptions {
     RunFolder* folder = nullptr;        ///< where the run is saved on the way; null: nowhere
     double checkpoint_every = 300.0;    ///< seconds between checkpoints
     std::filesystem::path start_from{}; ///< a stored result with its bases to start from; empty: none
-    std::optional<double> memory{};     ///< most bytes to use; default: what the system has free
-    bool save_basis = false;            ///< the result will be stored with its bases: for room on the disk
+    /// Most bytes to use: scales, momentum and sums are given up for it, which changes the result; the
+    /// options that are stored say what it became. Default: what the system has free, for which nothing is
+    /// given up.
+    std::optional<double> memory{};
+    bool save_basis = false; ///< the result will be stored with its bases: for room on the disk
 };
 
 enum class Stage { preparing, starting, sweeping, assessing };

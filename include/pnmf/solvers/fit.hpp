@@ -70,10 +70,10 @@ struct PreparedFit {
     std::unique_ptr<const DataMatrix<Real>> X;
     std::optional<SpanningTree> tree; ///< of the filtration; none where the graph was given (a baseline)
     ScaleSet scales;
-    std::optional<KeptScales> kept; ///< which scales these are, where few stand for all (`adapted_start`)
+    std::optional<KeptScales> kept; ///< which scales these are, where few stand for all (`keep_scales`)
     std::unique_ptr<const MultiscaleGraph> graph;
     FitOrder order;                   ///< of the cells in X and graph
-    Penalty penalty;                  ///< in effect: λ₂ of `stationary` is `at_stride` of the scales
+    Penalty penalty;                  ///< that of the options
     std::vector<std::string> notices; ///< every automatic choice, a sentence each
     Index most_scales = 0;            ///< of few that stand for all, by the memory; 0: no limit of that kind
     std::filesystem::path bases_in{}; ///< where bases rest in a file when memory is short; empty: in memory

@@ -21,10 +21,9 @@ void visit_options(Options& o, const Visitor& visit) {
           "not matter");
     visit("metric", o.filtration.metric, "distance between cells");
     visit("scales", o.filtration.scales.strategy, "how scales are chosen");
-    visit(
-        "max-scales", o.filtration.scales.max_scales,
-        "keep at most this many scales, the finest and the coarsest among them; with stationary, lambda2 is "
-        "divided by the square of the step between them [all]");
+    visit("max-scales", o.filtration.scales.max_scales,
+          "keep at most this many scales, evenly spaced, the finest and the coarsest among them; with "
+          "stationary they stand for all [all]");
     visit("scale-error", o.scale_error,
           "keep only as many scales as are needed to stand for all: a scale may be left out when the KKT "
           "residual of its interpolated factors is at most this [all scales are kept]");
