@@ -19,6 +19,10 @@ std::vector<Index> whole_numbers(const StoredResult& result, const std::string& 
 
 } // namespace
 
+std::vector<Index> StoredPrograms::order() const {
+    return order_of_programs(persistence, between_clusters, mean_usage);
+}
+
 bool StoredPrograms::follows_depth(Index program) const {
     return !depth_correlation.empty() &&
            std::abs(depth_correlation[static_cast<std::size_t>(program)]) > depth_driven;
@@ -40,6 +44,10 @@ std::optional<StoredPrograms> stored_programs(const StoredResult& result) {
         .scores = Eigen::Map<const Matrix>(scores.data(), result.rank, p).transpose().cast<float>(),
         .mean_usage = result.numbers("programs/mean_usage", result.rank),
         .persistence = result.numbers("programs/persistence", result.rank)};
+    programs.between_clusters = result.numbers("programs/between_clusters", result.rank);
+    if (programs.between_clusters.empty()) {
+        programs.between_clusters.assign(static_cast<std::size_t>(result.rank), 1.0);
+    }
     programs.first_scale = whole_numbers(result, "programs/first_scale");
     programs.last_scale = whole_numbers(result, "programs/last_scale");
     programs.merges_into = whole_numbers(result, "programs/merges_into");
@@ -53,7 +61,7 @@ std::optional<StoredPrograms> stored_programs(const StoredResult& result) {
 std::string programs_table(const StoredPrograms& programs, Index listed) {
     std::string text = "program\tgene\tscore\trank\tscale\n";
     const std::vector<std::vector<Index>> best = top_genes(programs.scores, listed);
-    for (Index k = 0; k < programs.count(); ++k) {
+    for (const Index k : programs.order()) {
         Index rank = 0;
         for (const Index gene : best[static_cast<std::size_t>(k)]) {
             text += fmt::format("{}\t{}\t{:.6g}\t{}\t{}\n", program_name(k),
