@@ -135,8 +135,16 @@ void plan_genes(const Dataset& data, const AnalysisOptions& options, Analysis& a
         analysis.choices.push_back({"genes: those marked highly_variable in the file", "genes"});
     } else if (data.features() > variable_genes) {
         analysis.prepare.genes.most_variable = variable_genes;
+        const bool takes_logarithms = analysis.prepare.normalize != Normalize::none;
+        // Who chose genes before must see that these are others: anndata.concat drops the column.
         analysis.choices.push_back(
-            {fmt::format("genes: the {} of {} that vary most", variable_genes, data.features()), "genes"});
+            {fmt::format(
+                 "genes: the {} of {} that vary most{}{}", variable_genes, data.features(),
+                 takes_logarithms ? fmt::format(", {} of them by counts beside genes of the same mean",
+                                                variable_genes / overdispersed_part)
+                                  : "",
+                 data.input.format == "h5ad" ? "; chosen anew, the file marks none as highly_variable" : ""),
+             "genes"});
     }
 }
 
@@ -229,7 +237,7 @@ PresetFinding find_preset(const Dataset& data) {
     }
     const bool mostly_zero =
         zeros > 0.5 * static_cast<double>(data.features()) * static_cast<double>(data.cells());
-    if (mostly_zero && recognise_values(data).kind == ValueKind::counts) {
+    if (mostly_zero && recognise_values(data).whole) {
         return {Preset::cells, "whole numbers, most of them 0, as counts are"};
     }
     return {Preset::points, "the values do not look like counts"};
