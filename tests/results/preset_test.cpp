@@ -1,5 +1,8 @@
+#include "io/divided.hpp"
 #include "linalg/decompositions.hpp"
+#include "results/supported_rank.hpp"
 #include "support/clouds.hpp"
+#include "support/thread_ranks.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/preparation.hpp>
@@ -312,6 +315,42 @@ TEST(Preset, KeepsTheMarkersOfRareCells) {
     scale_cells_to(logged, 1e4);
     take_logarithms(logged);
     EXPECT_THAT(variable_features(logged, 100), testing::Not(testing::Contains(7)));
+}
+
+/// How many programs are said to be supported, of 12.
+std::string said_of_rank(Dataset data, Index rank) {
+    AnalysisOptions asked;
+    asked.fit.rank = rank;
+    asked.given = {"rank"};
+    Analysis analysis = plan_analysis(data, asked);
+    prepare(data, analysis, asked);
+    return choice_of(analysis, "rank");
+}
+
+TEST(Preset, SaysHowManyProgramsTheValuesSupport) {
+    Random random(6);
+    Dataset data = named_data(Matrix(Matrix::NullaryExpr(300, 400, [&](Index gene, Index cell) {
+        const double mean = gene / 50 == cell / 100 ? 6.0 : 1.0; // four types, each with its markers
+        return std::floor(-mean * std::log(1.0 - random.uniform()));
+    })));
+    EXPECT_THAT(said_of_rank(data, 12), HasSubstr("rank 12: the values support about 4 programs"));
+    EXPECT_EQ(said_of_rank(data, 2), "");
+    prepare(data, {.normalize = Normalize::counts, .unit_cells = true});
+    EXPECT_EQ(supported_rank(data, 12), 4) << "four types differ in three directions";
+    EXPECT_EQ(supported_rank(data, 3), 3) << "no more than is asked for";
+    data.X = Matrix(Matrix::Ones(300, 400));
+    EXPECT_EQ(supported_rank(data, 12), 1) << "all cells are equal";
+}
+
+TEST(Preset, RanksAgreeOnHowManyProgramsTheValuesSupport) {
+    const Dataset data = counts_of(2500, 60);
+    const Index expected = supported_rank(data, 8);
+    test::ThreadRanks ranks(3);
+    ranks.run([&](int) {
+        Dataset part = data;
+        io::keep_share(part);
+        EXPECT_EQ(supported_rank(part, 8), expected);
+    });
 }
 
 } // namespace
