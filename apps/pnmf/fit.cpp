@@ -95,7 +95,7 @@ RunObserver watch(const FitRequest& options, Progress& progress, Trace& trace) {
             progress.sweep(report);
             trace.sweep(report.sweep->sweep, report.sweep->objective.total());
         } else {
-            progress.stage(report.stage);
+            progress.stage(report);
         }
         return interrupt_signal() == 0;
     };

@@ -94,34 +94,31 @@ inline void print_resolutions(const Json& resolutions) {
     }
 }
 
-/// The programs of the recommended scale, those that make up most of the cells first.
+/// The programs of the recommended scale, in their order.
 inline Json programs_json(const StoredResult& stored) {
     Json list = Json::array();
     const std::optional<StoredPrograms> programs = stored_programs(stored);
     if (!programs) {
         return list;
     }
-    std::vector<std::size_t> order(programs->mean_usage.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return programs->mean_usage[a] > programs->mean_usage[b];
-    });
     constexpr Index named = 5;
     const std::vector<std::vector<Index>> best = top_genes(programs->scores, named);
-    for (const std::size_t k : order) {
+    for (const Index program : programs->order()) {
+        const auto k = static_cast<std::size_t>(program);
         Json genes = Json::array();
         for (const Index gene : best[k]) {
             genes.push_back(programs->genes[static_cast<std::size_t>(gene)]);
         }
         const Index into = programs->merges_into[k];
-        Json one{{"program", program_name(static_cast<Index>(k))},
+        Json one{{"program", program_name(program)},
                  {"genes", std::move(genes)},
                  {"mean_usage", programs->mean_usage[k]},
                  {"persistence", programs->persistence[k]},
+                 {"between_clusters", programs->between_clusters[k]},
                  {"merges_into", into < 0 ? Json(nullptr) : Json(program_name(into))}};
         if (!programs->depth_correlation.empty()) {
             one["depth_correlation"] = programs->depth_correlation[k];
-            one["depth_driven"] = programs->follows_depth(static_cast<Index>(k));
+            one["depth_driven"] = programs->follows_depth(program);
         }
         list.push_back(std::move(one));
     }
@@ -134,11 +131,12 @@ inline void print_programs(const Json& programs) {
     if (programs.empty()) {
         return;
     }
-    put("\nprogram  usage  persistence  genes that mark it\n");
+    put("\nprogram  usage  persistence  marks clusters  genes that mark it\n");
     for (std::size_t i = 0; i < std::min(most, programs.size()); ++i) {
         const Json& one = programs[i];
-        put("{:>7} {:>5.1f}%  {:>11.2f}  {}{}\n", one["program"].get<std::string>(),
+        put("{:>7} {:>5.1f}%  {:>11.2f}  {:>14.2f}  {}{}\n", one["program"].get<std::string>(),
             100.0 * one["mean_usage"].get<double>(), one["persistence"].get<double>(),
+            one["between_clusters"].get<double>(),
             fmt::join(one["genes"].get<std::vector<std::string>>(), " "),
             one.value("depth_driven", false) ? " (follows the depth of cells)" : "");
     }

@@ -68,12 +68,13 @@ std::vector<std::string> names_at(const StoredPrograms& programs, const std::vec
 nlohmann::ordered_json json_of(const StoredPrograms& programs, const FoundSets& sets,
                                const std::vector<std::vector<Index>>& best) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
-    for (Index k = 0; k < programs.count(); ++k) {
+    for (const Index k : programs.order()) {
         const auto at = static_cast<std::size_t>(k);
         const Index into = programs.merges_into[at];
         nlohmann::ordered_json one{{"program", program_name(k)},
                                    {"mean_usage", programs.mean_usage[at]},
                                    {"persistence", programs.persistence[at]},
+                                   {"between_clusters", programs.between_clusters[at]},
                                    {"first_scale", programs.first_scale[at] + 1},
                                    {"last_scale", programs.last_scale[at] + 1},
                                    {"merges_into", nullptr},
@@ -134,7 +135,7 @@ void run_programs(const ProgramOptions& options) {
     if (programs->depth_correlation.empty()) {
         put("the counts of the cells are not known: whether a program follows them is not, either\n");
     }
-    for (Index k = 0; k < programs->count(); ++k) {
+    for (const Index k : programs->order()) {
         print_program(*programs, k, best[static_cast<std::size_t>(k)]);
         for (const Enrichment& found : sets.found) {
             if (found.program == k) {

@@ -141,53 +141,45 @@ double Progress::seconds() const {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - began_).count();
 }
 
-void Progress::stage(Stage stage) {
-    show({.stage = name_of_stage(stage), .seconds = seconds()});
+/// With the time that is left, at the pace so far.
+void Progress::set_fraction(ProgressLine& line, double fraction) {
+    if (std::isnan(fraction)) {
+        return;
+    }
+    constexpr double enough = 0.05; // of the run, before its pace says something
+    line.fraction = fraction;
+    if (fraction >= enough) {
+        line.left = line.seconds * (1.0 - fraction) / fraction;
+    }
+}
+
+void Progress::stage(const RunProgress& report) {
+    ProgressLine line{.stage = name_of_stage(report.stage), .seconds = seconds()};
+    set_fraction(line, report.fraction);
+    show(line);
 }
 
 void Progress::sweep(const RunProgress& report) {
-    const double left = seconds_left(report.fraction);
     ProgressLine line{
         .stage = name_of_stage(Stage::sweeping), .sweep = report.sweep->sweep, .seconds = seconds()};
     if (report.max_sweeps > 0) {
         line.sweeps = report.max_sweeps;
     }
-    if (!std::isnan(report.fraction)) {
-        line.fraction = report.fraction;
-    }
+    set_fraction(line, report.fraction);
     if (certificate_) {
         line.residual = report.sweep->residual.certificate();
-    }
-    if (std::isfinite(left)) {
-        line.left = left;
     }
     show(line);
 }
 
 void Progress::parts(const char* stage, Index done, Index total) {
-    const double fraction = static_cast<double>(done) / static_cast<double>(total);
-    const double left = seconds_left(fraction);
-    ProgressLine line{.stage = stage, .fraction = fraction, .seconds = seconds()};
+    ProgressLine line{.stage = stage, .seconds = seconds()};
     if (style_ == ProgressStyle::json) { // people see the bar
         line.sweep = done;
         line.sweeps = total;
     }
-    if (std::isfinite(left)) {
-        line.left = left;
-    }
+    set_fraction(line, static_cast<double>(done) / static_cast<double>(total));
     show(line);
-}
-
-/// From the pace since the first sweep that was seen.
-double Progress::seconds_left(double fraction) {
-    if (!swept_) {
-        swept_ = true;
-        first_sweep_ = std::chrono::steady_clock::now();
-        return INFINITY;
-    }
-    const double elapsed =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - first_sweep_).count();
-    return fraction > 0.0 ? elapsed * (1.0 - fraction) / fraction : INFINITY;
 }
 
 /// A stage that begins is always sent, and its first sweep; others when enough time has passed.

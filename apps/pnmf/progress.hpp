@@ -14,7 +14,7 @@ namespace pnmf::cli {
 /// What is known about a run, for one line of at most `columns`: stage, bar, sweep, residual, time left.
 struct ProgressLine {
     const char* stage = "";
-    std::optional<double> fraction{}; ///< of the stage; nothing: not known, no bar
+    std::optional<double> fraction{}; ///< of the run; nothing: not known, no bar
     std::optional<Index> sweep{};
     std::optional<Index> sweeps{};    ///< at most
     std::optional<double> residual{}; ///< KKT; nothing: not shown
@@ -38,9 +38,9 @@ void add_progress_option(CLI::App& verb, ProgressStyle& style);
 ///     {"event":"progress","stage":"sweeping","done":12,"total":500,"fraction":0.4,"seconds":3.1,
 ///      "seconds_left":4.6,"kkt":0.004}
 ///
-/// `done` and `total` count sweeps, or the fits of `pnmf rank`; a run that converges ends before `total`, and
-/// `fraction` is the better estimate. What is not known is null. The last event of a run that wrote its
-/// result is "done".
+/// `done` and `total` count sweeps, or the fits of `pnmf rank`; a run that converges ends before `total`.
+/// `fraction` is of the whole run and never falls. What is not known is null. The last event of a run that
+/// wrote its result is "done".
 class Progress {
   public:
     /// `certificate`: with the KKT residual, which the run is to bring down.
@@ -50,7 +50,7 @@ class Progress {
     Progress& operator=(const Progress&) = delete;
 
     /// As a stage begins, and while it lasts.
-    void stage(Stage stage);
+    void stage(const RunProgress& report);
     void sweep(const RunProgress& report);
     /// So much of a stage that is made of equal parts.
     void parts(const char* stage, Index done, Index total);
@@ -61,15 +61,13 @@ class Progress {
   private:
     void show(const ProgressLine& line);
     void send(const ProgressLine& line);
-    double seconds_left(double fraction);
+    void set_fraction(ProgressLine& line, double fraction);
 
     std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
-    std::chrono::steady_clock::time_point first_sweep_;
     bool certificate_;
     ProgressStyle style_;
     bool terminal_;
     bool coloured_;
-    bool swept_ = false;
     std::size_t width_ = 0; ///< of the line that is shown
     double last_line_ = 0;  ///< when it was written to a log or sent, in seconds
     ProgressLine last_{};   ///< what was sent last

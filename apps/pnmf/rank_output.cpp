@@ -68,7 +68,7 @@ Json rank_json(const RankRun& run, const Dataset& data, const DenseMatrix<float>
     const ConsensusPrograms& programs = run.chosen_programs();
     const std::vector<std::vector<Index>> best = top_genes(scores, listed_genes);
     json["programs"] = Json::array();
-    for (Index k = 0; k < programs.count(); ++k) {
+    for (Index k = 0; k < programs.listed(); ++k) {
         const auto at = static_cast<std::size_t>(k);
         json["programs"].push_back({{"program", program_name(k)},
                                     {"stability", programs.stability[at]},
@@ -96,10 +96,15 @@ void print_rank(const RankRun& run, const Dataset& data, const DenseMatrix<float
     put("\nconsensus programs of rank {}, the most stable first\n", curve.chosen);
     const ConsensusPrograms& programs = run.chosen_programs();
     const std::vector<std::vector<Index>> best = top_genes(scores, listed_genes);
-    for (Index k = 0; k < programs.count(); ++k) {
+    for (Index k = 0; k < programs.listed(); ++k) {
         const auto at = static_cast<std::size_t>(k);
         put("{}: stability {:.2f}, similarity {:.2f}\n  {}\n", program_name(k), programs.stability[at],
             programs.similarity[at], fmt::join(gene_names(data, best[at]), " "));
+    }
+    if (const Index others = programs.count() - programs.listed(); others > 0) {
+        put("and {} that {} not listed: {} copies in the restarts are nearer to another program than to each "
+            "other (stability below 0)\n",
+            others, others == 1 ? "is" : "are", others == 1 ? "its" : "their");
     }
     if (!folder.empty()) {
         put("\nwrote rank.tsv, rank.svg, consensus.tsv and {} into {}\n", rank_summary_name, folder);

@@ -30,7 +30,7 @@ class _Lines:
         if report["phase"] == "sweeping" and (sweep < 10 or sweep % 10 == 0):
             print(f"sweep {sweep}: objective {report['objective']:.6g}, KKT residual {report['kkt']:.1e}", file=sys.stderr)
 
-    def close(self) -> None:
+    def close(self, done: bool) -> None:
         pass
 
 
@@ -42,19 +42,18 @@ class _Bar:
 
     def __call__(self, report: dict[str, Any]) -> None:
         self._bar.set_description_str(f"pnmf {report['phase']}", refresh=False)
+        if math.isfinite(report["fraction"]):  # of the whole run
+            self._bar.n = round(100 * report["fraction"])
         if report["phase"] == "sweeping":
-            fraction = report["fraction"]
-            if math.isfinite(fraction):
-                self._bar.n = round(100 * fraction)
             self._bar.set_postfix_str(f"sweep {report['sweep']}, KKT residual {report['kkt']:.1e}", refresh=False)
         elif report["phase"] == "restarts":
-            self._bar.n = round(100 * report["fraction"])
             self._bar.set_postfix_str(f"{report['sweep']} of {report['max_sweeps']} fits", refresh=False)
-        elif report["phase"] == "assessing":
-            self._bar.n = 100
         self._bar.refresh()
 
-    def close(self) -> None:
+    def close(self, done: bool) -> None:
+        if done:
+            self._bar.n = 100
+            self._bar.refresh()
         self._bar.close()
 
 
@@ -103,6 +102,6 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, error: object, *_: object) -> None:
         if self._own is not None:
-            self._own.close()
+            self._own.close(done=error is None)

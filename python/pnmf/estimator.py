@@ -122,7 +122,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     verbose : bool
         Say what is going on, on stderr: in notebooks and terminals a bar of tqdm when that is installed, else a line every few sweeps.
     callback : callable, optional
-        Called with a dictionary (phase, fraction, sweep, max_sweeps, objective, kkt) after each sweep. An exception
+        Called with a dictionary (phase, fraction of the run, sweep, max_sweeps, objective, kkt) after each sweep. An exception
         it raises ends the fit.
     checkpoint : path, optional
         A folder that the fit is saved in every five minutes, and when Ctrl-C ends it; then it ends after the sweep it

@@ -68,8 +68,8 @@ class RankCurve:
         Returns
         -------
         DataFrame
-            A row for each program ("P1", ...): its weight for every feature. ``.attrs["stability"]`` has their
-            stabilities.
+            A row for each program ("P1", ...) with a stability of at least 0: its weight for every feature.
+            ``.attrs["stability"]`` has their stabilities.
         """
         import pandas as pd
 
@@ -77,10 +77,11 @@ class RankCurve:
         found = np.flatnonzero(self.ranks == wanted)
         if not len(found):
             raise ValueError(f"rank {wanted} was not tried; there are {self.ranks.tolist()}")
-        W = self.programs[found[0]]
+        stability = np.asarray(self.program_stability[found[0]])  # descending
+        W = self.programs[found[0]][stability >= 0]
         names = [f"P{k + 1}" for k in range(len(W))]
         table = pd.DataFrame(W, index=pd.Index(names, name="program"), columns=self.features)
-        table.attrs["stability"] = self.program_stability[found[0]].tolist()
+        table.attrs["stability"] = stability[stability >= 0].tolist()
         return table
 
     def to_frame(self) -> Any:

@@ -167,17 +167,23 @@ class Result:
         scores = np.asarray(self._programs()["scores"])
         names = np.arange(len(scores)).astype(str) if self.var_names is None else np.asarray(self.var_names).astype(str)
         listed = len(scores) if count is None else min(int(count), len(scores))
-        order = np.argsort(-scores, axis=0, kind="stable")[:listed].T
-        programs = scores.shape[1]
+        programs = self._program_order()
+        order = np.argsort(-scores, axis=0, kind="stable")[:listed].T[programs]
         return pd.DataFrame(
             {
-                "program": np.repeat([f"P{k + 1}" for k in range(programs)], listed),
+                "program": np.repeat([f"P{k + 1}" for k in programs], listed),
                 "gene": names[order].ravel(),
-                "score": np.take_along_axis(scores.T, order, axis=1).ravel(),
-                "rank": np.tile(np.arange(1, listed + 1), programs),
+                "score": np.take_along_axis(scores.T[programs], order, axis=1).ravel(),
+                "rank": np.tile(np.arange(1, listed + 1), len(programs)),
                 "scale": self.recommended,
             }
         )
+
+    def _program_order(self) -> np.ndarray:
+        """Those first that are found at many scales and mark clusters, then those that are used most."""
+        held = self._programs()
+        shown = np.asarray(held["persistence"]) * np.asarray(held.get("between_clusters", 1.0))
+        return np.lexsort((-np.asarray(held["mean_usage"]), -shown))
 
     def program_summary(self) -> Any:
         """What is known about each program, a row each.
@@ -185,8 +191,9 @@ class Result:
         Returns
         -------
         DataFrame
-            Indexed by program ("P1", ...): mean_usage, the mean share of a cell; persistence, the share of the scales at
-            which it is found (its column of W keeps a cosine of 0.9 or more from scale to scale), with first_scale and
+            Indexed by program ("P1", ...), those first that are found at many scales and mark clusters: mean_usage, the mean
+            share of a cell; between_clusters, the share of the variance of its usage that lies between clusters;
+            persistence, the share of the scales at which it is found (its column of W keeps a cosine of 0.9 or more from scale to scale), with first_scale and
             last_scale, from 0; merges_into, the program it is most like where it ends towards coarser scales, or "";
             depth_correlation, Pearson's r of its usage with the counts of the cells, and depth_driven, whether its absolute value is
             above 0.5. The last two are missing where the counts are not known: the values were no counts.
@@ -195,13 +202,13 @@ class Result:
 
         held = self._programs()
         depth = held.get("depth_correlation")
-        table = {name: np.asarray(held[name]) for name in ("mean_usage", "persistence", "first_scale", "last_scale")}
+        table = {name: np.asarray(held[name]) for name in ("mean_usage", "between_clusters", "persistence", "first_scale", "last_scale") if name in held}
         table["merges_into"] = np.array(["" if k < 0 else f"P{k + 1}" for k in np.asarray(held["merges_into"])], dtype=object)
         if depth is not None:
             table["depth_correlation"] = np.asarray(depth)
             table["depth_driven"] = np.abs(np.asarray(depth)) > DEPTH_DRIVEN
         names = [f"P{k + 1}" for k in range(len(table["persistence"]))]
-        return pd.DataFrame(table, index=pd.Index(names, name="program"))
+        return pd.DataFrame(table, index=pd.Index(names, name="program")).iloc[self._program_order()]
 
     def enrichment(self, gene_sets: str | os.PathLike[str], *, best: int = 100, smallest_set: int = 5) -> Any:
         """Which gene sets are found among the best genes of each program more often than by chance.

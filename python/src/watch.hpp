@@ -18,7 +18,7 @@ struct Report {
     std::int64_t max_sweeps = 0;
     double objective = 0.0;
     double kkt = 0.0;
-    double fraction = std::numeric_limits<double>::quiet_NaN(); ///< of the phase that is done; NaN: not known
+    double fraction = std::numeric_limits<double>::quiet_NaN(); ///< of the run that is done; NaN: not known
 };
 
 /// What a computation reports to.

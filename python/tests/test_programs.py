@@ -72,6 +72,9 @@ class Programs(unittest.TestCase):
         counts = np.asarray(self.adata.X.sum(axis=1)).ravel()
         self.assertTrue(np.array_equal(self.adata.obs["pnmf_counts"], counts))
         summary = self.result.program_summary()
+        shown = summary.persistence * summary.between_clusters
+        self.assertTrue((np.diff(shown) <= 0).all(), "those first that are found at many scales and mark clusters")
+        summary = summary.sort_index()
         expected = [np.corrcoef(usage, counts)[0, 1] for usage in self.usages().T]
         np.testing.assert_allclose(summary.depth_correlation, expected, atol=1e-6)
         self.assertTrue(np.array_equal(summary.depth_driven, np.abs(expected) > 0.5))

@@ -150,6 +150,10 @@ double ConsensusPrograms::mean_stability() const {
     return std::accumulate(stability.begin(), stability.end(), 0.0) / static_cast<double>(stability.size());
 }
 
+Index ConsensusPrograms::listed() const {
+    return std::count_if(stability.begin(), stability.end(), [](double one) { return one >= 0.0; });
+}
+
 ConsensusPrograms consensus_programs(const std::vector<DenseMatrix<float>>& bases) {
     const Copies copies = side_by_side(bases);
     std::vector<Match> match = matched(copies, copies.of(most_central(copies)));

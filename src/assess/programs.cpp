@@ -217,6 +217,40 @@ std::vector<ProgramPath> follow_programs(Index scales, const std::function<Matri
     return paths;
 }
 
+Vector variance_between(const Matrix& usages, const std::vector<Index>& clusters) {
+    require(std::ssize(clusters) == usages.cols(), "there are {} cells and {} labels", usages.cols(),
+            clusters.size());
+    const Vector mean = usages.rowwise().mean();
+    const Index count = clusters.empty() ? 0 : *std::max_element(clusters.begin(), clusters.end()) + 1;
+    Matrix sum = Matrix::Zero(usages.rows(), count);
+    Vector size = Vector::Zero(count);
+    Vector all = Vector::Zero(usages.rows());
+    for (Index j = 0; j < usages.cols(); ++j) {
+        const Vector from_mean = usages.col(j) - mean;
+        const Index cluster = clusters[static_cast<std::size_t>(j)];
+        sum.col(cluster) += from_mean;
+        size[cluster] += 1.0;
+        all += from_mean.cwiseAbs2();
+    }
+    const Vector between = sum.array().square().matrix() * size.cwiseMax(1.0).cwiseInverse();
+    constexpr double rounding = 1e-24; // of squares: what is left of equal usages
+    const Vector squares = usages.rowwise().squaredNorm();
+    return (all.array() > rounding * squares.array()).select(between.array() / all.array(), 0.0).min(1.0);
+}
+
+std::vector<Index> order_of_programs(const std::vector<double>& persistence,
+                                     const std::vector<double>& between_clusters,
+                                     const std::vector<double>& mean_usage) {
+    std::vector<Index> order(persistence.size());
+    std::iota(order.begin(), order.end(), Index{0});
+    const auto key = [&](Index k) {
+        const auto at = static_cast<std::size_t>(k);
+        return std::pair(persistence[at] * between_clusters[at], mean_usage[at]);
+    };
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return key(a) > key(b); });
+    return order;
+}
+
 std::vector<double> depth_correlation(const Matrix& usages, const std::vector<double>& counts) {
     require(std::ssize(counts) == usages.cols(), "there are {} cells and {} counts", usages.cols(),
             counts.size());

@@ -21,6 +21,7 @@ namespace {
 /// What a step may need to learn.
 struct LearnOptions : PrepareOptions {
     ProductsChoice choose;
+    std::vector<Index> overdispersed{}; ///< genes to keep whatever their logarithms say
 };
 
 constexpr double cell_sum = 1e4; ///< what counts of a cell are scaled to
@@ -196,7 +197,8 @@ std::vector<bool> marked_genes(const Dataset& data, const std::string& name) {
 void learn_chosen_genes(Dataset& data, PreparationStep& step, const LearnOptions& options) {
     std::vector<bool> keep(static_cast<std::size_t>(data.features()), false);
     if (options.genes.most_variable) {
-        const std::vector<Index> chosen = variable_features(data, *options.genes.most_variable);
+        const std::vector<Index> chosen =
+            variable_features(data, *options.genes.most_variable, options.overdispersed);
         require(!chosen.empty(), "no gene varies over the cells: all cells are the same");
         for (const Index i : chosen) {
             keep[static_cast<std::size_t>(i)] = true;
@@ -370,8 +372,14 @@ void prepare(Dataset& data, const PrepareOptions& options) {
 void prepare(Dataset& data, const PrepareOptions& options, const ProductsChoice& choose) {
     io::tell_features_apart(data);
     check_dataset(data);
-    const LearnOptions all{options, choose};
+    LearnOptions all{options, choose};
+    const Index overdispersed = options.genes.most_variable.value_or(0) / overdispersed_part;
     for (PreparationStep& step : steps_for(options)) {
+        const bool first_change =
+            step.name == (options.normalize == Normalize::counts ? step::counts_per : step::logarithm);
+        if (first_change && overdispersed > 0) {
+            all.overdispersed = overdispersed_features(data, overdispersed);
+        }
         functions_of(step).learn(data, step, all);
         data.input.steps.push_back(std::move(step));
     }

@@ -4,6 +4,7 @@
 #include "io/hdf5_memory.hpp"
 #include "parallel_region.hpp"
 
+#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 
 #include <fcntl.h>
@@ -190,6 +191,12 @@ std::optional<int> wait_for(pid_t child) {
          file.string());
 }
 
+/// Not once MPI has begun: it may have given pages of this process to a network card (RDMA), and after a fork
+/// these can be the child's.
+bool may_fork() {
+    return &communicator() == &single_rank();
+}
+
 /// False when there is no child to do it.
 bool rehearse(const fs::path& file, const std::function<void()>& read, const RehearsalLimits& limits) {
     SharedVerdict verdict;
@@ -255,7 +262,7 @@ Rehearsal::Rehearsal(const fs::path& file, const std::function<void()>& read, co
         return;
     }
     rehearsed = true;
-    if (!with_sanitiser && !inside_parallel_body()) {
+    if (!with_sanitiser && !inside_parallel_body() && may_fork()) {
         try {
             by_child_ = rehearse(file, read, limits);
         } catch (...) {

@@ -32,8 +32,9 @@ RehearsalLimits usual_limits(std::uintmax_t file_bytes);
 ///     return read(path);
 ///
 /// While one lives, others of the same thread do nothing: they are parts of what was rehearsed. Nothing is
-/// done either where a child cannot be started, inside a body of `parallel_for` (a child made there would
-/// wait for threads it does not have), and in builds with sanitisers, which shall see every fault themselves.
+/// done either where a child cannot be started, in a process of an MPI run (which must not fork), inside a
+/// body of `parallel_for` (a child made there would wait for threads it does not have), and in builds with
+/// sanitisers, which shall see every fault themselves.
 class Rehearsal {
   public:
     Rehearsal(const std::filesystem::path& file, const std::function<void()>& read);

@@ -1,6 +1,5 @@
 #include "io/divided.hpp"
 #include "io/held_values.hpp"
-#include "linalg/cell_sums.hpp"
 #include "linalg/cells_of_all.hpp"
 
 #include <pnmf/error.hpp>
@@ -8,7 +7,9 @@
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -16,18 +17,42 @@
 namespace pnmf {
 namespace {
 
+constexpr std::size_t small_numbers = static_cast<std::size_t>(largest_logarithm) + 1;
+
 /// What tells kinds of values apart. Zeros that are not stored count too.
 struct ValueRange {
     double smallest = 0.0;
     double largest = 0.0;
     bool whole = true;
+    std::array<Index, small_numbers> times{}; ///< how often each small whole number above 0 is there
 
     void add(Index, Index, double x) {
         smallest = std::min(smallest, x);
         largest = std::max(largest, x);
         whole = whole && x == std::floor(x);
+        if (whole && x > 0.0 && x < static_cast<double>(small_numbers)) {
+            ++times[static_cast<std::size_t>(x)];
+        }
     }
 };
+
+/// Whole numbers, none large. Most counts above 0 are 1, and fewer the larger; of rounded logarithms another
+/// number is the most frequent, and where 1 is rarer than 0 as well they are taken for such.
+ValueFinding small_whole_numbers(const std::vector<Index>& times, Index all, double largest) {
+    const auto most = std::max_element(times.begin() + 1, times.end());
+    const std::string range = fmt::format("whole numbers up to {:.6g}", largest);
+    if (most <= times.begin() + 1) {
+        return {.kind = ValueKind::counts, .why = range, .whole = true};
+    }
+    const Index zeros = all - std::accumulate(times.begin(), times.end(), Index{0});
+    const bool rounded = zeros > times[1];
+    return {.kind = rounded ? ValueKind::logged : ValueKind::counts,
+            .why =
+                fmt::format("{}, most often {}{}", range, most - times.begin(),
+                            rounded ? " as of rounded logarithms" : ": rounded logarithms would look alike"),
+            .sure = false,
+            .whole = true};
+}
 
 /// The first value that has no log(1 + x).
 struct NoLogarithm {
@@ -69,20 +94,6 @@ void to_unit_length(std::span<double> cell) {
     }
 }
 
-/// Σ_j x_ij and Σ_j x_ij² of each feature, p × 2, over blocks of cells and along the tree of these.
-Matrix dense_sums(const Dataset& data, const Matrix& X) {
-    return sum_over_cells<double>(
-        io::ranks_of(data), data.cells(), X.rows(), 2, [&](const BlockSlab& slab, const BlockNode& node) {
-            return sum_of_node<Matrix>(node, pieces_for_threads(1), [&](Index b) {
-                const auto block = X.middleCols(slab.begin(b), slab.end(b) - slab.begin(b));
-                Matrix sums(X.rows(), 2);
-                sums.col(0) = block.rowwise().sum();
-                sums.col(1) = block.rowwise().squaredNorm();
-                return sums;
-            });
-        });
-}
-
 } // namespace
 
 ValueFinding recognise_values(const Dataset& data, const ValueHints& hints) {
@@ -91,6 +102,8 @@ ValueFinding recognise_values(const Dataset& data, const ValueHints& hints) {
         all.smallest = std::min(all.smallest, found.smallest);
         all.largest = std::max(all.largest, found.largest);
         all.whole = all.whole && found.whole;
+        std::transform(all.times.begin(), all.times.end(), found.times.begin(), all.times.begin(),
+                       std::plus<>());
     }
     Communicator& ranks = io::ranks_of(data);
     const double smallest = least_of(ranks, all.smallest);
@@ -99,8 +112,15 @@ ValueFinding recognise_values(const Dataset& data, const ValueHints& hints) {
     if (smallest < 0.0) {
         return {ValueKind::scaled, fmt::format("some values are below 0, the smallest is {:.4g}", smallest)};
     }
+    if (whole && largest <= largest_logarithm) {
+        std::vector<Index> times(all.times.begin(), all.times.end());
+        io::add_counts(data, times);
+        return small_whole_numbers(times, data.features() * data.cells(), largest);
+    }
     if (whole) {
-        return {ValueKind::counts, fmt::format("whole numbers up to {:.6g}", largest)};
+        return {.kind = ValueKind::counts,
+                .why = fmt::format("whole numbers up to {:.6g}", largest),
+                .whole = true};
     }
     if (hints.log_recorded) {
         return {ValueKind::logged, "the file records a logarithm"};
@@ -136,47 +156,6 @@ void take_logarithms(Dataset& data) {
 
 void scale_cells_to_unit_length(Dataset& data) {
     parallel_for(io::held_cells(data).count, [&](Index j) { to_unit_length(cell_values(data, j)); });
-}
-
-Vector feature_variances(const Dataset& data) {
-    const Index p = data.features();
-    const auto n = static_cast<double>(data.cells());
-    Vector sum = Vector::Zero(p);
-    Vector squares = Vector::Zero(p);
-    if (const auto* dense = std::get_if<Matrix>(&data.X)) {
-        const Matrix sums = dense_sums(data, *dense);
-        sum = sums.col(0);
-        squares = sums.col(1);
-    } else {
-        const auto& sparse = std::get<SparseMatrix<double>>(data.X);
-        std::vector<double> sums(static_cast<std::size_t>(2 * p), 0.0); // of values, then of squares
-        sum_along_ranks(io::ranks_of(data), sums, 2 * p, [&](Index, Index) {
-            for (std::size_t e = 0; e < sparse.value.size(); ++e) {
-                sums[sparse.row[e]] += sparse.value[e];
-                sums[p + sparse.row[e]] += sparse.value[e] * sparse.value[e];
-            }
-        });
-        sum = Eigen::Map<const Vector>(sums.data(), p);
-        squares = Eigen::Map<const Vector>(sums.data() + p, p);
-    }
-    if (n < 2.0) {
-        return Vector::Zero(p);
-    }
-    return ((squares.array() - sum.array().square() / n) / (n - 1.0)).max(0.0);
-}
-
-std::vector<Index> variable_features(const Dataset& data, Index count) {
-    require(count >= 1, "at least 1 feature must be kept, got {}", count);
-    const Vector variance = feature_variances(data);
-    std::vector<Index> order(static_cast<std::size_t>(variance.size()));
-    std::iota(order.begin(), order.end(), Index{0});
-    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return variance[a] > variance[b]; });
-    order.resize(static_cast<std::size_t>(std::min<Index>(count, std::ssize(order))));
-    while (!order.empty() && variance[order.back()] <= 0.0) {
-        order.pop_back();
-    }
-    std::sort(order.begin(), order.end());
-    return order;
 }
 
 } // namespace pnmf

@@ -1,5 +1,7 @@
 #include "mpi/mpi_ranks.hpp"
 
+#include <pnmf/error.hpp>
+
 #include <mpi.h>
 
 #include <algorithm>
@@ -14,6 +16,11 @@ class MpiRanks::Ranks final : public Communicator {
     explicit Ranks(std::size_t largest_piece) : largest_piece_(largest_piece) {
         int provided = 0;
         MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided);
+        if (provided < MPI_THREAD_FUNNELED) {
+            MPI_Finalize();
+            throw SystemError("this MPI library does not allow threads in a process: use one that was built "
+                              "with them (MPI_THREAD_FUNNELED)");
+        }
         MPI_Comm_dup(MPI_COMM_WORLD, &world_); // errors end all ranks, with a message by MPI
         MPI_Comm_dup(MPI_COMM_WORLD, &ending_);
         MPI_Comm_rank(world_, &rank_);

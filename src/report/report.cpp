@@ -340,6 +340,9 @@ void add_programs(Payload& payload, const StoredResult& result, const ReportSour
         payload.meta["programs"] = {
             {"top", programs.top}, {"scales", programs.scales}, {"scored", !programs.by_score.empty()}};
         payload.meta["programs"]["paths"] = program_paths(result);
+        if (const std::optional<StoredPrograms> stored = stored_programs(result)) {
+            payload.meta["programs"]["order"] = stored->order();
+        }
         payload.add("programs", "by_score", programs.by_score);
         payload.add("programs", "by_weight", programs.by_weight);
         payload.add("programs", "by_lead", programs.by_lead);

@@ -18,7 +18,9 @@ namespace {
 constexpr Index cells_for_device = 20000;
 
 template <class Real>
-GenePrograms programs_of(const PreparedFit<Real>& prepared, const FitResult<Real>& result, Index scale) {
+GenePrograms programs_of(const PreparedFit<Real>& prepared, const FitResult<Real>& result,
+                         const Assessment& assessment) {
+    const Index scale = assessment.recommended;
     const Factors<Real>& factors = result.factors;
     const auto basis = [&factors](Index t) {
         DenseMatrix<Real> room;
@@ -31,6 +33,8 @@ GenePrograms programs_of(const PreparedFit<Real>& prepared, const FitResult<Real
         converted<double>(cells_of_all(*prepared.X, factors.H[static_cast<std::size_t>(scale)], room)));
     room.resize(0, 0);
     programs.mean_usage = sum_of_cells(usages) / static_cast<double>(usages.cols());
+    programs.between_clusters =
+        variance_between(usages, assessment.clusters[static_cast<std::size_t>(scale)]);
     programs.scores =
         program_scores(*prepared.X, prepared.order.empty() ? usages : ColumnMove(prepared.order, {})(usages))
             .template cast<float>();
@@ -84,7 +88,7 @@ Assessment assess_fit(const PreparedFit<Real>& prepared, const FitResult<Real>& 
         assess_scales(result.scales.size(), embeddings_of(*prepared.X, result.factors.H),
                       has_scales ? result.scales.epsilon : std::vector<double>{},
                       has_scales ? h0_diagram(*prepared.tree).deaths : std::vector<double>{}, options);
-    assessment.programs = programs_of(prepared, result, assessment.recommended);
+    assessment.programs = programs_of(prepared, result, assessment);
     return assessment;
 }
 

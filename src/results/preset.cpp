@@ -2,6 +2,7 @@
 #include "io/held_values.hpp"
 #include "results/program_entries.hpp"
 #include "results/resolution_columns.hpp"
+#include "results/supported_rank.hpp"
 #include "solvers/choose_device.hpp"
 
 #include <pnmf/error.hpp>
@@ -135,8 +136,16 @@ void plan_genes(const Dataset& data, const AnalysisOptions& options, Analysis& a
         analysis.choices.push_back({"genes: those marked highly_variable in the file", "genes"});
     } else if (data.features() > variable_genes) {
         analysis.prepare.genes.most_variable = variable_genes;
+        const bool takes_logarithms = analysis.prepare.normalize != Normalize::none;
+        // Who chose genes before must see that these are others: anndata.concat drops the column.
         analysis.choices.push_back(
-            {fmt::format("genes: the {} of {} that vary most", variable_genes, data.features()), "genes"});
+            {fmt::format(
+                 "genes: the {} of {} that vary most{}{}", variable_genes, data.features(),
+                 takes_logarithms ? fmt::format(", {} of them by counts beside genes of the same mean",
+                                                variable_genes / overdispersed_part)
+                                  : "",
+                 data.input.format == "h5ad" ? "; chosen anew, the file marks none as highly_variable" : ""),
+             "genes"});
     }
 }
 
@@ -213,6 +222,33 @@ void plan_paper(const Dataset& data, const AnalysisOptions& options, Analysis& a
     analysis.precision = options.precision.value_or(Precision::full);
 }
 
+/// The rank for telling cells apart, which gains from more programs than the values support; so the user
+/// hears how many these are (docs/choosing-rank.md).
+void plan_rank(const Dataset& data, Analysis& analysis, const AnalysisOptions& options) {
+    std::optional<Index>& rank = analysis.fit.rank;
+    const bool given = options.given.contains("rank");
+    std::string text = fmt::format("rank {}", rank.value_or(0));
+    if (!given) {
+        const auto root = static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(data.cells()))));
+        rank = std::min({root, most_rank, data.features(), data.cells()});
+        text = fmt::format("rank {}: the square root of the number of cells, at most {}", *rank, most_rank);
+    }
+    if (!rank) {
+        return; // it is still to be chosen
+    }
+    const Index supported = analysis.preset == Preset::cells ? supported_rank(data, *rank) : *rank;
+    if (given && supported == *rank) {
+        return;
+    }
+    if (supported < *rank) {
+        text +=
+            fmt::format("{} the values support about {} program{}; more help to tell cells apart, but their "
+                        "genes may be chance",
+                        given ? ":" : ";", supported, supported == 1 ? "" : "s");
+    }
+    analysis.choices.push_back({text, "rank"});
+}
+
 } // namespace
 
 PresetFinding find_preset(const Dataset& data) {
@@ -229,7 +265,7 @@ PresetFinding find_preset(const Dataset& data) {
     }
     const bool mostly_zero =
         zeros > 0.5 * static_cast<double>(data.features()) * static_cast<double>(data.cells());
-    if (mostly_zero && recognise_values(data).kind == ValueKind::counts) {
+    if (mostly_zero && recognise_values(data).whole) {
         return {Preset::cells, "whole numbers, most of them 0, as counts are"};
     }
     return {Preset::points, "the values do not look like counts"};
@@ -297,13 +333,7 @@ void prepare(Dataset& data, Analysis& analysis, const AnalysisOptions& options) 
             prefer(options, "neighbors", fit.filtration.neighbors, std::optional(std::min(wanted, n - 1)));
         }
     }
-    if (!options.given.contains("rank")) {
-        const auto root = static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(n))));
-        fit.rank = std::min({root, most_rank, data.features(), n});
-        analysis.choices.push_back(
-            {fmt::format("rank {}: the square root of the number of cells, at most {}", *fit.rank, most_rank),
-             "rank"});
-    }
+    plan_rank(data, analysis, options);
 }
 
 Dataset read_for_analysis(const std::filesystem::path& path, const ReadOptions& reading,

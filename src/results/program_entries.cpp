@@ -35,10 +35,12 @@ void add_programs(AnnDataMap& uns, const Assessment& assessment, const std::vect
     if (programs.scores.size() == 0) {
         return;
     }
-    const Vector& usage = programs.mean_usage;
     AnnDataMap map;
     map["scores"] = float_array(programs.scores);
-    map["mean_usage"] = numeric_array(std::vector<double>(usage.begin(), usage.end()));
+    map["mean_usage"] =
+        numeric_array(std::vector<double>(programs.mean_usage.begin(), programs.mean_usage.end()));
+    const Vector& between = programs.between_clusters;
+    map["between_clusters"] = numeric_array(std::vector<double>(between.begin(), between.end()));
     const auto& paths = programs.paths;
     map["persistence"] = of_paths<double>(paths, [](const ProgramPath& p) { return p.persistence; });
     map["first_scale"] = of_paths<std::int64_t>(paths, [](const ProgramPath& p) { return p.first; });

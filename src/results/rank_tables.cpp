@@ -35,7 +35,7 @@ std::string consensus_table(const std::vector<std::string>& genes, const Consens
                             const DenseMatrix<float>& scores) {
     std::string text = "program\tgene\tweight\tscore\trank\tstability\n";
     const std::vector<std::vector<Index>> best = top_genes(scores, scores.rows());
-    for (Index k = 0; k < programs.count(); ++k) {
+    for (Index k = 0; k < programs.listed(); ++k) {
         Index rank = 0;
         for (const Index gene : best[static_cast<std::size_t>(k)]) {
             fmt::format_to(std::back_inserter(text), "{}\t{}\t{:.6g}\t{:.6g}\t{}\t{:.4g}\n", program_name(k),

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <span>
@@ -51,36 +52,48 @@ void check_run_options(const DataView& X, const RunOptions& options) {
             options.memory.value_or(0.0));
 }
 
-/// How much of the sweeps is done. The residual falls roughly by a constant factor a sweep; the limit ends
-/// the run at the latest.
-class SweepFraction {
+/// How much of a run is done, 0 to 1; it never falls. Each stage has a share of it, about that of a default
+/// fit. Nobody knows how many sweeps the start takes: each takes a part of what is left of its share. In
+/// sweeps the residual falls roughly by a constant factor each; the limit ends them at the latest.
+class RunFraction {
   public:
-    explicit SweepFraction(const SolverOptions& options)
+    explicit RunFraction(const SolverOptions& options)
         : tolerance_(options.tolerance.value_or(default_tolerance(options))),
           limit_(options.max_sweeps.value_or(default_max_sweeps(options))),
           certificate_(options.algorithm == Algorithm::stationary && options.stop == StopRule::certificate) {}
 
     Index limit() const { return limit_; }
+    double value() const { return value_; }
 
+    void begin(Stage stage) { raise(begins_[static_cast<std::size_t>(stage)]); }
+    void step_of_start() {
+        constexpr double part = 0.03;
+        raise(value_ + part * (begins_[static_cast<std::size_t>(Stage::sweeping)] - value_));
+    }
     /// Counted from the first sweep seen, so that a resumed run is judged by its own pace.
-    double after(const SweepReport& report) {
+    void after(const SweepReport& report) {
         const double excess = std::log(std::max(report.residual.certificate() / tolerance_, 1.0));
         if (first_ < 0) {
             first_ = report.sweep;
             first_excess_ = excess;
-            return std::numeric_limits<double>::quiet_NaN();
+            return;
         }
-        double fraction = static_cast<double>(report.sweep - first_) / static_cast<double>(limit_ - first_);
+        double part = static_cast<double>(report.sweep - first_) / static_cast<double>(limit_ - first_);
         if (certificate_ && tolerance_ > 0.0 && first_excess_ > excess) {
-            fraction = std::max(fraction, (first_excess_ - excess) / first_excess_);
+            part = std::max(part, (first_excess_ - excess) / first_excess_);
         }
-        return std::min(fraction, 1.0);
+        const double begin = begins_[static_cast<std::size_t>(Stage::sweeping)];
+        raise(begin + std::min(part, 1.0) * (begins_[static_cast<std::size_t>(Stage::assessing)] - begin));
     }
 
   private:
+    void raise(double value) { value_ = std::max(value_, value); }
+
+    static constexpr std::array begins_{0.0, 0.1, 0.45, 0.85}; ///< by `Stage`
     double tolerance_;
     Index limit_;
     bool certificate_;
+    double value_ = 0.0;
     Index first_ = -1;
     double first_excess_ = 0.0;
 };
@@ -97,18 +110,16 @@ class Stages {
         seconds_.push_back({.stage = name});
         began_ = Clock::now();
         stage_ = stage;
-        return report();
+        fraction_.begin(stage);
+        return tell(nullptr);
     }
-    bool report() const {
-        return together(!observer_.progress ||
-                        observer_.progress({.stage = stage_, .max_sweeps = fraction_.limit()}));
+    bool step_of_start() {
+        fraction_.step_of_start();
+        return tell(nullptr);
     }
-    bool report(const SweepReport& sweep) {
-        const double fraction = fraction_.after(sweep);
-        return together(
-            !observer_.progress ||
-            observer_.progress(
-                {.stage = stage_, .fraction = fraction, .max_sweeps = fraction_.limit(), .sweep = &sweep}));
+    bool after(const SweepReport& sweep) {
+        fraction_.after(sweep);
+        return tell(&sweep);
     }
     std::vector<StageTime> end() {
         if (!seconds_.empty()) {
@@ -124,10 +135,16 @@ class Stages {
 
   private:
     /// Ranks go on together or not at all.
-    static bool together(bool go_on) { return least_of(communicator(), go_on ? 1.0 : 0.0) > 0.0; }
+    bool tell(const SweepReport* sweep) const {
+        const bool go_on = !observer_.progress || observer_.progress({.stage = stage_,
+                                                                      .fraction = fraction_.value(),
+                                                                      .max_sweeps = fraction_.limit(),
+                                                                      .sweep = sweep});
+        return least_of(communicator(), go_on ? 1.0 : 0.0) > 0.0;
+    }
 
     const RunObserver& observer_;
-    SweepFraction fraction_;
+    RunFraction fraction_;
     Stage stage_ = Stage::preparing;
     Clock::time_point began_;
     std::vector<StageTime> seconds_;
@@ -285,7 +302,7 @@ SolverState<Real> made_state(PreparedFit<Real>& prepared, StartState<Real> from,
     bool saved = false;
     StartLog<Real> log{.from = std::move(from), .reached = {}};
     log.reached = [&](const StartState<Real>& state, const std::function<void()>& bring_factors) {
-        const bool go_on = stages.report();
+        const bool go_on = stages.step_of_start();
         const bool due = saver.due();
         if (!go_on || due) {
             bring_factors();
@@ -346,7 +363,7 @@ Stop sweep(const PreparedFit<Real>& prepared, SolverState<Real>& state, double p
     observer.step = watcher.step;
     observer.sweep = [&](const SweepReport& report) {
         bytes.end(state);
-        const bool go_on = stages.report(report);
+        const bool go_on = stages.after(report);
         keep_to_plan(0.98 * planned);
         // A converged state must not be resumed: the run it belongs to makes no further sweep.
         if (go_on && saver.due() && !report.converged) {

@@ -8,6 +8,10 @@
 
 namespace pnmf {
 
+std::vector<Index> StoredPrograms::order() const {
+    return order_of_programs(persistence, between_clusters, mean_usage);
+}
+
 bool StoredPrograms::follows_depth(Index program) const {
     return !depth_correlation.empty() &&
            std::abs(depth_correlation[static_cast<std::size_t>(program)]) > depth_driven;
@@ -29,6 +33,10 @@ std::optional<StoredPrograms> stored_programs(const StoredResult& result) {
         .scores = Eigen::Map<const Matrix>(scores.data(), result.rank, p).transpose().cast<float>(),
         .mean_usage = result.numbers("programs/mean_usage", result.rank),
         .persistence = result.numbers("programs/persistence", result.rank)};
+    programs.between_clusters = result.numbers("programs/between_clusters", result.rank);
+    if (programs.between_clusters.empty()) {
+        programs.between_clusters.assign(static_cast<std::size_t>(result.rank), 1.0);
+    }
     programs.first_scale = result.positions("programs/first_scale", 0, result.scales);
     programs.last_scale = result.positions("programs/last_scale", 0, result.scales);
     programs.merges_into = result.positions("programs/merges_into", -1, result.rank);
@@ -43,7 +51,7 @@ std::optional<StoredPrograms> stored_programs(const StoredResult& result) {
 std::string programs_table(const StoredPrograms& programs, Index listed) {
     std::string text = "program\tgene\tscore\trank\tscale\n";
     const std::vector<std::vector<Index>> best = top_genes(programs.scores, listed);
-    for (Index k = 0; k < programs.count(); ++k) {
+    for (const Index k : programs.order()) {
         Index rank = 0;
         for (const Index gene : best[static_cast<std::size_t>(k)]) {
             text += fmt::format("{}\t{}\t{:.6g}\t{}\t{}\n", program_name(k),

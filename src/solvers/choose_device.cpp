@@ -193,9 +193,14 @@ SearcherChoice choose_searcher(Device asked, const Points& points, const Filtrat
                 "neighbours are searched on the cpu: all pairs need {} on the {}, of whose {} are free {}",
                 gigabytes(bytes), facts.name, gigabytes(facts.total_bytes), gigabytes(facts.free_bytes))};
     }
+    const bool cpu_would_approximate =
+        options.search == NeighborSearch::automatic && points.count() > largest_exact_search;
     return {.searcher = cuda_pair_searcher(points),
-            .notice = fmt::format("neighbours and tree: all pairs on the {}, confirmed by exact distances",
-                                  facts.name)};
+            .notice = fmt::format(
+                "neighbours and tree: all pairs on the {}, confirmed by exact distances{}", facts.name,
+                cpu_would_approximate ? "; the cpu would search so many cells approximately, "
+                                        "and its result differs by more than rounding"
+                                      : "")};
 }
 
 template <class Real>

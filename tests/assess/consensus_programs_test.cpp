@@ -126,6 +126,12 @@ TEST(ConsensusPrograms, OneProgramIsComparedWithGenesItDoesNotHave) {
     EXPECT_NEAR(consensus_programs({a, b}).mean_stability(), 0.0, 1e-12);
 }
 
+TEST(ConsensusPrograms, WithAStabilityBelowZeroAreNotListed) {
+    const ConsensusPrograms programs{.W = Matrix::Identity(4, 3), .stability = {0.7, 0.0, -0.1}};
+    EXPECT_EQ(programs.count(), 3);
+    EXPECT_EQ(programs.listed(), 2);
+}
+
 TEST(ConsensusPrograms, RejectsWhatCannotBeMatched) {
     const Basis one = Basis::Ones(4, 2);
     EXPECT_THROW(consensus_programs({one}), InputError);

@@ -171,5 +171,27 @@ TEST(DepthCorrelation, IsPearsonsAndZeroWithoutVariation) {
     EXPECT_NEAR(r[2], -0.8, 1e-12);
 }
 
+TEST(VarianceBetween, IsAllOfItForAProgramOfOneClusterAndNoneForOneOfAllAlike) {
+    Matrix U(4, 6);
+    U.row(0) << 1, 1, 0, 0, 0, 0;
+    U.row(1).setConstant(0.2);
+    U.row(2) << 0, 1, 0, 1, 0, 1;
+    U.row(3) << 1, 2, 3, 4, 5, 6;
+    const Vector found = variance_between(U, {0, 0, 1, 1, 2, 2});
+    EXPECT_NEAR(found[0], 1.0, 1e-14);
+    EXPECT_EQ(found[1], 0.0);
+    EXPECT_NEAR(found[2], 0.0, 1e-14);
+    EXPECT_NEAR(found[3], 16.0 / 17.5, 1e-14) << "means 1.5, 3.5, 5.5";
+    EXPECT_NEAR(variance_between(U, {0, 0, 0, 0, 0, 0})[0], 0.0, 1e-14) << "one cluster";
+    EXPECT_NEAR(variance_between(U, {2, 2, 0, 0, 1, 1})[3], found[3], 1e-14) << "other numbers";
+}
+
+TEST(OrderOfPrograms, HasThoseFirstThatPersistAndMarkClusters) {
+    const std::vector<double> persistence{1.0, 1.0, 0.1, 0.5, 0.5};
+    const std::vector<double> between{0.1, 0.9, 0.9, 0.6, 0.6};
+    EXPECT_THAT(order_of_programs(persistence, between, {0.5, 0.1, 0.2, 0.05, 0.15}),
+                ElementsAre(1, 4, 3, 0, 2));
+}
+
 } // namespace
 } // namespace pnmf

@@ -1,6 +1,7 @@
 #include "io/rehearsal.hpp"
 #include "support/paths.hpp"
 #include "support/sanitiser.hpp"
+#include "support/thread_ranks.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/h5ad.hpp>
@@ -222,6 +223,14 @@ TEST_F(RehearsalTest, SaysWhetherAChildHasDoneIt) {
 }
 
 /// As in a program where another part ignores its children.
+TEST_F(RehearsalTest, ProcessesThatWorkTogetherStartNoChild) {
+    test::ThreadRanks ranks(2);
+    ranks.run([&](int) {
+        const Rehearsal rehearsal("some.h5ad", [] { std::abort(); });
+        EXPECT_FALSE(rehearsal.by_child());
+    });
+}
+
 TEST_F(RehearsalTest, AChildThatTheSystemReapsIsJudgedAllTheSame) {
     const auto before = std::signal(SIGCHLD, SIG_IGN);
     EXPECT_EQ(refused<InputError>([] {}), "");

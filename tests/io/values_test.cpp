@@ -3,9 +3,11 @@
 #include <pnmf/error.hpp>
 #include <pnmf/io/values.hpp>
 #include <pnmf/linalg/random.hpp>
+#include <pnmf/parallel.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace pnmf {
@@ -59,6 +61,34 @@ TEST(Values, AreRecognisedByASingleOneAmongManyCells) {
         X(2, cell) = 5000.0;
         EXPECT_EQ(recognise_values(sparse(X)).why, "whole numbers up to 5000") << cell;
     }
+}
+
+TEST(Values, ThatAreWholeAndSmallMayBeRoundedLogarithms) {
+    Random random(4);
+    // Two thirds zeros, the others about 5 and none above 13: no 1, 2 beside.
+    const Matrix rounded = Matrix::NullaryExpr(40, 50, [&] {
+        const double bell = random.uniform() + random.uniform() + random.uniform();
+        return random.uniform() < 0.67 ? 0.0 : std::round(0.5 + 3.0 * bell);
+    });
+    for (const Dataset& data : {dense(rounded), sparse(rounded)}) {
+        const ValueFinding found = recognise_values(data);
+        EXPECT_EQ(found.kind, ValueKind::logged);
+        EXPECT_FALSE(found.sure);
+        EXPECT_TRUE(found.whole);
+        EXPECT_NE(found.why.find("most often 5 as of rounded logarithms"), std::string::npos) << found.why;
+    }
+    // One hump: counts of a mean of 5 are like that.
+    const Matrix hump = Matrix::NullaryExpr(40, 50, [&] {
+        return std::round(10.0 * (random.uniform() + random.uniform() + random.uniform()) / 3.0);
+    });
+    EXPECT_EQ(recognise_values(sparse(hump)).kind, ValueKind::counts);
+    EXPECT_FALSE(recognise_values(sparse(hump)).sure);
+    // Counts of few molecules: 1 is the most frequent above 0.
+    const Matrix few =
+        Matrix::NullaryExpr(40, 50, [&] { return std::floor(-2.0 * std::log(random.uniform())); });
+    EXPECT_EQ(recognise_values(sparse(few)).kind, ValueKind::counts);
+    EXPECT_TRUE(recognise_values(sparse(few)).sure);
+    EXPECT_TRUE(recognise_values(sparse(Matrix::Zero(3, 4))).sure);
 }
 
 TEST(Values, WithoutALogarithmAreNamedTheFirstFirst) {
@@ -131,11 +161,73 @@ TEST(VariableFeatures, AreThoseWithTheLargestVariance) {
         EXPECT_EQ(variable_features(data, 2), (std::vector<Index>{1, 4}));
         EXPECT_EQ(variable_features(data, 3), (std::vector<Index>{1, 4, 5}));
         EXPECT_EQ(variable_features(data, 6), (std::vector<Index>{1, 4, 5})) << "constant features vary not";
+        EXPECT_EQ(variable_features(data, 2, {0, 5}), (std::vector<Index>{4, 5})) << "5 is asked for";
         const Vector variance = feature_variances(data);
         const double mean = X.row(4).mean();
         EXPECT_NEAR(variance[4], (X.row(4).array() - mean).square().sum() / 49.0, 1e-12);
     }
     EXPECT_THROW(variable_features(dense(X), 0), InputError);
+}
+
+/// Counts of which gene i has about the mean 0.1·(i + 1), and each count its own depth.
+Matrix poisson_like(Index genes, Index cells) {
+    Random random(5);
+    return Matrix::NullaryExpr(genes, cells, [&](Index i, Index) {
+        return std::floor(-std::log(1.0 - random.uniform()) * 0.1 * static_cast<double>(i + 1) + 0.5);
+    });
+}
+
+TEST(StandardisedVariances, AreNearOneBesideOthersOfTheSameMean) {
+    const Matrix C = poisson_like(200, 300);
+    const Vector found = standardised_variances(dense(C));
+    EXPECT_LT((found - standardised_variances(sparse(C))).cwiseAbs().maxCoeff(), 1e-11);
+    EXPECT_NEAR(found.mean(), 1.0, 0.05);
+    EXPECT_GT(found.minCoeff(), 0.5);
+    EXPECT_LT(found.maxCoeff(), 2.0);
+}
+
+TEST(StandardisedVariances, AreLargeForTheMarkersOfRareCellsWhereLogarithmsVaryLittle) {
+    Matrix C = poisson_like(200, 300);
+    C.row(7).setZero();
+    C.row(7).head(6).setConstant(9.0); // 2 % of the cells
+    C.row(8).setZero();
+    for (const Dataset& data : {dense(C), sparse(C)}) {
+        EXPECT_EQ(overdispersed_features(data, 1), std::vector<Index>{7});
+        EXPECT_EQ(standardised_variances(data)[8], 0.0) << "does not vary";
+    }
+    Dataset logged = sparse(C);
+    take_logarithms(logged);
+    const std::vector<Index> by_logarithms = variable_features(logged, 100);
+    EXPECT_FALSE(std::binary_search(by_logarithms.begin(), by_logarithms.end(), Index{7}));
+}
+
+TEST(StandardisedVariances, AreTakenOfValuesCutAtTheSquareRootOfTheNumberOfCells) {
+    Matrix C = poisson_like(60, 100);
+    C.row(30).setZero();
+    C(30, 3) = 1e6; // one cell alone
+    EXPECT_LT(standardised_variances(dense(C))[30], 1.1);
+}
+
+TEST(StandardisedVariances, OfFewCellsOrFeaturesAreFinite) {
+    for (const Index genes : {1, 2, 3, 5, 30}) {
+        for (const Index cells : {1, 2, 3, 8}) {
+            const Matrix C = poisson_like(genes, cells);
+            EXPECT_TRUE(standardised_variances(dense(C)).allFinite()) << genes << " x " << cells;
+            EXPECT_TRUE(standardised_variances(sparse(C)).allFinite()) << genes << " x " << cells;
+        }
+    }
+}
+
+TEST(StandardisedVariances, DoNotDependOnTheNumberOfThreads) {
+    const Dataset data = sparse(poisson_like(40, 9000));
+    const int before = thread_count();
+    set_thread_count(1);
+    const Vector one = standardised_variances(data);
+    for (const int threads : {2, 4}) {
+        set_thread_count(threads);
+        EXPECT_EQ(standardised_variances(data), one);
+    }
+    set_thread_count(before);
 }
 
 } // namespace

@@ -156,6 +156,7 @@ TEST_F(Report, TakesTheBasisFromMemoryOrTheFileOrTheRecommendedScale) {
     EXPECT_EQ(file["programs"], memory["programs"]);
     EXPECT_EQ(file["genes"], memory["genes"]);
     ASSERT_EQ(memory["programs"]["paths"].size(), 3U); // a program for each component
+    EXPECT_EQ(memory["programs"]["order"].size(), 3U);
     for (const Json& path : memory["programs"]["paths"]) {
         EXPECT_GE(path["first"], 1);
         EXPECT_LE(path["last"], std::ssize(result_.scales.epsilon));

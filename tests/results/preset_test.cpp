@@ -1,7 +1,12 @@
+#include "io/divided.hpp"
 #include "linalg/decompositions.hpp"
+#include "results/supported_rank.hpp"
+#include "support/clouds.hpp"
+#include "support/thread_ranks.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/preparation.hpp>
+#include <pnmf/io/values.hpp>
 #include <pnmf/linalg/pca.hpp>
 #include <pnmf/remedy.hpp>
 #include <pnmf/results/preset.hpp>
@@ -132,6 +137,7 @@ struct SlowCells {
 
 SlowCells slowly(const Dataset& data, Index genes) {
     Matrix X = to_dense(std::get<SparseMatrix<double>>(data.X));
+    const std::vector<Index> overdispersed = overdispersed_features(data, genes / 4);
     for (Index j = 0; j < X.cols(); ++j) {
         X.col(j) *= 1e4 / X.col(j).sum();
     }
@@ -139,7 +145,8 @@ SlowCells slowly(const Dataset& data, Index genes) {
     std::vector<Index> order(static_cast<std::size_t>(X.rows()));
     std::iota(order.begin(), order.end(), Index{0});
     const Vector mean = X.rowwise().mean();
-    const Vector variance = (X.colwise() - mean).rowwise().squaredNorm();
+    Vector variance = (X.colwise() - mean).rowwise().squaredNorm();
+    variance(overdispersed).array() += 1e9;
     std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return variance[a] > variance[b]; });
     order.resize(static_cast<std::size_t>(genes));
     std::sort(order.begin(), order.end());
@@ -256,6 +263,94 @@ TEST(Preset, FilteringIsDoneOnlyWhenAskedFor) {
     prepare(data, analysis, asked);
     EXPECT_EQ(data.features(), genes);
     EXPECT_LT(genes, 60) << "data for which the filter matters";
+}
+
+std::string choice_of(const Analysis& analysis, const std::string& option) {
+    for (const Choice& choice : analysis.choices) {
+        if (choice.option == option) {
+            return choice.text;
+        }
+    }
+    return "";
+}
+
+TEST(Preset, RoundedLogarithmsAreNotLoggedAgainAndTheDoubtIsSaid) {
+    Dataset data = counts_of(30, 900);
+    data.X = changed(data, [](double x) { return x > 2.0 ? 2.0 + std::round(2.0 * std::log2(x)) : 0.0; });
+    const Analysis analysis = plan_analysis(data, {});
+    EXPECT_EQ(analysis.prepare.normalize, Normalize::none);
+    EXPECT_THAT(choice_of(analysis, "normalize"), HasSubstr("as of rounded logarithms, by their size alone"));
+    data.input.format = "text";
+    EXPECT_EQ(find_preset(data).preset, Preset::cells) << "they are expression all the same";
+}
+
+TEST(Preset, GenesChosenAnewAreSaidToBeSo) {
+    Dataset data = counts_of(20, 2100);
+    EXPECT_THAT(choice_of(plan_analysis(data, {}), "genes"),
+                HasSubstr("2000 of 2100 that vary most, 500 of them by counts beside genes of the same mean; "
+                          "chosen anew"));
+    data.feature_table.push_back({.name = "highly_variable", .values = std::vector<double>(2100, 1.0)});
+    EXPECT_THAT(choice_of(plan_analysis(data, {}), "genes"), HasSubstr("those marked highly_variable"));
+}
+
+TEST(Preset, KeepsTheMarkersOfRareCells) {
+    Dataset data = counts_of(400, 300);
+    Matrix X = to_dense(std::get<SparseMatrix<double>>(data.X));
+    X.row(7).setZero();
+    X.row(7).segment(100, 6).setConstant(8.0);
+    for (const bool sparse : {false, true}) {
+        Dataset found = data;
+        if (sparse) {
+            found.X = test::to_sparse(X);
+        } else {
+            found.X = X;
+        }
+        prepare(found, {.normalize = Normalize::counts, .genes = {.most_variable = 100}});
+        EXPECT_EQ(found.features(), 100);
+        EXPECT_THAT(found.feature_names, testing::Contains("gene7"));
+    }
+    // By logarithms alone it is none of them.
+    Dataset logged = data;
+    logged.X = X;
+    scale_cells_to(logged, 1e4);
+    take_logarithms(logged);
+    EXPECT_THAT(variable_features(logged, 100), testing::Not(testing::Contains(7)));
+}
+
+/// How many programs are said to be supported, of 12.
+std::string said_of_rank(Dataset data, Index rank) {
+    AnalysisOptions asked;
+    asked.fit.rank = rank;
+    asked.given = {"rank"};
+    Analysis analysis = plan_analysis(data, asked);
+    prepare(data, analysis, asked);
+    return choice_of(analysis, "rank");
+}
+
+TEST(Preset, SaysHowManyProgramsTheValuesSupport) {
+    Random random(6);
+    Dataset data = named_data(Matrix(Matrix::NullaryExpr(300, 400, [&](Index gene, Index cell) {
+        const double mean = gene / 50 == cell / 100 ? 6.0 : 1.0; // four types, each with its markers
+        return std::floor(-mean * std::log(1.0 - random.uniform()));
+    })));
+    EXPECT_THAT(said_of_rank(data, 12), HasSubstr("rank 12: the values support about 4 programs"));
+    EXPECT_EQ(said_of_rank(data, 2), "");
+    prepare(data, {.normalize = Normalize::counts, .unit_cells = true});
+    EXPECT_EQ(supported_rank(data, 12), 4) << "four types differ in three directions";
+    EXPECT_EQ(supported_rank(data, 3), 3) << "no more than is asked for";
+    data.X = Matrix(Matrix::Ones(300, 400));
+    EXPECT_EQ(supported_rank(data, 12), 1) << "all cells are equal";
+}
+
+TEST(Preset, RanksAgreeOnHowManyProgramsTheValuesSupport) {
+    const Dataset data = counts_of(2500, 60);
+    const Index expected = supported_rank(data, 8);
+    test::ThreadRanks ranks(3);
+    ranks.run([&](int) {
+        Dataset part = data;
+        io::keep_share(part);
+        EXPECT_EQ(supported_rank(part, 8), expected);
+    });
 }
 
 } // namespace

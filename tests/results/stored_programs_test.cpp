@@ -68,11 +68,13 @@ TEST(StoredPrograms, AreThoseOfTheFitAfterTheFile) {
         EXPECT_EQ(programs->last_scale[k], found.paths[k].last);
         EXPECT_EQ(programs->merges_into[k], found.paths[k].merges_into);
         EXPECT_EQ(programs->mean_usage[k], found.mean_usage[static_cast<Index>(k)]);
+        EXPECT_EQ(programs->between_clusters[k], found.between_clusters[static_cast<Index>(k)]);
         EXPECT_EQ(programs->follows_depth(static_cast<Index>(k)),
                   std::abs(programs->depth_correlation.at(k)) > depth_driven);
     }
     const std::string table = programs_table(*programs, 3);
-    EXPECT_THAT(table, StartsWith("program\tgene\tscore\trank\tscale\nP1\t"));
+    const std::string first = program_name(programs->order().front());
+    EXPECT_THAT(table, StartsWith("program\tgene\tscore\trank\tscale\n" + first + "\t"));
     const Index best = top_genes(found.scores, 1)[3][0];
     EXPECT_THAT(table, HasSubstr("P4\tgene" + std::to_string(best) + "\t"));
     EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 1 + 4 * 3);

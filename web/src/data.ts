@@ -97,7 +97,7 @@ export interface Meta {
     plane_share: [number, number];
     boxes: [number, number, number, number][];
     component_scales: number[];
-    programs?: { top: number; scales: number[]; scored?: boolean; paths?: ProgramPath[] };
+    programs?: { top: number; scales: number[]; scored?: boolean; paths?: ProgramPath[]; order?: number[] };
     genes: string[];
     expressed_genes?: number;
     edges_total?: number;

@@ -45,15 +45,9 @@ function pathWords(path: ProgramPath): string {
     return `persistence ${number(path.persistence, 2)}: ${where}${merges}${depth}`;
 }
 
-/** Components by what they carry at a scale: the sum of their row of H. */
-function componentOrder(result: Result, t: number): number[] {
-    const mass = Array.from({ length: result.meta.rank }, (_, k) => {
-        const { shares, largest } = result.componentAt(t, k);
-        let sum = 0;
-        for (let j = 0; j < shares.length; ++j) sum += shares[j];
-        return sum * largest;
-    });
-    return mass.map((_, k) => k).sort((a, b) => mass[b] - mass[a]);
+/** As the program lists them: those that are found over many scales and mark clusters first. */
+function componentOrder(result: Result): number[] {
+    return result.meta.programs?.order ?? Array.from({ length: result.meta.rank }, (_, k) => k);
 }
 
 export function programsPanel(result: Result, state: State): HTMLElement {
@@ -204,10 +198,10 @@ function fill(panel: HTMLElement, programs: Programs, state: State): void {
         const t = state.scaleOf(result);
         const at = programs.place(t);
         const kept = result.scaleNumber(programs.scales[at]);
-        note.textContent = `${result.meta.rank} components, largest first. ` + (programs.scales[at] === t ? `Scale ${kept}.` : `Genes are those of scale ${kept}, the nearest whose basis the page keeps.`);
+        note.textContent = `${result.meta.rank} components; those that are found at many scales and mark clusters come first. ` + (programs.scales[at] === t ? `Scale ${kept}.` : `Genes are those of scale ${kept}, the nearest whose basis the page keeps.`);
         if (at === place) return show();
         place = at;
-        order = componentOrder(result, programs.scales[at]);
+        order = componentOrder(result);
         if (traced < 0) traced = order[0];
         show();
         heat.redraw();

@@ -17,6 +17,9 @@ struct ConsensusPrograms {
         copies{}; ///< copies[r][k]: the column of factorisation r that is program k
 
     Index count() const { return W.cols(); }
+    /// How many to list: the first of them, whose stability is at least 0. The copies of the others are
+    /// nearer to another program than to each other: they are no programs.
+    Index listed() const;
     /// The mean over the programs: what cNMF draws against the rank.
     double mean_stability() const;
 };

@@ -30,6 +30,7 @@ struct ProgramPath {
 struct GenePrograms {
     DenseMatrix<float> scores{};      ///< `program_scores`, p × d
     Vector mean_usage{};              ///< of `program_usages` over the cells, d
+    Vector between_clusters{};        ///< `variance_between` the recommended clusters, d
     std::vector<ProgramPath> paths{}; ///< d
 };
 
@@ -65,6 +66,16 @@ Matrix program_scores(const DataMatrix<Real>& X, const Matrix& usages);
 std::vector<ProgramPath> follow_programs(Index scales, const std::function<Matrix(Index)>& basis, Index from,
                                          const std::vector<double>& weight);
 inline constexpr double alike = 0.7; ///< the least cosine of a program and the one it merges into
+
+/// The share of the variance of each program's usage that lies between clusters, η², 0 to 1: large for a
+/// program that marks some of them. 0 where the usage does not vary. U is d × n.
+Vector variance_between(const Matrix& usages, const std::vector<Index>& clusters);
+
+/// The programs in the order to show them: those that are found over many scales and mark clusters first, by
+/// the product of both, then those that are used most.
+std::vector<Index> order_of_programs(const std::vector<double>& persistence,
+                                     const std::vector<double>& between_clusters,
+                                     const std::vector<double>& mean_usage);
 
 /// The correlation (Pearson's r) of each program's usage with the counts of the cells; 0 where one of them
 /// does not vary. U is d × n.

@@ -112,7 +112,7 @@ void check_dataset(const Dataset& data);
 
 /// Which genes are kept.
 struct GeneChoice {
-    std::optional<Index> most_variable{}; ///< so many that vary most (`variable_features`)
+    std::optional<Index> most_variable{}; ///< so many that vary most (`overdispersed_part`)
     std::string column{};                 ///< those that are true in this column of the table of features
 };
 

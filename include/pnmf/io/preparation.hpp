@@ -28,6 +28,11 @@ inline constexpr const char* unit = "unit";                 ///< cells of length
 
 bool is_preparation_step(const std::string& name);
 
+/// Of the genes that vary most, one in so many is chosen by `overdispersed_features`, where a logarithm of
+/// the values is taken; the others by the variance of the logarithms. The first alone would leave much of the
+/// noise, the second the markers of rare types out (docs/choosing-scales.md).
+inline constexpr Index overdispersed_part = 4;
+
 /// The steps that `prepare` does for these options, in order.
 std::vector<PreparationStep> steps_for(const PrepareOptions& options);
 

@@ -53,8 +53,9 @@ struct ResultFileOptions {
 /// gap_prominence, stability, silhouette, resampling, combined (T each, NaN where there is none).
 ///
 /// `programs` in `uns/pnmf` are the components of the recommended scale, by their genes: scores (p × d,
-/// `program_scores`, float), mean_usage (d), persistence, first_scale, last_scale (from 0) and merges_into
-/// (d each, `ProgramPath`; −1 for none), and where the counts of the cells are known, depth_correlation (d).
+/// `program_scores`, float), mean_usage (d), between_clusters (d, `variance_between`), persistence,
+/// first_scale, last_scale (from 0) and merges_into (d each, `ProgramPath`; −1 for none), and where the
+/// counts of the cells are known, depth_correlation (d).
 ///
 /// A baseline is a result of one scale: its embedding also stands in `obsm/X_<method>`, and epsilon,
 /// multiplicity, deaths and merge_tree, which it does not have, are left out.

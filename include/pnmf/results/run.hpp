@@ -40,7 +40,8 @@ enum class Stage { preparing, starting, sweeping, assessing };
 /// Where a run is.
 struct RunProgress {
     Stage stage = Stage::preparing;
-    double fraction = std::numeric_limits<double>::quiet_NaN(); ///< of the stage, 0 to 1; NaN: not known
+    double fraction =
+        std::numeric_limits<double>::quiet_NaN(); ///< of the run, 0 to 1: never falls; NaN: not known
     Index max_sweeps = 0;
     const SweepReport* sweep = nullptr; ///< after a sweep; null otherwise
 };

@@ -16,12 +16,15 @@ struct StoredPrograms {
     DenseMatrix<float> scores;               ///< `program_scores`, p × d
     std::vector<double> mean_usage;          ///< the mean share of a cell, d
     std::vector<double> persistence;         ///< `ProgramPath`, d
+    std::vector<double> between_clusters{};  ///< `variance_between`, d; all 1 in results before 0.3
     std::vector<Index> first_scale{};        ///< from 0
     std::vector<Index> last_scale{};         ///< from 0
     std::vector<Index> merges_into{};        ///< −1: none
     std::vector<double> depth_correlation{}; ///< with the counts of the cells; empty: these are not known
 
     Index count() const { return scores.cols(); }
+    /// `order_of_programs`: how they are listed.
+    std::vector<Index> order() const;
     /// Whether the program follows the depth of the cells (`depth_driven`); false where it is not known.
     bool follows_depth(Index program) const;
 };
@@ -33,7 +36,7 @@ std::string program_name(Index program);
 std::optional<StoredPrograms> stored_programs(const StoredResult& result);
 
 /// A tidy table as text, a row for each of the `listed` best genes of each program: program, gene, score,
-/// rank (from 1), scale (from 1), with tabs between them and a header.
+/// rank (from 1), scale (from 1), with tabs between them and a header; programs in their order.
 std::string programs_table(const StoredPrograms& programs, Index listed);
 
 } // namespace pnmf
