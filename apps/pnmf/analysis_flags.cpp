@@ -3,7 +3,9 @@
 #include "option_flags.hpp"
 #include "say.hpp"
 
+#include <pnmf/error.hpp>
 #include <pnmf/io/batches.hpp>
+#include <pnmf/io/places.hpp>
 #include <pnmf/solvers/option_list.hpp>
 
 #include <fmt/format.h>
@@ -34,9 +36,10 @@ void add_analysis_flags(CLI::App& verb, AnalysisFlags& options) {
             "--preset", options.preset,
             "Defaults for a kind of data; every other option you give overrides them. cells: gene "
             "expression; "
-            "points: a point cloud; paper: the model of the paper, as version 0.1 did; auto: cells for "
-            ".h5ad, 10x, .mtx and counts, else points")
-        ->check(CLI::IsMember({"auto", "cells", "points", "paper"}).description(""))
+            "spatial: gene expression in a tissue; points: a point cloud; paper: the model of the paper, as "
+            "version 0.1 did; auto: spatial where obsm has 'spatial', else cells for .h5ad, 10x, .mtx and "
+            "counts, else points")
+        ->check(CLI::IsMember({"auto", "cells", "points", "paper", "spatial"}).description(""))
         ->type_name(joined_names<Preset>("|"))
         ->capture_default_str();
     verb.add_option(
@@ -73,6 +76,20 @@ void add_space_flag(CLI::App& verb, AnalysisFlags& options) {
         ->group("Input");
 }
 
+void add_tissue_flags(CLI::App& verb, AnalysisFlags& options) {
+    verb.add_option(
+            "--places", options.analysis.places,
+            "Where the cells are in their tissue, for the preset spatial: an entry of obsm, or two or "
+            "three columns of the table of cells [obsm:spatial, else x,y]")
+        ->type_name("obsm:KEY|COLUMN,COLUMN")
+        ->group("Input");
+    verb.add_option("--sample", options.input.sample,
+                    "Which slice each cell is of, for the preset spatial: a column of the data, or a text "
+                    "table. Cells then have neighbours in their own slice alone")
+        ->type_name("COLUMN|FILE[:COLUMN]")
+        ->group("Input");
+}
+
 AnalysisOptions analysis_options(const AnalysisFlags& options, const CLI::App& verb) {
     AnalysisOptions analysis = options.analysis;
     analysis.preset = *value_named<Preset>(options.preset);
@@ -82,6 +99,7 @@ AnalysisOptions analysis_options(const AnalysisFlags& options, const CLI::App& v
     analysis.transform = input.transform;
     analysis.layer = input.layer;
     analysis.drop_empty_cells = input.drop_empty_cells;
+    analysis.batches = !options.input.batch.empty();
     visit_options(analysis.fit, [&](const std::string& name, const auto&, const char*) {
         const CLI::Option* flag = verb.get_option_no_throw("--" + name); // not every verb has each of them
         if (flag != nullptr && flag->count() > 0) {
@@ -104,7 +122,12 @@ Work read_work(const AnalysisFlags& options) {
     if (!options.input.batch.empty()) {
         add_batches(work.data, options.input.batch);
     }
+    if (!options.input.sample.empty()) {
+        add_samples(work.data, options.input.sample);
+    }
     work.analysis = plan_analysis(work.data, options.analysis);
+    require(options.input.sample.empty() || work.analysis.preset == Preset::spatial,
+            "--sample is for the preset spatial, not for {}", name_of(work.analysis.preset));
     prepare(work.data, work.analysis, options.analysis);
     print_notices(work.data.notices);
     print_choices(choices);

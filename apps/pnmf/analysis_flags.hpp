@@ -23,6 +23,8 @@ struct AnalysisFlags {
 /// callback.
 void add_analysis_flags(CLI::App& verb, AnalysisFlags& flags);
 /// Adds --space, for verbs that measure distances.
+/// --places and --sample, for cells in a tissue.
+void add_tissue_flags(CLI::App& verb, AnalysisFlags& options);
 void add_space_flag(CLI::App& verb, AnalysisFlags& flags);
 
 /// What the flags say, and which options of the fit they set.

@@ -52,6 +52,7 @@ struct FitRequest : AnalysisFlags {
     std::string start_from;
     std::string command;
     Index clusters = 0;
+    Index domains = 0;
     int threads = 0;
     double checkpoint_every = 300.0;
     std::string memory; ///< a size; empty: no limit
@@ -75,6 +76,12 @@ RunOptions run_options(const FitRequest& options, const Work& work, RunFolder& f
                       .save_basis = options.save_basis};
     if (options.clusters > 0) {
         result.clusters = options.clusters;
+    }
+    if (work.analysis.preset == Preset::spatial) {
+        result.tissue = DomainOptions{.seed = work.analysis.fit.seed};
+        if (options.domains > 0) {
+            result.tissue->domains = options.domains;
+        }
     }
     if (!options.memory.empty()) {
         result.memory = parse_size(options.memory);
@@ -143,7 +150,7 @@ std::vector<Index> labels_of(const FitRequest& options, const Dataset& data) {
 
 /// Whether the features are genes, as far as the program knows.
 bool has_programs(const Work& work) {
-    return work.analysis.preset == Preset::cells;
+    return work.analysis.preset == Preset::cells || work.analysis.preset == Preset::spatial;
 }
 
 template <class Real>
@@ -157,6 +164,7 @@ Json summary_of(const FitRequest& options, const Work& work, const Run<Real>& ru
     json.update(Json::parse(summary_json(run)));
     if (!options.input.labels.empty()) {
         add_agreement(json, work.data, run.assessment);
+        add_agreement(json, work.data, run.domains);
     }
     if (const auto scores = batch_scores(stored, labels_of(options, work.data))) {
         json["batch"] = Json::parse(to_json(*scores));
@@ -209,7 +217,9 @@ template <class Real>
 void write_and_print(const FitRequest& options, const Work& work, const Run<Real>& run,
                      const RunFolder& folder, const Trace& trace) {
     const StoredResult stored = stored_result(result_file(work.data, run.prepared, run.result, run.assessment,
-                                                          {.save_basis = true, .command = options.command}),
+                                                          {.save_basis = true,
+                                                           .command = options.command,
+                                                           .domains = run.domains ? &*run.domains : nullptr}),
                                               folder.result().string());
     const Json summary = summary_of(options, work, run, stored);
     const std::string files = write_files(options, work, run, stored, folder, summary);
@@ -287,6 +297,8 @@ void run(FitRequest options, const CLI::App& verb) {
     check_divided(options.analysis.fit.solver.algorithm);
     RunFolder folder(options.folder, use_of(options), is_host() ? FolderRole::host : FolderRole::guest);
     Work work = read_work(options);
+    require(options.domains == 0 || work.analysis.preset == Preset::spatial,
+            "--domains is for the preset spatial, not for {}", name_of(work.analysis.preset));
     if (!options.start_from.empty()) {
         check_start_names(options.start_from, work.data);
     }
@@ -314,11 +326,16 @@ void add_fit(CLI::App& app, const std::string& command) {
         ->required();
     add_analysis_flags(*verb, *options);
     add_space_flag(*verb, *options);
+    add_tissue_flags(*verb, *options);
     add_batch_option(*verb, options->input);
     add_fit_options(*verb, options->analysis.fit);
     verb->add_option("--clusters", options->clusters,
                      "Number of clusters [found from the data, at several resolutions]")
         ->check(whole_number_from(1));
+    verb->add_option(
+            "--domains", options->domains,
+            "Preset spatial: number of domains, parts of the tissue such as layers [found from the data]")
+        ->check(CLI::PositiveNumber);
     verb->add_option(
             "--precision", options->precision,
             "Precision of the computation; float needs half the memory [preset cells: float; else double]")

@@ -4,6 +4,7 @@
 #include "say.hpp"
 
 #include <pnmf/assess/assess.hpp>
+#include <pnmf/assess/domains.hpp>
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/linalg/sampling.hpp>
@@ -62,6 +63,32 @@ inline void add_agreement(Json& json, const Dataset& data, const Assessment& ass
     for (std::size_t r = 0; r < assessment.resolutions.all.size(); ++r) {
         json["resolutions"][r]["label_ari"] =
             adjusted_rand_index(labels, assessment.resolutions.all[r].labels);
+    }
+}
+
+/// The same of the domains of each scale.
+inline void add_agreement(Json& json, const Dataset& data, const std::optional<Domains>& domains) {
+    const auto column = std::find_if(data.cell_table.begin(), data.cell_table.end(),
+                                     [](const TableColumn& one) { return one.name == "label"; });
+    if (!domains || column == data.cell_table.end() ||
+        !std::holds_alternative<std::vector<std::string>>(column->values)) {
+        return;
+    }
+    const std::vector<Index> labels = relabel(std::get<std::vector<std::string>>(column->values));
+    for (const std::vector<Index>& of_scale : domains->labels) {
+        json["domains"]["label_ari"].push_back(adjusted_rand_index(labels, of_scale));
+    }
+}
+
+/// The scales of a tissue: named by their distance and by how many cells are nearer than it.
+inline void print_tissue(const Json& domains) {
+    const bool labelled = domains.contains("label_ari");
+    put("\n scale  neighbours  same domain nearby{}\n", labelled ? "  agreement with labels" : "");
+    for (std::size_t t = 0; t < domains["neighbors"].size(); ++t) {
+        put("{:>6}  {:>10.1f}  {:>18.2f}{}{}\n", t + 1, domains["neighbors"][t].get<double>(),
+            domains["coherence"][t].get<double>(),
+            labelled ? fmt::format("  {:>21.2f}", domains["label_ari"][t].get<double>()) : "",
+            t + 1 == domains["scale"].get<std::size_t>() ? "  domains are of this scale" : "");
     }
 }
 
@@ -163,6 +190,9 @@ void print_summary(const Json& json, const FitResult<Real>& result, const std::s
     if (const Index missing = json.value("cells_without_label", Index{0}); missing > 0) {
         put("{} of {} cells have no label and are left out of the agreement\n", missing,
             json["cells"].get<Index>());
+    }
+    if (json.contains("domains")) {
+        print_tissue(json["domains"]);
     }
     if (json.contains("batch")) {
         print_batches(json["batch"]);

@@ -19,7 +19,8 @@ struct InputOptions {
     std::string layer;
     std::string variable;
     std::string labels;
-    std::string batch; ///< where batches are read from, for verbs that take them; empty: none
+    std::string batch;  ///< where batches are read from, for verbs that take them; empty: none
+    std::string sample; ///< where the slice of each cell is read from; empty: one slice
     bool drop_empty = false;
 };
 

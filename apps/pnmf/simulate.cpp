@@ -10,6 +10,7 @@
 #include <pnmf/simulate/branches.hpp>
 #include <pnmf/simulate/cells.hpp>
 #include <pnmf/simulate/circles.hpp>
+#include <pnmf/simulate/tissue.hpp>
 
 #include <fmt/format.h>
 
@@ -216,6 +217,29 @@ void run_branches(const BranchesOptions& options, const fs::path& output) {
         output.string(), options.cells.genes, cells, writer.entries());
 }
 
+/// Cells in layers, with their places, layers and types.
+void run_tissue(const TissueOptions& options, const fs::path& output) {
+    require(output.filename().string().ends_with(".h5ad"),
+            "{}: a tissue is written to a file that ends in .h5ad", output.string());
+    SimulatedTissue tissue = simulate_tissue(options);
+    AnnDataFile file;
+    file.feature_names = numbered("gene", options.cells.genes);
+    file.cell_names = numbered("cell", options.cells.cells);
+    std::vector<std::string> layers;
+    std::vector<std::string> types;
+    for (std::size_t j = 0; j < tissue.layers.size(); ++j) {
+        layers.push_back(fmt::format("layer{}", tissue.layers[j] + 1));
+        types.push_back(fmt::format("type{}", tissue.cells.types[j] + 1));
+    }
+    file.cell_table = {{.name = "layer", .values = std::move(layers), .categorical = true},
+                       {.name = "type", .values = std::move(types), .categorical = true}};
+    file.obsm["spatial"] = tissue.places.transpose();
+    file.X = std::move(tissue.cells.counts);
+    write_anndata(output, file);
+    say("{}: {} genes x {} cells, obs columns layer and type, places in obsm/spatial\n", output.string(),
+        options.cells.genes, options.cells.cells);
+}
+
 void add_circles(CLI::App& simulate) {
     CLI::App* verb = simulate.add_subcommand(
         "circles",
@@ -295,6 +319,27 @@ void add_branches(CLI::App& simulate) {
     verb->callback([options, output] { run_branches(*options, *output); });
 }
 
+void add_tissue(CLI::App& simulate) {
+    CLI::App* verb = simulate.add_subcommand(
+        "tissue", "Single-cell counts of a tissue with layers that differ in their types of cells");
+    auto options = std::make_shared<TissueOptions>();
+    auto output = std::make_shared<std::string>();
+    verb->add_option("-o,--output", *output, ".h5ad file to write")->required();
+    const auto add = [&](const char* flag, auto& value, const char* help) {
+        verb->add_option(flag, value, help)->capture_default_str();
+    };
+    options->cells.imbalance = 0.0;
+    add("--cells", options->cells.cells, "Number of cells");
+    add("--genes", options->cells.genes, "Number of genes");
+    add("--types", options->cells.types, "Number of cell types");
+    add("--layers", options->layers, "Number of layers");
+    add("--mixing", options->mixing,
+        "Share of the cells that lie in any layer, not in the one of their type");
+    add("--depth", options->cells.depth, "Median sum of counts of a cell");
+    add_seed(*verb, options->cells.seed);
+    verb->callback([options, output] { run_tissue(*options, *output); });
+}
+
 } // namespace
 
 void add_simulate(CLI::App& app) {
@@ -303,6 +348,7 @@ void add_simulate(CLI::App& app) {
     add_circles(*verb);
     add_cells(*verb);
     add_branches(*verb);
+    add_tissue(*verb);
 }
 
 } // namespace pnmf::cli

@@ -3,6 +3,7 @@
 /// All of the public headers. A file that needs one of them compiles quicker with that one alone.
 #include <pnmf/assess/assess.hpp>
 #include <pnmf/assess/consensus_programs.hpp>
+#include <pnmf/assess/domains.hpp>
 #include <pnmf/assess/embeddings.hpp>
 #include <pnmf/assess/enrichment.hpp>
 #include <pnmf/assess/group_tree.hpp>
@@ -42,6 +43,7 @@
 #include <pnmf/io/mat.hpp>
 #include <pnmf/io/match_features.hpp>
 #include <pnmf/io/matrix_market_writer.hpp>
+#include <pnmf/io/places.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/io/space.hpp>
 #include <pnmf/io/values.hpp>
@@ -104,6 +106,7 @@
 #include <pnmf/simulate/branches.hpp>
 #include <pnmf/simulate/cells.hpp>
 #include <pnmf/simulate/circles.hpp>
+#include <pnmf/simulate/tissue.hpp>
 #include <pnmf/solvers/adapt_scales.hpp>
 #include <pnmf/solvers/embed.hpp>
 #include <pnmf/solvers/fit.hpp>

@@ -49,7 +49,7 @@ def entry_of(adata: Any, key: str) -> Any:
 
 def _chosen_layer(adata: Any, preset: str) -> str | None:
     """The layer with what should be factorised, where the user names none: counts, or raw where X is scaled."""
-    if preset not in ("auto", "cells"):
+    if preset not in ("auto", "cells", "spatial"):
         return None
     if "counts" in adata.layers:
         return "counts"
@@ -80,6 +80,14 @@ def _about(adata: Any, layer: str | None, names: list[str], gene_table: Any, gen
     return about
 
 
+def _places(adata: Any, key: str | None) -> dict[str, Any]:
+    """Where the cells are: an entry of obsm, "spatial" by custom, else the columns x and y of obs."""
+    if key is None and "spatial" not in adata.obsm and {"x", "y"} <= set(adata.obs):
+        return {"space": "obs:x,y", "coordinates": adata.obs[["x", "y"]].to_numpy(np.float64, copy=True), "are_places": True}
+    key = key or "spatial"
+    return {"space": f"obsm:{key}", "coordinates": np.ascontiguousarray(entry_of(adata, key), dtype=np.float64), "are_places": True}
+
+
 def _in_memory(X: Any) -> Any:
     """The matrix of an AnnData that is backed by a file (``backed="r"``), read."""
     return X.to_memory() if hasattr(X, "to_memory") else X[:]
@@ -104,6 +112,8 @@ def prepare(
     mask_var: Any,
     verbose: bool | None,
     batch_key: str | None = None,
+    spatial_key: str | None = None,
+    sample_key: str | None = None,
 ) -> Prepared:
     """Decides what is done with an AnnData, does all of it but the fit, and says what was chosen."""
     if layer is not None and use_rep not in (None, "X"):
@@ -131,9 +141,21 @@ def prepare(
         asked["preset"] = "points" if asked["preset"] == "auto" else asked["preset"]
         asked["transform"] = asked["transform"] or (None if asked["normalize"] else "none")
     about = _about(adata, layer if of_genes else f"obsm:{use_rep}", names, table, asked["genes"], asked["space"])
+    if spatial_key is not None and asked["preset"] == "auto":
+        asked["preset"] = "spatial"
+    tissue = asked["preset"] == "spatial"
+    if tissue or (of_genes and asked["preset"] == "auto" and asked["space"] is None and batch_key is None and "spatial" in adata.obsm):
+        if asked["space"] is not None:
+            raise ValueError("in a tissue distances come from the places of the cells: space cannot be given too")
+        about.update(_places(adata, spatial_key))
+    elif spatial_key is not None:
+        raise ValueError(f"spatial_key is for the preset spatial, not for {asked['preset']}")
+    for name, key in (("batch_key", batch_key), ("sample_key", sample_key)):
+        if key is not None and key not in adata.obs:
+            raise ValueError(f"{name}: obs[{key!r}] is missing; there are {sorted(map(str, adata.obs))}")
+    if sample_key is not None:
+        about.update(sample=batches_of(adata.obs[sample_key]))
     if batch_key is not None:
-        if batch_key not in adata.obs:
-            raise ValueError(f"obs[{batch_key!r}] is missing; there are {sorted(map(str, adata.obs))}")
         about.update(batch_key=str(batch_key), batch=batches_of(adata.obs[batch_key]))
     ready = _core.prepare(core_matrix(X), asked, given, about)
     if is_verbose(verbose):

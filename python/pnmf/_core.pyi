@@ -101,6 +101,7 @@ def fit(
     space: np.ndarray | None = None,
     columns: dict[str, Any] = ...,
     batch: tuple[str, list[str]] | None = None,
+    domains: int | None = None,
 ) -> dict[str, Any]: ...
 def report(
     parts: dict[str, Any], columns: dict[str, Any], basis: np.ndarray | None, cells: tuple[Any, list[str], list[str]] | None, name: str

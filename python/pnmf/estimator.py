@@ -41,6 +41,7 @@ def fit_parts(
     space: np.ndarray | None = None,
     columns: dict[str, Any] | None = None,
     batch: tuple[str, list[str]] | None = None,
+    domains: int | None = None,
 ) -> dict[str, Any]:
     """Runs a fit, warns of what the library warns of, and gives what the program would write, and the bases."""
     with Progress(verbose, callback) as progress:
@@ -57,6 +58,7 @@ def fit_parts(
             space=space,
             columns=columns or {},
             batch=batch,
+            domains=domains,
         )
     for text in parts["uns"]["pnmf"]["warnings"]:
         warnings.warn(text, ConvergenceWarning if text.startswith("not converged") else UserWarning, stacklevel=3)

@@ -55,6 +55,9 @@ def pnmf(
     mask_var: Any = None,
     space: str | None = None,
     batch_key: str | None = None,
+    spatial_key: str | None = None,
+    sample_key: str | None = None,
+    domains: int | None = None,
     transform: str | None = None,
     key_added: str = "pnmf",
     save_basis: bool = False,
@@ -84,9 +87,10 @@ def pnmf(
         Columns of every embedding; default the square root of the number of cells, rounded up, at most 30.
     n_components : int, optional
         The same as Scanpy and scikit-learn spell it.
-    preset : {"auto", "cells", "points", "paper"}
+    preset : {"auto", "cells", "points", "paper", "spatial"}
         A set of choices; any other parameter stands above it. cells (auto for genes): counts per 10,000, log(1 + x),
-        2,000 genes, distances from 30 principal components, 8 neighbours, few scales, single precision. points (auto
+        2,000 genes, distances from 30 principal components, 8 neighbours, few scales, single precision. spatial (auto
+        where obsm has "spatial"): the same in a tissue, with distances between the places of cells. points (auto
         with `use_rep`): values as they are. paper: the model of the paper, all scales, as version 0.1 did.
     layer : str, optional
         Factorise this layer; "X" for the matrix itself, "raw" for adata.raw.
@@ -106,6 +110,14 @@ def pnmf(
         A column of obs with the batch of each cell. Each cell then gets neighbours in every batch, so that tree, scales
         and graphs join types and not batches. The values that are factorised are not corrected: programs that tell
         batches apart stay programs. `Result.batch_scores` says what came of it.
+    spatial_key : str, optional
+        The entry of obsm with the places of the cells in their tissue, in 2 or 3 coordinates. Scales are then
+        neighbourhoods of 0, 1, 2, 4, ... cells, obs["<key>_clusters"] are types of cells and obs["<key>_domains"] parts
+        of the tissue. Default "spatial", else the columns x and y of obs.
+    sample_key : str, optional
+        A column of obs with the slice of each cell: cells have neighbours in their own slice alone.
+    domains : int, optional
+        The number of domains; default the number found from the data.
     transform : {"log-unit", "none"}, optional
         The older way to say how values are treated: log10(1 + x), then cells of length 1.
     key_added : str
@@ -155,8 +167,11 @@ def pnmf(
         "precision": precision,
     }
     given = {**options, "rank": rank_of(rank, n_components), "seed": seed_of(random_state)}
-    prepared = prepare(adata, asked, given, layer=layer, use_rep=use_rep, mask_var=mask_var, batch_key=batch_key, verbose=verbose)
+    prepared = prepare(adata, asked, given, layer=layer, use_rep=use_rep, mask_var=mask_var, batch_key=batch_key, spatial_key=spatial_key, sample_key=sample_key, verbose=verbose)
     ready = prepared.ready
+    tissue = ready["preset"] == "spatial"
+    if not tissue and (domains is not None or sample_key is not None):
+        raise ValueError(f"domains and sample_key are for the preset spatial, not for {ready['preset']}")
     parts = fit_parts(
         prepared.X,
         ready["options"],
@@ -171,6 +186,7 @@ def pnmf(
         space=None if ready["space"] is None else np.ascontiguousarray(ready["space"]["coordinates"]),
         columns=ready["columns"],
         batch=ready["batch"],
+        domains=(domains or 0) if tissue else None,
     )
     uns = parts["uns"]["pnmf"]
     # AnnData keeps obs and obsm in order when cells are sorted or selected, but not uns: names tell them there.

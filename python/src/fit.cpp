@@ -138,7 +138,8 @@ py::dict fit_in(const py::object& X, RunOptions options, const Keeping& keeping,
                 run_fit<Real>(cells.view(), options, observer_of_run(report, folder != nullptr, cancelling));
         },
         callback, folder != nullptr);
-    py::dict parts = parts_of(run.prepared, run.result, run.assessment, {}, about);
+    const ResultFileOptions storing{.domains = run.domains ? &*run.domains : nullptr};
+    py::dict parts = parts_of(run.prepared, run.result, run.assessment, storing, about);
     double seconds = 0.0;
     for (const StageTime& time : run.seconds) {
         seconds += time.seconds;
@@ -157,10 +158,13 @@ py::dict fit_any(const py::object& X, const py::dict& options, std::optional<Ind
                  const std::string& precision, std::optional<int> threads, const py::object& callback,
                  const std::optional<std::string>& checkpoint, bool resume, double checkpoint_every,
                  const std::optional<std::string>& memory, const std::optional<Array>& space,
-                 const py::dict& columns, const std::optional<NamedColumn>& batch) {
+                 const py::dict& columns, const std::optional<NamedColumn>& batch,
+                 const std::optional<Index>& domains) {
     const Threads held(threads);
-    const RunOptions run{
-        .fit = options_of(options), .clusters = clusters, .checkpoint_every = checkpoint_every};
+    RunOptions run{.fit = options_of(options), .clusters = clusters, .checkpoint_every = checkpoint_every};
+    if (domains) { // of a tissue; 0: as many as the data say
+        run.tissue = DomainOptions{.domains = *domains > 0 ? domains : std::nullopt, .seed = run.fit.seed};
+    }
     Keeping keeping{.folder = checkpoint,
                     .resume = resume,
                     .memory = memory,
@@ -289,7 +293,8 @@ void bind_fit(py::module_& module) {
     module.def("fit", &fit_any, py::arg("X"), py::arg("options"), py::arg("clusters"), py::arg("precision"),
                py::arg("threads"), py::arg("callback"), py::arg("checkpoint") = py::none(),
                py::arg("resume") = false, py::arg("checkpoint_every") = 300.0, py::arg("memory") = py::none(),
-               py::arg("space") = py::none(), py::arg("columns") = py::dict(), py::arg("batch") = py::none());
+               py::arg("space") = py::none(), py::arg("columns") = py::dict(), py::arg("batch") = py::none(),
+               py::arg("domains") = py::none());
     module.def("choose_rank", &rank_curve, py::arg("X"), py::arg("ranks"), py::arg("restarts"),
                py::arg("held_out"), py::arg("rule"), py::arg("seed"), py::arg("threads"),
                py::arg("callback"));

@@ -4,6 +4,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/batches.hpp>
+#include <pnmf/io/places.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/results/preset.hpp>
 
@@ -50,6 +51,7 @@ AnalysisOptions analysis_options(const py::dict& asked, const py::dict& options)
     analysis.transform = choice<Transform>(asked, "transform");
     analysis.genes = word(asked, "genes").value_or("");
     analysis.space = word(asked, "space").value_or("");
+    analysis.places = word(asked, "places").value_or("");
     analysis.cells_min = count(asked, "cells_min");
     analysis.genes_min = count(asked, "genes_min");
     return analysis;
@@ -75,15 +77,22 @@ Dataset dataset_of(const py::object& X, const py::dict& about) {
                   .known = true};
     data.facts = {.log_recorded = about["log_recorded"].cast<bool>(),
                   .layers = about["layers"].cast<std::vector<std::string>>(),
-                  .has_raw = about["has_raw"].cast<bool>()};
+                  .has_raw = about["has_raw"].cast<bool>(),
+                  .obsm = {}};
     if (about.contains("coordinates")) {
         data.space = Space{.name = about["space"].cast<std::string>(),
                            .coordinates = columns_of(about["coordinates"].cast<Array>())};
         require(data.space->coordinates.cols() == data.cells() && data.space->coordinates.rows() >= 1,
                 "{} must have a row for each of the {} cells, got {}", data.space->name, data.cells(),
                 data.space->coordinates.cols());
-        require(data.space->coordinates.allFinite(),
+        require(about.contains("are_places") || data.space->coordinates.allFinite(),
                 "{} holds NaN or infinite values: a space must be finite", data.space->name);
+    }
+    if (about.contains("are_places")) {
+        add_places(data, "obsm:");
+    }
+    if (about.contains("sample")) {
+        add_samples(data, about["sample"].cast<std::vector<std::string>>());
     }
     if (about.contains("batch")) {
         add_batches(data, about["batch_key"].cast<std::string>(),
@@ -123,7 +132,8 @@ py::object space_of(const Dataset& data) {
 /// input, by the names of `AnalysisOptions`; `options`: of the fit; `about`: names and facts.
 py::dict prepare_data(const py::object& X, const py::dict& asked, const py::dict& options,
                       const py::dict& about) {
-    const AnalysisOptions wanted = analysis_options(asked, options);
+    AnalysisOptions wanted = analysis_options(asked, options);
+    wanted.batches = about.contains("batch");
     Dataset data = dataset_of(X, about);
     Analysis analysis = plan_analysis(data, wanted);
     prepare(data, analysis, wanted);
@@ -154,7 +164,7 @@ py::dict prepare_data(const py::object& X, const py::dict& asked, const py::dict
         if (column.name == batch_column) {
             result["batch"] =
                 py::make_tuple(*data.input.batch, std::get<std::vector<std::string>>(column.values));
-        } else {
+        } else if (column.name != sample_column) {
             columns[column.name.c_str()] = array_of(std::get<std::vector<double>>(column.values));
         }
     }

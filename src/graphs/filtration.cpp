@@ -65,7 +65,9 @@ Filtration with_scales(TreeAndNeighbors found, const ScaleOptions& scales,
     filtration.tree_is_exact = found.tree_is_exact();
     filtration.tree = std::move(found.tree);
     filtration.neighbors = std::move(found.neighbors);
-    filtration.scales = choose_scales(source(filtration.tree), scales);
+    ScaleSource choosing = source(filtration.tree);
+    choosing.neighbors = filtration.neighbors ? &filtration.neighbors->edges : nullptr;
+    filtration.scales = choose_scales(choosing, scales);
     return filtration;
 }
 

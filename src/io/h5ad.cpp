@@ -37,6 +37,9 @@ FileFacts facts_of(const Object& root) {
         facts.layers = root.open("layers").names();
     }
     facts.has_raw = root.contains("raw") && root.open("raw").contains("X");
+    if (root.contains("obsm")) {
+        facts.obsm = root.open("obsm").names();
+    }
     return facts;
 }
 

@@ -78,7 +78,8 @@ Assessment assess_fit(const PreparedFit<Real>& prepared, const FitResult<Real>& 
         options.kmeans = kmeans_on(std::string(name_of(prepared.options.solver.device)));
     }
     NeighborLists lists; // in the order of the data
-    if (const auto* graph = dynamic_cast<const SparseMultiscaleGraph*>(prepared.graph.get())) {
+    const auto* graph = dynamic_cast<const SparseMultiscaleGraph*>(prepared.graph.get());
+    if (graph != nullptr && options.graph == nullptr) {
         if (!prepared.order.empty()) {
             lists = renumbered(graph->lists(), inverse(prepared.order));
         }

@@ -7,6 +7,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/batches.hpp>
+#include <pnmf/io/places.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/remedy.hpp>
 #include <pnmf/results/preset.hpp>
@@ -28,6 +29,7 @@ constexpr Index most_rank = 30;
 constexpr double unitless_alpha = 2.0; ///< exp(−d²/ε²) does not depend on the unit of distances
 constexpr double default_scale_error = 0.05;
 constexpr double tolerance_of_cells = 2e-3;
+constexpr Index neighbors_in_tissue = 64; ///< lists reach twice as far as the coarsest scale
 
 constexpr Index most_points_in_pairs = 2000; ///< above, points get a graph of neighbours
 constexpr Index neighbors_of_points = 15;
@@ -150,6 +152,15 @@ void plan_genes(const Dataset& data, const AnalysisOptions& options, Analysis& a
 }
 
 void plan_space(const Dataset& data, const AnalysisOptions& options, Analysis& analysis) {
+    if (analysis.preset == Preset::spatial) {
+        require(options.space.empty() || options.space == "obsm:" + options.places,
+                "in a tissue distances come from the places of the cells: a space cannot be given too");
+        require(data.space.has_value(),
+                "the preset spatial needs the places of the cells, and there are none");
+        analysis.choices.push_back(
+            {fmt::format("distances between cells: from their places, {}", data.space->name), "places"});
+        return;
+    }
     if (data.space) {
         return; // it was read with the data
     }
@@ -175,7 +186,11 @@ void plan_cells(const Dataset& data, const AnalysisOptions& options, Analysis& a
     plan_genes(data, options, analysis);
     FitOptions& fit = analysis.fit;
     prefer(options, "alpha", fit.filtration.alpha, unitless_alpha);
-    prefer_few_scales(options, fit);
+    if (analysis.preset == Preset::spatial) {
+        prefer(options, "scales", fit.filtration.scales.strategy, ScaleStrategy::neighborhoods);
+    } else {
+        prefer_few_scales(options, fit);
+    }
     if (fit.solver.algorithm == Algorithm::stationary && fit.solver.stop == StopRule::certificate) {
         prefer(options, "tolerance", fit.solver.tolerance, std::optional(tolerance_of_cells));
     }
@@ -249,9 +264,54 @@ void plan_rank(const Dataset& data, Analysis& analysis, const AnalysisOptions& o
     analysis.choices.push_back({text, "rank"});
 }
 
+/// Where the places of the cells are to be read from; empty: they are not asked for.
+std::string places_to_read(const FileFacts& facts, const AnalysisOptions& options) {
+    const bool tissue = options.preset == Preset::spatial;
+    if (!tissue && options.preset != Preset::automatic) {
+        require(options.places.empty(), "places are for the preset spatial, not for {}",
+                name_of(options.preset));
+        return {};
+    }
+    if (!options.places.empty()) {
+        return options.places;
+    }
+    if (std::find(facts.obsm.begin(), facts.obsm.end(), usual_places) != facts.obsm.end() &&
+        (tissue || (options.space.empty() && !options.batches))) {
+        return fmt::format("obsm:{}", usual_places);
+    }
+    return tissue ? "x,y" : "";
+}
+
+/// Reads the data with the layer that holds what should be factorised.
+Dataset read_layer(const std::filesystem::path& path, ReadOptions read, const FileFacts& facts,
+                   const AnalysisOptions& options, std::vector<Choice>& choices) {
+    const bool may_be_cells = options.preset == Preset::automatic || options.preset == Preset::cells ||
+                              options.preset == Preset::spatial;
+    Dataset data;
+    std::optional<std::string> layer;
+    if (may_be_cells && !read.layer) {
+        layer = preferred_layer(facts, std::nullopt);
+        if (!layer) {
+            data = read_dataset(path, read);
+            layer = preferred_layer(data.facts, recognise_values(data).kind);
+        }
+    }
+    if (!layer) {
+        return data.cell_names.empty() ? read_dataset(path, read) : std::move(data);
+    }
+    choices.push_back({*layer == "raw" ? "values are those of raw: X holds scaled values"
+                                       : fmt::format("values are those of the layer '{}'", *layer),
+                       "layer"});
+    read.layer = layer;
+    return read_dataset(path, read);
+}
+
 } // namespace
 
-PresetFinding find_preset(const Dataset& data) {
+PresetFinding find_preset(const Dataset& data, bool has_places) {
+    if (has_places) {
+        return {Preset::spatial, "the file has the places of its cells"};
+    }
     if (is_cell_format(data.input.format)) {
         return {Preset::cells, "the file is of a format for cells"};
     }
@@ -288,7 +348,10 @@ Analysis plan_analysis(const Dataset& data, const AnalysisOptions& options) {
     analysis.fit = options.fit;
     analysis.preset = options.preset;
     if (options.preset == Preset::automatic) {
-        const PresetFinding found = find_preset(data);
+        const bool read = data.space && data.space->name == fmt::format("obsm:{}", usual_places);
+        const bool has_places =
+            !options.places.empty() || (read && options.space.empty() && !options.batches);
+        const PresetFinding found = find_preset(data, has_places);
         analysis.preset = found.preset;
         analysis.choices.push_back(
             {fmt::format("preset {}: {}", name_of(found.preset), found.why), "preset"});
@@ -297,6 +360,7 @@ Analysis plan_analysis(const Dataset& data, const AnalysisOptions& options) {
     analysis.prepare.cells_min = options.cells_min;
     analysis.prepare.genes_min = options.genes_min;
     switch (analysis.preset) {
+    case Preset::spatial:
     case Preset::cells:
         plan_cells(data, options, analysis);
         break;
@@ -311,7 +375,8 @@ Analysis plan_analysis(const Dataset& data, const AnalysisOptions& options) {
 }
 
 void prepare(Dataset& data, Analysis& analysis, const AnalysisOptions& options) {
-    if (analysis.preset == Preset::cells || is_cell_format(data.input.format)) {
+    const bool tissue = analysis.preset == Preset::spatial;
+    if (tissue || analysis.preset == Preset::cells || is_cell_format(data.input.format)) {
         keep_counts(data);
     }
     FitOptions& fit = analysis.fit;
@@ -319,16 +384,24 @@ void prepare(Dataset& data, Analysis& analysis, const AnalysisOptions& options) 
         return choose_products(fit.solver.device, X, count);
     });
     const std::optional<Batches> batches = batches_of(data);
+    require(!tissue || !batches,
+            "neighbours in a tissue cannot be balanced over batches: say which sample each "
+            "cell is of instead, and cells get neighbours in their own sample");
     if (batches) {
         fit.filtration.batch = batches->of_cell;
+    }
+    if (tissue) {
+        require(!data.part, "cells in a tissue are analysed by one process, there are {}",
+                communicator().size());
+        separate_samples(data);
     }
     if (analysis.preset == Preset::paper) {
         return;
     }
     const Index n = data.cells();
-    const bool cells = analysis.preset == Preset::cells;
+    const bool cells = tissue || analysis.preset == Preset::cells;
     if (cells || batches || n > most_points_in_pairs) {
-        const Index wanted = cells ? neighbors_of_cells : neighbors_of_points;
+        const Index wanted = tissue ? neighbors_in_tissue : cells ? neighbors_of_cells : neighbors_of_points;
         if (n > 2) {
             prefer(options, "neighbors", fit.filtration.neighbors, std::optional(std::min(wanted, n - 1)));
         }
@@ -345,24 +418,16 @@ Dataset read_for_analysis(const std::filesystem::path& path, const ReadOptions& 
             read.space = space.key;
         }
     }
-    const bool may_be_cells = options.preset == Preset::automatic || options.preset == Preset::cells;
-    Dataset data;
-    std::optional<std::string> layer;
-    if (may_be_cells && !read.layer) {
-        layer = preferred_layer(file_facts(path), std::nullopt);
-        if (!layer) {
-            data = read_dataset(path, read);
-            layer = preferred_layer(data.facts, recognise_values(data).kind);
-        }
+    const FileFacts facts = file_facts(path);
+    const std::string places = places_to_read(facts, options);
+    if (places.starts_with("obsm:")) {
+        read.space = places.substr(5);
     }
-    if (!layer) {
-        return data.cell_names.empty() ? read_dataset(path, read) : std::move(data);
+    Dataset data = read_layer(path, read, facts, options, choices);
+    if (!places.empty()) {
+        add_places(data, places);
     }
-    choices.push_back({*layer == "raw" ? "values are those of raw: X holds scaled values"
-                                       : fmt::format("values are those of the layer '{}'", *layer),
-                       "layer"});
-    read.layer = layer;
-    return read_dataset(path, read);
+    return data;
 }
 
 } // namespace pnmf

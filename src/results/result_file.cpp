@@ -7,6 +7,7 @@
 #include <pnmf/communicator.hpp>
 #include <pnmf/io/batches.hpp>
 #include <pnmf/io/h5ad.hpp>
+#include <pnmf/io/places.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/precision.hpp>
@@ -157,6 +158,33 @@ void add_space(AnnDataMap& uns, const Space& space) {
     uns["space"] = std::move(map);
 }
 
+/// One number of each cell at each scale.
+NumericArray table_of_scales(const std::vector<std::vector<Index>>& labels) {
+    std::vector<std::int32_t> values;
+    for (const std::vector<Index>& of_scale : labels) {
+        values.insert(values.end(), of_scale.begin(), of_scale.end());
+    }
+    return {.shape = {std::ssize(labels), std::ssize(labels.front())}, .values = std::move(values)};
+}
+
+void add_domains(AnnDataFile& file, AnnDataMap& uns, const Dataset& data, const Domains& domains) {
+    set_column(file.cell_table,
+               cluster_column("pnmf_domains", domains.labels[static_cast<std::size_t>(domains.scale)],
+                              domains.count));
+    const bool samples = std::any_of(data.cell_table.begin(), data.cell_table.end(),
+                                     [](const TableColumn& one) { return one.name == sample_column; });
+    if (data.space && !samples) { // else they have been moved apart
+        file.obsm[usual_places] = data.space->coordinates.transpose();
+    }
+    uns["domains"] = AnnDataMap{{"scale", static_cast<std::int64_t>(domains.scale)},
+                                {"count", static_cast<std::int64_t>(domains.count)},
+                                {"of_scale", table_of_scales(domains.labels)},
+                                {"neighbors", numeric_array(domains.neighbors)},
+                                {"distinct", numeric_array(domains.distinct)},
+                                {"coherence", numeric_array(domains.coherence)},
+                                {"moran", numeric_array(domains.moran)}};
+}
+
 /// The batch of each cell of the fit, in its order.
 void put_batches(AnnDataMap& uns, const std::vector<Index>& batch, const Dataset& data) {
     if (batch.empty()) {
@@ -175,14 +203,7 @@ void put_batches(AnnDataMap& uns, const std::vector<Index>& batch, const Dataset
 }
 
 void add_assessment(AnnDataFile& file, AnnDataMap& uns, const Assessment& assessment) {
-    NumericArray clusters{.shape = {std::ssize(assessment.clusters), std::ssize(assessment.clusters.front())},
-                          .values = {}};
-    std::vector<std::int32_t> labels;
-    for (const std::vector<Index>& of_scale : assessment.clusters) {
-        labels.insert(labels.end(), of_scale.begin(), of_scale.end());
-    }
-    clusters.values = std::move(labels);
-    uns["clusters"] = std::move(clusters);
+    uns["clusters"] = table_of_scales(assessment.clusters);
     uns["cluster_count"] = assessment.cluster_count;
     const ScaleScores& scores = assessment.scores;
     uns["scores"] = AnnDataMap{{"gap_prominence", numeric_array(scores.gap_prominence)},
@@ -290,6 +311,9 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
         return program_usages(basis(recommended).template cast<double>(),
                               converted<double>(result.embedding(recommended, room)));
     });
+    if (options.domains != nullptr) {
+        add_domains(file, uns, data, *options.domains);
+    }
     uns["stop"] = std::string(name_of(result.stop));
     uns["warnings"] = result.warnings;
     std::vector<std::string> notices = data.notices;

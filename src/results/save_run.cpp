@@ -115,6 +115,12 @@ std::string summary_json(const Run<Real>& run) {
     json["recommended_scale"] = run.assessment.recommended + 1;
     json["clusters"] = run.assessment.cluster_count;
     json["resolutions"] = resolutions_json(run.assessment.resolutions);
+    if (run.domains) {
+        json["domains"] = {{"k", run.domains->count},
+                           {"scale", run.domains->scale + 1},
+                           {"neighbors", run.domains->neighbors},
+                           {"coherence", run.domains->coherence}};
+    }
     json["warnings"] = result.warnings;
     json["notices"] = run.prepared.notices;
     for (const std::string& notice : run.assessment.notices) {
@@ -152,7 +158,9 @@ void save_result(const RunFolder& folder, const AnnDataFile& result_content, con
 template <RealNumber Real>
 void save_run(const RunFolder& folder, const Dataset& data, const Run<Real>& run,
               const ResultFileOptions& options, const std::string& summary) {
-    save_result(folder, result_file(data, run.prepared, run.result, run.assessment, options), summary);
+    ResultFileOptions complete = options;
+    complete.domains = run.domains ? &*run.domains : nullptr;
+    save_result(folder, result_file(data, run.prepared, run.result, run.assessment, complete), summary);
     std::error_code ignored;
     fs::remove(folder.checkpoint(), ignored);
 }

@@ -40,6 +40,11 @@ std::optional<StoredPrograms> stored_programs(const StoredResult& result) {
     programs.first_scale = result.positions("programs/first_scale", 0, result.scales);
     programs.last_scale = result.positions("programs/last_scale", 0, result.scales);
     programs.merges_into = result.positions("programs/merges_into", -1, result.rank);
+    const std::vector<double> moran = result.numbers("domains/moran", result.scales * result.rank);
+    if (!moran.empty()) {
+        const auto of_scale = moran.begin() + result.recommended * result.rank;
+        programs.moran.assign(of_scale, of_scale + result.rank);
+    }
     programs.depth_correlation = result.numbers("programs/depth_correlation", result.rank);
     const bool whole = !programs.mean_usage.empty() && !programs.persistence.empty() &&
                        std::ssize(programs.first_scale) == result.rank &&
@@ -49,14 +54,17 @@ std::optional<StoredPrograms> stored_programs(const StoredResult& result) {
 }
 
 std::string programs_table(const StoredPrograms& programs, Index listed) {
-    std::string text = "program\tgene\tscore\trank\tscale\n";
+    const bool placed = !programs.moran.empty();
+    std::string text = fmt::format("program\tgene\tscore\trank\tscale{}\n", placed ? "\tmoran" : "");
     const std::vector<std::vector<Index>> best = top_genes(programs.scores, listed);
     for (const Index k : programs.order()) {
         Index rank = 0;
         for (const Index gene : best[static_cast<std::size_t>(k)]) {
-            text += fmt::format("{}\t{}\t{:.6g}\t{}\t{}\n", program_name(k),
+            text += fmt::format("{}\t{}\t{:.6g}\t{}\t{}{}\n", program_name(k),
                                 programs.genes[static_cast<std::size_t>(gene)], programs.scores(gene, k),
-                                ++rank, programs.scale + 1);
+                                ++rank, programs.scale + 1,
+                                placed ? fmt::format("\t{:.4f}", programs.moran[static_cast<std::size_t>(k)])
+                                       : std::string{});
         }
     }
     return text;

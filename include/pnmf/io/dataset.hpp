@@ -33,6 +33,7 @@ struct FileFacts {
     bool log_recorded = false;         ///< it says that X was logged (`uns["log1p"]` of Scanpy)
     std::vector<std::string> layers{}; ///< of an .h5ad file
     bool has_raw = false;              ///< an .h5ad file with `raw`
+    std::vector<std::string> obsm{};   ///< entries of `obsm` of an .h5ad file
 };
 
 /// A data set in memory: X is features × cells, whatever the file's orientation; sparse input stays sparse.

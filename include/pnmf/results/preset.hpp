@@ -16,10 +16,11 @@ namespace pnmf {
 
 /// A set of choices for a kind of data; each option that a user sets stands above it.
 enum class Preset {
-    automatic, ///< cells or points, by the file and its values
+    automatic, ///< spatial, cells or points, by the file and its values
     cells,     ///< expression of genes: normalised, distances from principal components, few scales
     points,    ///< a cloud of points, taken as it is, few scales
     paper,     ///< the model of the paper: all pairs in X, α = 1.5, all canonical scales
+    spatial,   ///< cells in a tissue: as `cells`, distances from places, scales of neighbourhoods
 };
 
 template <>
@@ -27,7 +28,8 @@ struct EnumNames<Preset> {
     static constexpr auto values = name_table<Preset>({{"auto", Preset::automatic},
                                                        {"cells", Preset::cells},
                                                        {"points", Preset::points},
-                                                       {"paper", Preset::paper}});
+                                                       {"paper", Preset::paper},
+                                                       {"spatial", Preset::spatial}});
 };
 
 /// What a user asks for. What is empty or not among `given` is for the preset to choose.
@@ -40,6 +42,8 @@ struct AnalysisOptions {
     std::optional<Transform> transform{}; ///< the older way to say how values are treated
     std::string genes{};                  ///< "all", a number, or a column of the table of features
     std::string space{};                  ///< "none", "pca:N" or "obsm:KEY"
+    std::string places{};                 ///< "obsm:KEY" or "COLUMN,COLUMN", of the preset `spatial`
+    bool batches = false;                 ///< there are batches: `automatic` is then never `spatial`
     std::optional<std::string> layer{};   ///< of an .h5ad file
     bool drop_empty_cells = false;
     Index cells_min = 0; ///< as in `PrepareOptions`
@@ -66,8 +70,9 @@ struct PresetFinding {
     Preset preset = Preset::points;
     std::string why;
 };
-/// `cells` for .h5ad, 10x and MatrixMarket files, and for whole numbers that are mostly zero; else `points`.
-PresetFinding find_preset(const Dataset& data);
+/// `spatial` where places were read; `cells` for .h5ad, 10x and MatrixMarket files, and for whole numbers
+/// that are mostly zero; else `points`.
+PresetFinding find_preset(const Dataset& data, bool has_places = false);
 
 /// The layer that holds what should be factorised, where the user names none: "counts" when the file has one,
 /// and "raw" where X holds scaled values; nothing: X.

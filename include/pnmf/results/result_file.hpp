@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pnmf/assess/assess.hpp>
+#include <pnmf/assess/domains.hpp>
 #include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/io/h5ad.hpp>
@@ -24,10 +25,11 @@ std::string run_fingerprint(const FitOptions& options, const DataValues& X, cons
 std::string order_fingerprint(const FitOrder& order);
 
 struct ResultFileOptions {
-    bool save_basis = false;     ///< W too: T × p × d numbers
-    std::string command{};       ///< how the run was started; empty for none
-    std::string method = "pnmf"; ///< or the name of a baseline
-    std::string options{};       ///< JSON; empty: those of the fit
+    bool save_basis = false;          ///< W too: T × p × d numbers
+    std::string command{};            ///< how the run was started; empty for none
+    std::string method = "pnmf";      ///< or the name of a baseline
+    std::string options{};            ///< JSON; empty: those of the fit
+    const Domains* domains = nullptr; ///< of a tissue
 };
 
 /// Writes a result as .h5ad: names and tables of cells and features; `obsm/X_pnmf`, the embedding at the
@@ -56,6 +58,11 @@ struct ResultFileOptions {
 /// `program_scores`, float), mean_usage (d), between_clusters (d, `variance_between`), persistence,
 /// first_scale, last_scale (from 0) and merges_into (d each, `ProgramPath`; −1 for none), and where the
 /// counts of the cells are known, depth_correlation (d).
+///
+/// Of a tissue: `obs/pnmf_domains`, `obsm/spatial` where the cells are of one slice, and domains/scale (from
+/// 0), domains/count, domains/of_scale (T × n, the domains of each scale, from 0), domains/neighbors (T, how
+/// many cells a neighbourhood has), domains/distinct (T, `Domains`), domains/coherence (T) and domains/moran
+/// (T × d, Moran's I of each program).
 ///
 /// A baseline is a result of one scale: its embedding also stands in `obsm/X_<method>`, and epsilon,
 /// multiplicity, deaths and merge_tree, which it does not have, are left out.

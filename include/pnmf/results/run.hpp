@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pnmf/assess/assess.hpp>
+#include <pnmf/assess/domains.hpp>
 #include <pnmf/precision.hpp>
 #include <pnmf/results/run_folder.hpp>
 #include <pnmf/solvers/fit.hpp>
@@ -24,7 +25,10 @@ struct RunOptions {
     /// The cells that X holds, where each rank has those that sweeps give it (`share_of_rank`); a space has
     /// the same cells. None: X has all.
     std::optional<CellRange> part{};
-    std::optional<Index> clusters{};    ///< k at each scale, 1 ≤ k ≤ n; default: chosen by stability
+    std::optional<Index> clusters{}; ///< k at each scale, 1 ≤ k ≤ n; default: chosen by stability
+    /// The cells are in a tissue, and the space has their places: clusters are types of cells, judged by
+    /// neighbours in expression, and domains are found too.
+    std::optional<DomainOptions> tissue{};
     RunFolder* folder = nullptr;        ///< where the run is saved on the way; null: nowhere
     double checkpoint_every = 300.0;    ///< seconds between checkpoints
     std::filesystem::path start_from{}; ///< a stored result with its bases to start from; empty: none
@@ -70,6 +74,7 @@ struct Run {
     PreparedFit<Real> prepared;
     FitResult<Real> result;
     Assessment assessment;
+    std::optional<Domains> domains{}; ///< of a tissue
     MemoryPlan plan;
     std::vector<StageTime> seconds;
     double peak_bytes = 0.0;  ///< the most that a process has held; 0 where the system does not say

@@ -20,6 +20,7 @@ struct StoredPrograms {
     std::vector<Index> first_scale{};        ///< from 0
     std::vector<Index> last_scale{};         ///< from 0
     std::vector<Index> merges_into{};        ///< −1: none
+    std::vector<double> moran{};             ///< Moran's I in a tissue, d; empty: not in a tissue
     std::vector<double> depth_correlation{}; ///< with the counts of the cells; empty: these are not known
 
     Index count() const { return scores.cols(); }
@@ -36,7 +37,8 @@ std::string program_name(Index program);
 std::optional<StoredPrograms> stored_programs(const StoredResult& result);
 
 /// A tidy table as text, a row for each of the `listed` best genes of each program: program, gene, score,
-/// rank (from 1), scale (from 1), with tabs between them and a header; programs in their order.
+/// rank (from 1), scale (from 1), and in a tissue moran, with tabs between them and a header; programs in their
+/// order.
 std::string programs_table(const StoredPrograms& programs, Index listed);
 
 } // namespace pnmf

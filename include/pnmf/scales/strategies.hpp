@@ -22,6 +22,8 @@ enum class ScaleStrategy {
     uniform,    ///< UDS: evenly spaced in the sorted distance-scale set Δ*, with its smallest and largest
     random,     ///< RDS: drawn from Δ* without repetition, with its smallest and largest
     sufficient, ///< MSS: one uniform draw from each interval (ε_{t−1}, ε_t] of Λ*, ε₀ = 0
+    /// For cells in a tissue: neighbourhoods of 0, 1, 2, 4, 8, … cells (`choose_neighborhoods`)
+    neighborhoods,
 };
 
 /// What a strategy may look at.
@@ -30,6 +32,7 @@ struct ScaleSource {
     const Points* points = nullptr;     ///< null where a graph was given in place of points:
     const SortedEdges* edges = nullptr; ///< then its edges
     std::uint64_t seed = 0;
+    const std::vector<Edge>* neighbors = nullptr; ///< edges to nearest neighbours, where they were searched
 };
 
 /// Δ* of the points, or of the edges where these were given.
@@ -40,6 +43,12 @@ ScaleSet choose_canonical(const ScaleSource& source);
 ScaleSet choose_uniform(const ScaleSource& source);
 ScaleSet choose_random(const ScaleSource& source);
 ScaleSet choose_sufficient(const ScaleSource& source);
+/// A scale below the smallest distance, where no cell has a neighbour, and those of neighbourhoods that
+/// double: ε is a tenth above the distance within which a cell has 1, 2, 4, … neighbours on average, up to
+/// half of those that are listed. The tenth takes in a whole ring of a grid, whose distances are
+/// equal but for rounding; a scale that the one before covers is left out.
+/// Needs neighbours.
+ScaleSet choose_neighborhoods(const ScaleSource& source);
 
 /// A strategy: what users call it, and the function that makes its full set. The set may have weights of its
 /// own where a scale stands for more than one of Λ*.
@@ -55,6 +64,7 @@ inline constexpr std::array scale_strategies{
     ScaleStrategyRow{"uniform", ScaleStrategy::uniform, choose_uniform},
     ScaleStrategyRow{"random", ScaleStrategy::random, choose_random},
     ScaleStrategyRow{"sufficient", ScaleStrategy::sufficient, choose_sufficient},
+    ScaleStrategyRow{"neighborhoods", ScaleStrategy::neighborhoods, choose_neighborhoods},
 };
 
 template <>

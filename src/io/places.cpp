@@ -1,0 +1,140 @@
+#include <pnmf/io/places.hpp>
+
+#include "io/formats.hpp"
+#include "io/labels.hpp"
+
+#include <pnmf/error.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace pnmf {
+namespace {
+
+std::vector<std::string> names_in(const std::string& list) {
+    std::vector<std::string> names;
+    std::size_t begin = 0;
+    for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
+        end = list.find(',', begin);
+        names.push_back(list.substr(begin, end == std::string::npos ? end : end - begin));
+    }
+    return names;
+}
+
+double number_of(const std::string& text) {
+    double value = 0.0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    return error == std::errc{} && stop == end ? value : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::vector<double> numbers_of(const TableColumn& column) {
+    if (const auto* numbers = std::get_if<std::vector<double>>(&column.values)) {
+        return *numbers;
+    }
+    std::vector<double> numbers;
+    for (const std::string& text : std::get<std::vector<std::string>>(column.values)) {
+        numbers.push_back(number_of(text));
+    }
+    return numbers;
+}
+
+const TableColumn& column_of(const Dataset& data, const std::string& name) {
+    const auto found = std::find_if(data.cell_table.begin(), data.cell_table.end(),
+                                    [&](const TableColumn& one) { return one.name == name; });
+    std::vector<std::string> names;
+    for (const TableColumn& one : data.cell_table) {
+        names.push_back(one.name);
+    }
+    require(
+        found != data.cell_table.end(),
+        "places: the table of cells has no column '{}'; it has {}. Places are an entry of obsm of an .h5ad "
+        "file, or two or three columns with numbers",
+        name, names.empty() ? "none" : io::abbreviate(names, 20));
+    return *found;
+}
+
+void check_places(const Dataset& data) {
+    const Matrix& places = data.space->coordinates;
+    require(places.rows() == 2 || places.rows() == 3, "places need 2 or 3 coordinates, {} has {}",
+            data.space->name, places.rows());
+    std::vector<std::string> missing;
+    for (Index j = 0; j < places.cols(); ++j) {
+        if (!places.col(j).allFinite()) {
+            missing.push_back(data.cell_names[static_cast<std::size_t>(j)]);
+        }
+    }
+    require(missing.empty(), "places {}: {} of {} cells have none: {}; leave these cells out",
+            data.space->name, missing.size(), places.cols(), io::abbreviate(missing));
+    require(places.cols() < 2 || (places.colwise() - places.col(0)).cwiseAbs().maxCoeff() > 0.0,
+            "places {}: all cells are at one place", data.space->name);
+}
+
+} // namespace
+
+void add_places(Dataset& data, const std::string& where) {
+    if (!where.starts_with("obsm:")) {
+        const std::vector<std::string> names = names_in(where);
+        Matrix places(std::ssize(names), data.cells());
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const std::vector<double> values = numbers_of(column_of(data, names[i]));
+            places.row(static_cast<Index>(i)) = Eigen::Map<const Vector>(values.data(), data.cells());
+        }
+        data.space = Space{.name = "obs:" + where, .coordinates = std::move(places)};
+    }
+    require(data.space.has_value(), "the data have no {}: places must be read with them", where);
+    check_places(data);
+}
+
+void add_samples(Dataset& data, const std::string& where) {
+    add_samples(data, io::read_column("samples", where, data));
+}
+
+void add_samples(Dataset& data, std::vector<std::string> samples) {
+    require(std::ssize(samples) == data.cells(), "there must be a sample for each of the {} cells, got {}",
+            data.cells(), samples.size());
+    std::erase_if(data.cell_table, [](const TableColumn& one) { return one.name == sample_column; });
+    data.cell_table.push_back({.name = sample_column, .values = std::move(samples), .categorical = true});
+}
+
+void separate_samples(Dataset& data) {
+    const auto column = std::find_if(data.cell_table.begin(), data.cell_table.end(),
+                                     [](const TableColumn& one) { return one.name == sample_column; });
+    if (column == data.cell_table.end() || !data.space) {
+        return;
+    }
+    constexpr double times_extent = 10.0;
+    Matrix& places = data.space->coordinates;
+    const auto& samples = std::get<std::vector<std::string>>(column->values);
+    struct Box {
+        Vector low;
+        Vector high;
+    };
+    std::map<std::string, Box> boxes; // in the order of their names
+    for (Index j = 0; j < places.cols(); ++j) {
+        const Vector place = places.col(j);
+        Box& box = boxes.try_emplace(samples[static_cast<std::size_t>(j)], Box{place, place}).first->second;
+        box.low = box.low.cwiseMin(place);
+        box.high = box.high.cwiseMax(place);
+    }
+    double extent = 0.0;
+    for (const auto& [name, box] : boxes) {
+        extent = std::max(extent, (box.high - box.low).norm());
+    }
+    require(extent > 0.0, "places {}: all cells of a sample are at one place", data.space->name);
+    std::map<std::string, double> moved;
+    for (const auto& [name, box] : boxes) {
+        const double begin = static_cast<double>(moved.size()) * (1.0 + times_extent) * extent;
+        moved[name] = begin - box.low[0];
+    }
+    for (Index j = 0; j < places.cols(); ++j) {
+        places(0, j) += moved.at(samples[static_cast<std::size_t>(j)]);
+    }
+    data.notices.push_back(
+        fmt::format("{} samples: cells have neighbours in their own sample alone", boxes.size()));
+}
+
+} // namespace pnmf

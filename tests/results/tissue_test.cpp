@@ -1,0 +1,132 @@
+#include <pnmf/error.hpp>
+#include <pnmf/graphs/sparse_graph.hpp>
+#include <pnmf/io/places.hpp>
+#include <pnmf/metrics/clustering_scores.hpp>
+#include <pnmf/results/preset.hpp>
+#include <pnmf/results/result_file.hpp>
+#include <pnmf/results/run.hpp>
+#include <pnmf/simulate/tissue.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace pnmf {
+namespace {
+
+using testing::HasSubstr;
+using testing::ThrowsMessage;
+
+Dataset tissue_data(const SimulatedTissue& tissue) {
+    Dataset data;
+    data.X = tissue.cells.counts;
+    for (Index i = 0; i < data.features(); ++i) {
+        data.feature_names.push_back("gene" + std::to_string(i));
+    }
+    for (Index j = 0; j < data.cells(); ++j) {
+        data.cell_names.push_back("cell" + std::to_string(j));
+    }
+    data.input.format = "h5ad";
+    data.space = Space{.name = "obsm:spatial", .coordinates = tissue.places};
+    return data;
+}
+
+SimulatedTissue small_tissue(std::uint64_t seed = 0) {
+    return simulate_tissue(
+        {.cells = {.cells = 600, .genes = 200, .types = 6, .imbalance = 0.0, .seed = seed}, .layers = 3});
+}
+
+TableColumn numbers(const std::string& name, const Vector& values) {
+    return {.name = name, .values = std::vector<double>(values.begin(), values.end())};
+}
+
+TEST(Places, AreColumnsOfTheTableOfCells) {
+    Dataset data = tissue_data(small_tissue());
+    const Matrix places = data.space->coordinates;
+    data.space.reset();
+    data.cell_table = {numbers("x", places.row(0)), numbers("y", places.row(1)), numbers("z", places.row(0))};
+    add_places(data, "x,y");
+    EXPECT_EQ(data.space->coordinates, places);
+    add_places(data, "x,y,z");
+    EXPECT_EQ(data.space->coordinates.rows(), 3);
+    EXPECT_THAT([&] { add_places(data, "x"); }, ThrowsMessage<InputError>(HasSubstr("2 or 3 coordinates")));
+    EXPECT_THAT([&] { add_places(data, "x,w"); }, ThrowsMessage<InputError>(HasSubstr("no column 'w'")));
+}
+
+TEST(Places, MustBeThereForEachCellAndDiffer) {
+    Dataset data = tissue_data(small_tissue());
+    data.space->coordinates(1, 4) = std::numeric_limits<double>::quiet_NaN();
+    EXPECT_THAT([&] { add_places(data, "obsm:spatial"); },
+                ThrowsMessage<InputError>(HasSubstr("1 of 600 cells have none: cell4")));
+    data.space->coordinates.setOnes();
+    EXPECT_THAT([&] { add_places(data, "obsm:spatial"); },
+                ThrowsMessage<InputError>(HasSubstr("all cells are at one place")));
+}
+
+TEST(PresetSpatial, IsChosenWherePlacesWereReadAndNothingElseIsAskedFor) {
+    const Dataset data = tissue_data(small_tissue());
+    EXPECT_EQ(plan_analysis(data, {}).preset, Preset::spatial);
+    EXPECT_EQ(plan_analysis(data, {.space = "obsm:spatial"}).preset, Preset::cells);
+    EXPECT_EQ(plan_analysis(data, {.batches = true}).preset, Preset::cells);
+    EXPECT_EQ(plan_analysis(data, {.preset = Preset::cells}).preset, Preset::cells);
+    EXPECT_THAT([&] { plan_analysis(data, {.preset = Preset::spatial, .space = "pca:5"}); },
+                ThrowsMessage<InputError>(HasSubstr("distances come from the places")));
+}
+
+struct FittedTissue {
+    Dataset data;
+    Run<float> run;
+};
+
+FittedTissue fitted_tissue(Dataset data, std::optional<Index> domains, Index clusters) {
+    Analysis analysis = plan_analysis(data, {});
+    prepare(data, analysis, {});
+    Run<float> run = run_fit<float>(view_of(data.X), {.fit = analysis.fit,
+                                                      .space = &data.space->coordinates,
+                                                      .clusters = clusters,
+                                                      .tissue = DomainOptions{.domains = domains}});
+    return {.data = std::move(data), .run = std::move(run)};
+}
+
+TEST(Tissue, HasItsLayersAsDomainsAndItsTypesAsClusters) {
+    const SimulatedTissue tissue = small_tissue();
+    const FittedTissue result = fitted_tissue(tissue_data(tissue), 3, 6);
+    const Domains& domains = *result.run.domains;
+    EXPECT_GT(adjusted_rand_index(tissue.layers, domains.labels[static_cast<std::size_t>(domains.scale)]),
+              0.6);
+    const Assessment& assessment = result.run.assessment;
+    const auto& types = assessment.clusters[static_cast<std::size_t>(assessment.recommended)];
+    EXPECT_GT(adjusted_rand_index(tissue.cells.types, types), 0.6);
+    EXPECT_LT(assessment.recommended, domains.scale);
+    const AnnDataFile file =
+        result_file(result.data, result.run.prepared, result.run.result, assessment, {.domains = &domains});
+    EXPECT_EQ(file.obsm.at("spatial"), Matrix(tissue.places.transpose()));
+    EXPECT_EQ(file.cell_table.back().name, "pnmf_domains");
+    EXPECT_NE(find(file.uns, "pnmf/domains/scale"), nullptr);
+}
+
+TEST(Tissue, HasNoEdgesBetweenSamples) {
+    const SimulatedTissue tissue = small_tissue(1);
+    Dataset data = tissue_data(tissue);
+    std::vector<std::string> samples;
+    for (Index j = 0; j < data.cells(); ++j) { // the same places in both
+        samples.push_back(j % 2 == 0 ? "a" : "b");
+    }
+    add_samples(data, samples);
+    const FittedTissue result = fitted_tissue(std::move(data), 3, 6);
+    const auto& graph = dynamic_cast<const SparseMultiscaleGraph&>(*result.run.prepared.graph);
+    const double coarsest = result.run.prepared.scales.epsilon.back();
+    Index crossing = 0;
+    for (Index j = 0; j < graph.lists().cells(); ++j) {
+        for (auto e = graph.lists().start[j]; e < graph.lists().start[j + 1]; ++e) {
+            crossing +=
+                graph.lists().length[e] < coarsest && samples[j] != samples[graph.lists().cell[e]] ? 1 : 0;
+        }
+    }
+    EXPECT_EQ(crossing, 0);
+    EXPECT_GE(result.run.prepared.scales.size(), 6);
+}
+
+} // namespace
+} // namespace pnmf
