@@ -12,6 +12,7 @@
 #include <pnmf/assess/paths.hpp>
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/assess/resolutions.hpp>
+#include <pnmf/assess/split_test.hpp>
 #include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/baselines/graphs.hpp>

@@ -85,24 +85,24 @@ Index chosen_count(Index scales, const Embeddings& embedding, const AssessOption
 Index count_of(const Resolutions& resolutions, std::vector<std::string>& notices) {
     const Resolution& found = resolutions.all[static_cast<std::size_t>(resolutions.recommended)];
     if (found.clusters == 1) {
-        notices.emplace_back("1 cluster: the neighbour graph does not show more");
+        notices.emplace_back(std::isnan(found.p_value)
+                                 ? "1 cluster: too few cells for more"
+                                 : fmt::format("1 cluster: no groups that we can vouch for. Every way to "
+                                               "divide the cells that was tried could be one population cut "
+                                               "in pieces (smallest p {:.2g})",
+                                               found.p_value));
         return 1;
     }
     notices.push_back(
-        fmt::format("{} cluster{}: the smallest number that divides the neighbour graph nearly as well as "
-                    "the best one does (modularity {:.3f})",
-                    found.clusters, found.clusters == 1 ? "" : "s", found.modularity));
+        fmt::format("{} clusters: each split was tested against one population (largest p {:.2g}); of the "
+                    "numbers that pass, up to {}, it divides the neighbour graph best (modularity {:.3f})",
+                    found.clusters, found.p_value, resolutions.all.back().clusters, found.modularity));
     return found.clusters;
 }
 
-/// The recommended clusters as one of the resolutions: in place of what the search found for the same k, from
-/// fewer scales.
+/// The recommended clusters as the only resolution.
 void add_recommended_resolution(Assessment& result, const NeighborLists* graph) {
-    std::vector<Resolution>& all = result.resolutions.all;
-    if (all.empty()) {
-        all.emplace_back();
-    }
-    Resolution& recommended = all[static_cast<std::size_t>(result.resolutions.recommended)];
+    Resolution& recommended = result.resolutions.all.emplace_back();
     const auto t = static_cast<std::size_t>(result.recommended);
     recommended.clusters = result.cluster_count;
     recommended.scale = result.recommended;
@@ -110,7 +110,14 @@ void add_recommended_resolution(Assessment& result, const NeighborLists* graph) 
     recommended.modularity = graph == nullptr ? none : modularity(*graph, recommended.labels);
     recommended.stability = result.scores.resampling[t];
     recommended.agreement = result.scores.stability[t];
-    nest(all);
+}
+
+/// The clusters and the scale of the recommended resolution.
+void take_recommended_resolution(Assessment& result) {
+    const Resolution& found =
+        result.resolutions.all[static_cast<std::size_t>(result.resolutions.recommended)];
+    result.recommended = found.scale;
+    result.clusters[static_cast<std::size_t>(found.scale)] = found.labels;
 }
 
 /// What the clusters of a probed scale are judged by; `none` for another scale.
@@ -304,11 +311,13 @@ Assessment assess_scales(Index scales, const Embeddings& embedding, const std::v
                          const std::vector<double>& deaths, const AssessOptions& options) {
     check(scales, epsilon, options);
     Assessment result;
-    if (!options.clusters && options.graph != nullptr) {
-        result.resolutions = find_resolutions(scales, embedding, *options.graph, {.seed = options.seed});
+    if (!options.clusters && options.graph != nullptr && options.evidence != nullptr) {
+        result.resolutions =
+            find_resolutions(scales, embedding, *options.graph, *options.evidence, {.seed = options.seed});
     }
-    const Index k = result.resolutions.all.empty() ? chosen_count(scales, embedding, options, result.notices)
-                                                   : count_of(result.resolutions, result.notices);
+    const bool tested = !result.resolutions.all.empty();
+    const Index k = !tested ? chosen_count(scales, embedding, options, result.notices)
+                            : count_of(result.resolutions, result.notices);
     result.cluster_count = k;
     const auto T = static_cast<std::size_t>(scales);
     const std::vector<AssessedScale> assessed = assess_each(scales, embedding, k, options, result.clusters);
@@ -320,6 +329,9 @@ Assessment assess_scales(Index scales, const Embeddings& embedding, const std::v
         fit_to_finest.push_back(scale.fit_to_finest);
     }
     scores.gap_prominence = epsilon.empty() ? std::vector<double>(T, none) : gap_prominence(epsilon, deaths);
+    if (tested) {
+        take_recommended_resolution(result);
+    }
     scores.stability = scales > 1 ? neighbor_stability(result.clusters) : std::vector<double>(T, none);
     const std::vector<bool> left_out = leave_out(assessed);
     for (std::size_t t = 0; t < T; ++t) {
@@ -329,8 +341,10 @@ Assessment assess_scales(Index scales, const Embeddings& embedding, const std::v
     for (std::size_t t = 0; t < T; ++t) {
         scores.combined[t] = left_out[t] ? 0.0 : scores.combined[t];
     }
-    result.recommended = recommendation(assessed, left_out, scores.combined);
-    add_recommended_resolution(result, options.graph);
+    if (!tested) {
+        result.recommended = recommendation(assessed, left_out, scores.combined);
+        add_recommended_resolution(result, options.graph);
+    }
     return result;
 }
 

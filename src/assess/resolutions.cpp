@@ -1,6 +1,6 @@
 #include "assess/embedding_parts.hpp"
 #include "assess/labels_on_owners.hpp"
-#include "assess/silhouette_table.hpp"
+#include "assess/split_tree.hpp"
 #include "over_ranks.hpp"
 #include "parallel_region.hpp"
 
@@ -17,128 +17,89 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <memory>
-#include <numeric>
+#include <set>
 #include <span>
 #include <utility>
 
 namespace pnmf {
 namespace {
 
-constexpr Index starts_while_searching = 1;
-constexpr Index starts_at_the_end = 5;
-
 std::vector<Index> some_cells(Index cells, Index most, std::uint64_t seed) {
     return random_subset(cells, std::min(cells, most), Random(seed));
 }
 
-/// Many clusters take longer to find than few: begun last, they would be waited for.
-void longest_first(const std::vector<Index>& items, const std::function<void(Index)>& body) {
-    const Index count = std::ssize(items);
-    parallel_for(count, [&](Index i) { body(items[static_cast<std::size_t>(count - 1 - i)]); });
-}
-
-/// The clusters of every k at every probed scale, with what they are judged by. Ranks share these out; what
-/// judges them is then on every rank, the clusters themselves where they were found.
+/// A tree of tested splits at every probed scale, and the best of them. Ranks share the scales.
 class Search {
   public:
-    Search(Index scales, Index largest, const Embeddings& embedding, const NeighborLists& graph,
-           const ResolutionOptions& options)
-        : largest_(largest), embedding_(embedding), graph_(graph), options_(options),
+    Search(Index scales, Index leaves, const Embeddings& embedding, const NeighborLists& graph,
+           const SplitEvidence& evidence, const ResolutionOptions& options)
+        : leaves_(leaves), embedding_(embedding), graph_(graph), options_(options),
           seen_(some_cells(graph.cells(), options.probed_cells, options.seed)),
-          compared_(some_cells(graph.cells(), options.compared_cells, options.seed)) {
+          compared_(some_cells(graph.cells(), options.compared_cells, options.seed)),
+          tested_(some_cells(graph.cells(), options.tested_cells, options.seed)) {
+        cells_.space = evidence.space.some(evidence.space.here(0), tested_);
+        const Matrix depth = evidence.depth.some(evidence.depth.here(0), tested_);
+        cells_.depth.assign(depth.data(), depth.data() + depth.size());
+        cells_.level = options.level;
+        cells_.seed = options.seed;
         take_scales(scales);
-        const Index tried = largest - 1;
-        labels_.resize(scales_.size() * static_cast<std::size_t>(tried));
-        modularity_.resize(tried, std::ssize(scales_));
-        silhouette_.resize(tried, std::ssize(scales_));
-        const std::vector<KMeansResult> found = cluster_all();
-        parallel_few(std::ssize(scales_), embedding_.divided() ? 1 : 2, [&](Index s) {
-            label_scale(s, std::span(found).subspan(static_cast<std::size_t>(s * tried),
-                                                    static_cast<std::size_t>(tried)));
+        find_leaves();
+        choose_scale();
+    }
+
+    Resolutions resolutions() {
+        const std::vector<double> quality = qualities(tree_, labels_[best_]);
+        const Index best = std::max_element(quality.begin(), quality.end()) - quality.begin() + 1;
+        const std::vector<Index> counts = levels(std::ssize(tree_.cuts), best);
+        Resolutions result;
+        result.recommended = std::find(counts.begin(), counts.end(), best) - counts.begin();
+        result.all.resize(counts.size());
+        parallel_few(std::ssize(counts), std::ssize(counts), [&](Index r) {
+            Resolution& found = result.all[r];
+            const Index k = counts[r];
+            found.clusters = k;
+            found.scale = scales_[best_];
+            found.labels = clusters_of_cut(tree_, k, labels_[best_]);
+            found.modularity = quality[k - 1];
+            found.p_value = tree_.p_value[k - 1];
+            found.stability = stability(k);
+            found.agreement = agreement(k, at(found.labels, seen_));
         });
-        judge_all();
-        gather_dealt(ranks_, std::span(modularity_.data(), labels_.size()));
-        gather_dealt(ranks_, std::span(silhouette_.data(), labels_.size()));
-    }
-
-    /// The smallest k whose modularity is as good as the largest; that of one cluster is 0.
-    Index recommended_count() const {
-        const Vector best = modularity_.rowwise().maxCoeff();
-        const double enough = options_.parsimony * best.maxCoeff();
-        const auto found =
-            enough > 0.0 ? std::find_if(best.begin(), best.end(), [&](double one) { return one >= enough; })
-                         : best.end();
-        return found == best.end() ? 1 : found - best.begin() + 2;
-    }
-
-    /// Of the probed scales, the one whose k clusters fit the finest embedding best; of equal ones the
-    /// coarsest. A position among them. Those that divide the graph poorly are left out.
-    Index best_scale(Index k) const {
-        const double largest = modularity_.row(k - 2).maxCoeff();
-        Index best = -1;
-        for (Index s = 0; s < std::ssize(scales_); ++s) {
-            if (!divides_poorly(modularity_(k - 2, s), largest) &&
-                (best < 0 || std::isnan(silhouette_(k - 2, best)) ||
-                 silhouette_(k - 2, s) >= silhouette_(k - 2, best))) {
-                best = s;
-            }
-        }
-        return best;
-    }
-
-    /// Of every k from 2 on.
-    Vector stabilities() const {
-        Vector result = Vector::Zero(largest_ - 1);
-        longest_first(mine_among(ranks_, result.size()), [&](Index i) { result[i] = stability(i + 2); });
-        gather_dealt(ranks_, std::span(result.data(), static_cast<std::size_t>(result.size())));
-        return result;
-    }
-
-    /// The clusters of each k of `counts`, ascending; `stability` is that of every k.
-    std::vector<Resolution> resolutions(const std::vector<Index>& counts, const Vector& stability) {
-        std::vector<Resolution> result(counts.size());
-        const Index at_once = ranks_.size() == 1 ? std::ssize(counts) : 1; // ranks ask in the same order
-        parallel_few(std::ssize(counts), at_once, [&](Index r) {
-            Resolution& found = result[r];
-            found.clusters = counts[r];
-            found.scale = scales_[best_scale(found.clusters)];
-            found.stability = stability[found.clusters - 2];
-            found.agreement = agreement(found.clusters);
-        });
-        std::vector<KMeansResult> found(counts.size());
-        const std::vector<Index> mine = mine_among(ranks_, std::ssize(counts));
-        longest_first(mine, [&](Index i) {
-            found[i] = cluster(seen_at_[best_scale(counts[i])], counts[i], starts_at_the_end);
-        });
-        for (Index r = 0; r < std::ssize(counts); ++r) {
-            const auto labels =
-                labels_of_all(embedding_.here(result[r].scale), {counts[r]}, r, {&found[r], 1});
-            result[r].labels.assign(labels.front().begin(), labels.front().end());
-            result[r].modularity = is_mine(ranks_, r) ? modularity(graph_, result[r].labels) : 0.0;
-            broadcast_labels(ranks_, graph_.cells(), dealt_to(ranks_, r), result[r].labels);
-            broadcast(ranks_, std::span(&result[r].modularity, 1), dealt_to(ranks_, r));
-        }
+        nest(result.all);
         return result;
     }
 
   private:
-    /// A number of clusters at a probed scale, as one of all: where it stands in the tables. Those of a scale
-    /// stand together, so that they are dealt to all ranks: these label one scale after the other.
-    Index item(Index s, Index k) const { return s * (largest_ - 1) + k - 2; }
+    /// Numbers of clusters to report: the recommended one, and four between few and all.
+    static std::vector<Index> levels(Index most, Index recommended) {
+        std::set<Index> counts{recommended};
+        for (const double share : {0.4, 0.6, 0.8, 1.0}) {
+            const auto count = static_cast<Index>(std::lround(share * static_cast<double>(most)));
+            counts.insert(std::clamp<Index>(count, std::min<Index>(2, most), most));
+        }
+        return {counts.begin(), counts.end()};
+    }
 
-    /// Wherever they were found. All ranks ask together.
-    std::vector<Index> labels(Index s, Index k) const {
-        const std::vector<std::uint16_t>& here = labels_[static_cast<std::size_t>(item(s, k))];
-        std::vector<Index> found(here.begin(), here.end());
-        broadcast_labels(ranks_, graph_.cells(), dealt_to(ranks_, item(s, k)), found);
+    static std::vector<Index> clusters_of_cut(const SplitTree& tree, Index k,
+                                              const std::vector<Index>& leaf) {
+        return at(tree.cuts[static_cast<std::size_t>(k - 1)], leaf);
+    }
+
+    /// The modularity of every cut.
+    std::vector<double> qualities(const SplitTree& tree, const std::vector<Index>& leaf) const {
+        std::vector<double> found;
+        for (Index k = 1; k <= std::ssize(tree.cuts); ++k) {
+            found.push_back(modularity(graph_, clusters_of_cut(tree, k, leaf)));
+        }
         return found;
     }
 
     double stability(Index k) const {
-        const Matrix& part = parts_[static_cast<std::size_t>(best_scale(k))];
+        const Matrix& part = parts_[static_cast<std::size_t>(best_)];
+        if (k == 1) {
+            return 1.0;
+        }
         if (std::lround(0.8 * static_cast<double>(part.cols())) < k) {
             return 0.0;
         }
@@ -146,40 +107,23 @@ class Search {
             part, {.clusters = k, .repeats = options_.resamples, .starts = 3, .seed = options_.seed});
     }
 
-    /// With the probed scales beside the best one; 1 where there is none.
-    double agreement(Index k) const {
-        const Index s = best_scale(k);
-        const std::vector<Index> best = labels(s, k);
-        std::vector<std::vector<Index>> beside;
-        for (const Index other : {s - 1, s + 1}) {
+    /// With the clusters of the probed scales next to the best one; 1 where there is none.
+    double agreement(Index k, const std::vector<Index>& clusters) const {
+        double sum = 0.0;
+        double count = 0.0;
+        for (const Index other : {best_ - 1, best_ + 1}) {
             if (other >= 0 && other < std::ssize(scales_)) {
-                beside.push_back(labels(other, k));
+                sum += adjusted_rand_index(clusters, cluster(other, k).labels);
+                count += 1.0;
             }
         }
-        Vector found(std::ssize(beside));
-        parallel_for(found.size(), [&](Index i) { found[i] = adjusted_rand_index(best, beside[i]); });
-        return beside.empty() ? 1.0 : found.mean();
+        return count > 0.0 ? sum / count : 1.0;
     }
 
-    bool sees_all() const { return std::ssize(seen_) == graph_.cells(); }
-
-    /// k-means of the cells it may see.
-    KMeansResult cluster(const Matrix& seen, Index k, Index starts) const {
-        return kmeans(seen, {.clusters = k, .starts = starts, .seed = options_.seed, .exchanges = true});
-    }
-
-    /// Labels of all cells, those that k-means did not see by the nearest centre. Clustering i was found by
-    /// the rank that item first + i is dealt to, which gets its labels.
-    std::vector<std::vector<std::uint16_t>> labels_of_all(const Matrix& here,
-                                                          const std::vector<Index>& clusters, Index first,
-                                                          std::span<const KMeansResult> found) const {
-        std::vector<std::vector<std::uint16_t>> labels;
-        std::vector<Matrix> centres;
-        for (const KMeansResult& one : found) {
-            labels.emplace_back(one.labels.begin(), one.labels.end());
-            centres.push_back(one.centres);
-        }
-        return sees_all() ? labels : LabelsOnOwners(embedding_, clusters, first).of(here, std::move(centres));
+    /// k-means of the cells it may see, at a probed scale.
+    KMeansResult cluster(Index s, Index k) const {
+        return kmeans(seen_at_[static_cast<std::size_t>(s)],
+                      {.clusters = k, .starts = 1, .seed = options_.seed, .exchanges = true});
     }
 
     /// The scales to try: evenly spaced, the finest among them, without those where the embedding has
@@ -199,80 +143,82 @@ class Search {
         }
     }
 
-    /// Of the cells that k-means sees, every k at every probed scale: those that this rank has to find.
-    std::vector<KMeansResult> cluster_all() {
-        finest_ = std::make_unique<SilhouetteTable>(unit_cells(parts_.front()));
-        std::vector<Index> items;
-        for (Index k = 2; k <= largest_; ++k) {
-            for (Index s = 0; s < std::ssize(scales_); ++s) {
-                if (is_mine(ranks_, item(s, k))) {
-                    items.push_back(item(s, k));
-                }
+    /// The leaf of every cell at every probed scale, with centres and sizes: on all ranks.
+    void find_leaves() {
+        const Index count = std::ssize(scales_);
+        std::vector<KMeansResult> found(scales_.size());
+        const std::vector<Index> mine = mine_among(ranks_, count);
+        parallel_for(std::ssize(mine), [&](Index m) { found[mine[m]] = cluster(mine[m], leaves_); });
+        for (Index s = 0; s < count; ++s) {
+            const int owner = dealt_to(ranks_, s);
+            Matrix centres = is_mine(ranks_, s) ? found[s].centres : Matrix(parts_[s].rows(), leaves_);
+            broadcast(ranks_, std::span(centres.data(), static_cast<std::size_t>(centres.size())), owner);
+            std::vector<Index> seen = std::move(found[s].labels);
+            broadcast_labels(ranks_, std::ssize(seen_), owner, seen);
+            std::vector<double> size(static_cast<std::size_t>(leaves_), 0.0);
+            for (const Index leaf : seen) {
+                size[leaf] += 1.0;
             }
+            labels_.push_back(std::ssize(seen_) == graph_.cells() ? std::move(seen)
+                                                                  : nearest_leaves(s, centres, owner));
+            centres_.push_back(std::move(centres));
+            size_.push_back(std::move(size));
         }
-        std::vector<KMeansResult> found(labels_.size());
-        longest_first(items, [&](Index i) {
-            const Index tried = largest_ - 1;
-            found[i] = cluster(seen_at_[i / tried], i % tried + 2, starts_while_searching);
-        });
-        return found;
     }
 
-    /// `found`: for every k, where this rank has found it.
-    void label_scale(Index s, std::span<const KMeansResult> found) {
-        std::vector<Index> counts(found.size());
-        std::iota(counts.begin(), counts.end(), Index{2});
-        auto labels = labels_of_all(embedding_.here(scales_[s]), counts, item(s, 2), found);
-        std::move(labels.begin(), labels.end(), labels_.begin() + item(s, 2));
+    /// All ranks ask together.
+    std::vector<Index> nearest_leaves(Index s, const Matrix& centres, int owner) const {
+        std::vector<Matrix> mine(1);
+        if (is_mine(ranks_, s)) {
+            mine[0] = centres;
+        }
+        const auto labels =
+            LabelsOnOwners(embedding_, {leaves_}, s).of(embedding_.here(scales_[s]), std::move(mine));
+        std::vector<Index> all(labels.front().begin(), labels.front().end());
+        broadcast_labels(ranks_, graph_.cells(), owner, all);
+        return all;
     }
 
-    /// All at once: those of one scale are few for many threads.
-    void judge_all() {
-        const std::vector<Index> mine = mine_among(ranks_, std::ssize(labels_));
+    void choose_scale() {
+        std::vector<double> quality(scales_.size(), 0.0);
+        std::vector<SplitTree> trees(scales_.size());
+        const std::vector<Index> mine = mine_among(ranks_, std::ssize(scales_));
         parallel_for(std::ssize(mine), [&](Index m) {
-            const Index i = mine[m];
-            const std::vector<Index> one(labels_[i].begin(), labels_[i].end());
-            modularity_.reshaped()[i] = modularity(graph_, one);
-            silhouette_.reshaped()[i] = finest_->mean(at(one, compared_));
+            const Index s = mine[m];
+            trees[s] = grow(s);
+            const std::vector<double> found = qualities(trees[s], labels_[s]);
+            quality[s] = *std::max_element(found.begin(), found.end());
         });
+        gather_dealt(ranks_, std::span(quality));
+        for (Index s = 1; s < std::ssize(scales_); ++s) {
+            best_ = quality[s] >= quality[best_] ? s : best_;
+        }
+        tree_ = is_mine(ranks_, best_) ? std::move(trees[best_]) : grow(best_);
     }
 
-    Index largest_;
+    SplitTree grow(Index s) const {
+        const auto i = static_cast<std::size_t>(s);
+        return grow_splits(cells_, at(labels_[i], tested_), centres_[i], size_[i]);
+    }
+
+    Index leaves_;
     const Embeddings& embedding_;
     const NeighborLists& graph_;
     const ResolutionOptions& options_;
     Communicator& ranks_ = communicator();
     std::vector<Index> seen_;     ///< cells that k-means sees
-    std::vector<Index> compared_; ///< cells that silhouettes and resampling see
+    std::vector<Index> compared_; ///< cells that resampling sees
+    std::vector<Index> tested_;   ///< cells that splits are tested on
+    SplitCells cells_;
     std::vector<Index> scales_;
     std::vector<Matrix> parts_;   ///< the compared cells at each probed scale
     std::vector<Matrix> seen_at_; ///< those that k-means sees
-    std::unique_ptr<SilhouetteTable> finest_;
-    /// Of each item; here, or on another rank. There are hundreds of them, so that labels are kept short.
-    std::vector<std::vector<std::uint16_t>> labels_;
-    Matrix modularity_; ///< numbers of clusters × probed scales
-    Matrix silhouette_;
+    std::vector<std::vector<Index>> labels_;
+    std::vector<Matrix> centres_;
+    std::vector<std::vector<double>> size_;
+    Index best_ = 0; ///< of the probed scales
+    SplitTree tree_;
 };
-
-/// Numbers of clusters that are more stable than their neighbours, the recommended one among them; at most
-/// `most`, the most stable ones.
-std::vector<Index> stable_counts(const Vector& stability, Index recommended, Index most) {
-    std::vector<Index> peaks;
-    const Index tried = stability.size();
-    for (Index i = 0; i < tried; ++i) {
-        const bool above_left = i == 0 || stability[i] > stability[i - 1];
-        const bool above_right = i + 1 == tried || stability[i] >= stability[i + 1];
-        if (above_left && above_right && i + 2 != recommended) {
-            peaks.push_back(i + 2);
-        }
-    }
-    std::stable_sort(peaks.begin(), peaks.end(),
-                     [&](Index a, Index b) { return stability[a - 2] > stability[b - 2]; });
-    peaks.resize(static_cast<std::size_t>(std::min<Index>(std::ssize(peaks), most - 1)));
-    peaks.push_back(recommended);
-    std::sort(peaks.begin(), peaks.end());
-    return peaks;
-}
 
 Resolutions one_cluster(Index cells) {
     Resolution all;
@@ -304,28 +250,16 @@ void nest(std::vector<Resolution>& resolutions) {
 }
 
 Resolutions find_resolutions(Index scales, const Embeddings& embedding, const NeighborLists& graph,
-                             const ResolutionOptions& options) {
+                             const SplitEvidence& evidence, const ResolutionOptions& options) {
     require(scales >= 1, "there must be at least 1 scale, got {}", scales);
     constexpr Index most = std::numeric_limits<std::uint16_t>::max();
-    require(options.most_clusters >= 2 && options.most_clusters <= most,
-            "the most clusters tried must be at least 2 and at most {}, got {}", most, options.most_clusters);
-    const Index n = graph.cells();
-    const Index largest = std::min(options.most_clusters, n / 4);
-    if (largest < 2) {
-        return one_cluster(n);
+    require(options.leaves >= 2 && options.leaves <= most,
+            "the clusters to be joined must be at least 2 and at most {}, got {}", most, options.leaves);
+    const Index leaves = std::min(options.leaves, graph.cells() / 4);
+    if (leaves < 2) {
+        return one_cluster(graph.cells());
     }
-    Search search(scales, largest, embedding, graph, options);
-    const Index recommended = search.recommended_count();
-    if (recommended == 1) {
-        return one_cluster(n);
-    }
-    const Vector stability = search.stabilities();
-    const std::vector<Index> counts = stable_counts(stability, recommended, options.most_resolutions);
-    Resolutions result;
-    result.recommended = std::find(counts.begin(), counts.end(), recommended) - counts.begin();
-    result.all = search.resolutions(counts, stability);
-    nest(result.all);
-    return result;
+    return Search(scales, leaves, embedding, graph, evidence, options).resolutions();
 }
 
 } // namespace pnmf

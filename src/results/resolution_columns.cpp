@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstdint>
 
 namespace pnmf {
@@ -57,8 +58,9 @@ void set_column(std::vector<TableColumn>& table, TableColumn column) {
 }
 
 void add_resolutions(AnnDataFile& file, AnnDataMap& uns, const Resolutions& resolutions) {
-    if (resolutions.all.size() < 2) {
-        return;
+    if (resolutions.all.empty() ||
+        (resolutions.all.size() == 1 && std::isnan(resolutions.all.front().p_value))) {
+        return; // the number was given
     }
     for (std::size_t r = 0; r < resolutions.all.size(); ++r) {
         const Resolution& resolution = resolutions.all[r];
@@ -71,6 +73,7 @@ void add_resolutions(AnnDataFile& file, AnnDataMap& uns, const Resolutions& reso
         {"modularity", of_each<double>(resolutions, [](const Resolution& r) { return r.modularity; })},
         {"stability", of_each<double>(resolutions, [](const Resolution& r) { return r.stability; })},
         {"agreement", of_each<double>(resolutions, [](const Resolution& r) { return r.agreement; })},
+        {"p_value", of_each<double>(resolutions, [](const Resolution& r) { return r.p_value; })},
         {"recommended", static_cast<std::int64_t>(resolutions.recommended)},
         {"parents", numeric_array(parents_of(resolutions))}};
 }

@@ -1,12 +1,14 @@
 #include "results/assess_tissue.hpp"
 #include "results/plan_run.hpp"
 #include "results/process_memory.hpp"
+#include "results/split_space.hpp"
 #include "results/start_from.hpp"
 #include "results/sweep_bytes.hpp"
 #include "solvers/prepare_divided.hpp"
 
 #include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
+#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/remedy.hpp>
 #include <pnmf/results/assess_fit.hpp>
@@ -467,6 +469,12 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     if (options.tissue && prepared.X->cells() > 2) {
         alike = expression_neighbors(X, options.fit.seed);
         assessing.graph = &alike;
+    }
+    std::unique_ptr<SplitSpace> splits;
+    if (!options.clusters &&
+        (options.tissue || dynamic_cast<const SparseMultiscaleGraph*>(prepared.graph.get()))) {
+        splits = split_space(X, options.tissue ? nullptr : options.space, options.part);
+        assessing.evidence = &*splits->evidence;
     }
     run.assessment = assess_fit(prepared, run.result, assessing);
     if (options.tissue) {

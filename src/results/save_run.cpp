@@ -36,6 +36,7 @@ Json resolutions_json(const Resolutions& resolutions) {
                         {"scale", resolution.scale + 1},
                         {"stability", number(resolution.stability)},
                         {"agreement", number(resolution.agreement)},
+                        {"p_value", number(resolution.p_value)},
                         {"modularity", number(resolution.modularity)},
                         {"recommended", static_cast<Index>(r) == resolutions.recommended}});
     }

@@ -16,14 +16,15 @@
 namespace pnmf {
 
 struct AssessOptions {
-    std::optional<Index> clusters{}; ///< k; default: chosen, with `graph` by `find_resolutions`, else by
-                                     ///< stability (`cluster_stability`)
+    std::optional<Index> clusters{}; ///< k; default: chosen, with `graph` and `evidence` by
+                                     ///< `find_resolutions`, else by stability (`cluster_stability`)
     /// The neighbour graph of the cells, in which numbers of clusters are compared; null: there is none.
     const NeighborLists* graph = nullptr;
-    Index most_clusters = 15;  ///< largest k tried when none is given and there is no graph
-    Index probed_scales = 64;  ///< at most so many scales get the costly scores
-    Index probed_cells = 1000; ///< at most so many cells, drawn at random, take part in them
-    Index resamples = 5;       ///< subsets of cells for the stability under resampling
+    const SplitEvidence* evidence = nullptr; ///< what splits are tested on; null: they are not
+    Index most_clusters = 15;                ///< largest k tried when none is given and there is no graph
+    Index probed_scales = 64;                ///< at most so many scales get the costly scores
+    Index probed_cells = 1000;               ///< at most so many cells, drawn at random, take part in them
+    Index resamples = 5;                     ///< subsets of cells for the stability under resampling
     std::uint64_t seed = 0;
     double room = 2e9; ///< bytes that embeddings of several scales, worked on at once, may take
     /// What clusters all cells of a scale, where a device does it; empty: `kmeans`. From one thread.

@@ -5,20 +5,28 @@
 #include <pnmf/types.hpp>
 
 #include <cstdint>
-#include <functional>
+#include <limits>
 #include <vector>
 
 namespace pnmf {
 
 struct ResolutionOptions {
-    Index most_clusters = 20;    ///< largest number of clusters tried, at most a quarter of the cells
-    Index probed_scales = 12;    ///< scales tried for each number
+    Index leaves = 16;           ///< clusters that are joined to larger ones, at most a quarter of the cells
+    Index probed_scales = 12;    ///< scales tried
     Index probed_cells = 3000;   ///< cells that k-means sees; the others join the nearest centre
-    Index compared_cells = 1000; ///< cells that silhouettes and resampling see
+    Index compared_cells = 1000; ///< cells that resampling sees
+    Index tested_cells = 20000;  ///< cells that splits are tested on
     Index resamples = 5;         ///< subsets of cells for the stability
-    Index most_resolutions = 6;  ///< of those that are reported
-    double parsimony = 0.98;     ///< share of the largest modularity that is as good as the largest
+    double level = 0.05;         ///< of the test of a split
     std::uint64_t seed = 0;
+};
+
+/// What splits of the cells are tested on.
+struct SplitEvidence {
+    Embeddings space; ///< at scale 0: coordinates that the embeddings were not smoothed in, d × n
+    /// 1 × n, at scale 0: the logarithm of the number of features that a cell expresses. Constant where that
+    /// says nothing.
+    Embeddings depth;
 };
 
 /// One way to divide the cells: k clusters at one scale.
@@ -27,12 +35,15 @@ struct Resolution {
     Index scale = 0;           ///< position of the scale they were found at
     double modularity = 0.0;   ///< of these clusters in the neighbour graph
     double stability = 0.0;    ///< mean ARI with the clusters of four fifths of the cells
-    double agreement = 0.0;    ///< mean ARI with the k clusters at the scales beside it that were tried
+    double agreement = 0.0;    ///< mean ARI with k clusters at the scales next to it that were tried
     std::vector<Index> labels; ///< of each cell, 0 … k − 1
-    /// The cluster of the next coarser resolution that holds most cells of each cluster, and the share of its
-    /// cells that it holds: how the resolutions nest. Empty for the coarsest.
+    /// The cluster of the next coarser resolution that has most cells of each cluster, and the share of its
+    /// cells that it has: 1 for those of `find_resolutions`, which nest. Empty for the coarsest.
     std::vector<Index> parent{};
     std::vector<double> share{};
+    /// The largest over the splits that made the clusters; with one cluster the smallest of those that were
+    /// tried. NaN where nothing was tested.
+    double p_value = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// Several ways to divide the cells, from few clusters to many.
@@ -41,22 +52,24 @@ struct Resolutions {
     Index recommended = 0; ///< position of the recommended one
 };
 
-/// Finds numbers of clusters that the data support, without being told one.
+/// Finds clusters that are more than one population cut in pieces, without being told how many there are.
 ///
-/// For each k the cells are clustered by k-means at several scales, and the clusters judged in the neighbour
-/// graph:
+/// At each of several scales:
 ///
-/// - the recommended k is the smallest whose modularity, at its best scale, is within `parsimony` of the
-///   largest over all k; 1, and the only one, where no division is better than none (modularity 0);
-/// - of each k the scale is taken whose clusters have the largest silhouette in the finest embedding, cells
-///   scaled to length 1: the rule that recommends a scale (docs/choosing-scales.md);
-/// - further resolutions are the k whose stability under leaving out cells is larger than that of k − 1 and
-///   k + 1.
+/// - k-means makes `leaves` clusters, and Ward's criterion joins them to a tree;
+/// - from the root down a node is divided where a test says that it is not one population (`SplitTester`).
+///   The division of the tree is tried first, then each of its lower branches against the rest of the node,
+///   twelve at most; p is multiplied by the number tried. Where all fail, the node is a cluster;
+/// - the divisions of the most variance first, each of the numbers of clusters from 1 to all is one cut.
 ///
-/// Scales where the embedding has collapsed take no part. An embedding, d × n, is asked for twice for each
-/// probed scale, and twice more for each resolution. The result does not depend on the number of threads.
+/// The scale is taken that has the cut of largest modularity, of equal ones the coarsest; that cut is
+/// recommended. Further resolutions are those with about 40, 60, 80 and 100 % of its clusters. All are cuts
+/// of one tree, so each refines the one before. One cluster is the answer where no division passes.
+///
+/// Scales where the embedding has collapsed take no part. The result does not depend on the number of
+/// threads.
 Resolutions find_resolutions(Index scales, const Embeddings& embedding, const NeighborLists& graph,
-                             const ResolutionOptions& options = {});
+                             const SplitEvidence& evidence, const ResolutionOptions& options = {});
 
 /// Fills `parent` and `share` of each resolution from the labels of the one before it.
 void nest(std::vector<Resolution>& resolutions);

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <pnmf/types.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace pnmf {
+
+/// Cells on the line from one group to another: in the middle of either, and between them.
+struct SplitTest {
+    Index first = 0;
+    Index between = 0;
+    Index second = 0;
+    double p_value = 1.0; ///< of so few between them, were there a single mode
+};
+
+/// Tests whether two groups of cells are two populations, or parts of one.
+///
+/// Where there is one mode, cells are at least as dense between two places as at the emptier of them. So the
+/// cells are projected on the line along which the groups differ most, with the centres of the groups at 0
+/// and 1, and counted in three equal windows: around 0, around 1, and around the place between them that is
+/// as many standard deviations from either. If x is in the middle window and a or b in the others, then
+///
+///     p = max( P(Bin(x + a, ½) ≤ x), P(Bin(x + b, ½) ≤ x) ) .
+///
+/// The line of a cell is found without it: cells are dealt into ten parts, and those of a part are projected
+/// on Fisher's direction Σ⁻¹(μ₂ − μ₁) of the other nine, Σ shrunk towards a multiple of the unit matrix. So
+/// cells are not put where the groups want them. Nothing is assumed of the form of the population.
+///
+/// How many features a cell expresses moves it along a curve, on which even spread can look like two ends.
+/// Where the groups differ in that number by two standard deviations or more, the windows are also counted in
+/// the half of the cells nearest to the border in it, and the larger p is taken.
+///
+/// Groups are unions of `leaves`, so that several ways to divide the same cells cost little more than one:
+/// set-up O(n d²), each test O(n d + d³).
+class SplitTester {
+  public:
+    /// `cells`: d × n, coordinates that the groups were not found in; `leaf` of each, 0 … leaves − 1;
+    /// `depth`: the logarithm of the number of features that each expresses, or empty.
+    SplitTester(const Matrix& cells, std::vector<Index> leaf, Index leaves, std::vector<double> depth,
+                std::uint64_t seed);
+
+    /// The cells of the leaves that are true against all others. p is 1 where a side has too few cells.
+    SplitTest test(const std::vector<bool>& second) const;
+
+  private:
+    /// Sums over the cells of a leaf that are in a part.
+    struct Moments {
+        double count = 0.0;
+        Vector sum;
+        Matrix products;
+    };
+    struct Line {
+        Vector direction;
+        double origin = 0.0; ///< the first group's centre along the direction
+        double length = 0.0; ///< from there to the second's
+        double between = 0.5;
+        bool exists = false;
+    };
+    const Moments& moments(Index leaf, Index part) const;
+    Line line_without(Index part, const std::vector<bool>& second) const;
+    SplitTest count(const Vector& place, double between, const std::vector<Index>& cells) const;
+    std::vector<Index> near_border_in_depth(const std::vector<bool>& second) const;
+
+    Matrix cells_; ///< along their principal axes
+    std::vector<Index> leaf_;
+    std::vector<Index> part_;
+    std::vector<double> depth_;
+    std::vector<Moments> moments_; ///< leaf by leaf
+};
+
+/// P(Bin(n, ½) ≤ x).
+double binomial_below(Index x, Index n);
+
+} // namespace pnmf

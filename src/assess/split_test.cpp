@@ -1,0 +1,206 @@
+#include <pnmf/assess/split_test.hpp>
+
+#include <pnmf/error.hpp>
+#include <pnmf/linalg/random.hpp>
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+namespace pnmf {
+namespace {
+
+constexpr Index parts = 10;
+constexpr double half_width = 0.16;         ///< of a window, as a share of the way between the centres
+constexpr double nearest_between = 0.32;    ///< to an end: windows do not overlap
+constexpr Index cells_of_axis = 5;          ///< fewer cells for each axis would not fix a direction
+constexpr Index fewest_cells = 4;           ///< on a side
+constexpr double deviations_of_depth = 2.0; ///< between groups that depth alone might part
+
+/// The cells along their principal axes, as many as their number can bear.
+Matrix principal_axes(const Matrix& cells) {
+    const Matrix centred = cells.colwise() - cells.rowwise().mean();
+    const Eigen::SelfAdjointEigenSolver<Matrix> axes(centred * centred.transpose());
+    const Index kept = std::min(cells.rows(), std::max<Index>(2, cells.cols() / cells_of_axis));
+    return axes.eigenvectors().rightCols(kept).transpose() * centred;
+}
+
+double mean_of(const std::vector<double>& values, const std::vector<Index>& at) {
+    double sum = 0.0;
+    for (const Index j : at) {
+        sum += values[j];
+    }
+    return sum / static_cast<double>(at.size());
+}
+
+} // namespace
+
+double binomial_below(Index x, Index n) {
+    if (x >= n) {
+        return 1.0;
+    }
+    // Each term from the one before, from the largest down, relative to it.
+    const auto size = static_cast<double>(n);
+    const auto top = static_cast<double>(x);
+    const double largest = std::lgamma(size + 1.0) - std::lgamma(top + 1.0) - std::lgamma(size - top + 1.0) -
+                           size * std::log(2.0);
+    double sum = 0.0;
+    double term = 1.0;
+    for (Index i = x; i >= 0 && term > 1e-18 * sum; --i) {
+        sum += term;
+        term *= static_cast<double>(i) / static_cast<double>(n - i + 1);
+    }
+    return std::min(1.0, std::exp(largest) * sum);
+}
+
+SplitTester::SplitTester(const Matrix& cells, std::vector<Index> leaf, Index leaves,
+                         std::vector<double> depth, std::uint64_t seed)
+    : cells_(principal_axes(cells)), leaf_(std::move(leaf)), depth_(std::move(depth)) {
+    require(std::ssize(leaf_) == cells.cols(), "{} cells need as many leaves, got {}", cells.cols(),
+            leaf_.size());
+    require(depth_.empty() || std::ssize(depth_) == cells.cols(), "{} cells need as many depths, got {}",
+            cells.cols(), depth_.size());
+    const Index d = cells_.rows();
+    moments_.assign(static_cast<std::size_t>(leaves * parts),
+                    {.count = 0.0, .sum = Vector::Zero(d), .products = Matrix::Zero(d, d)});
+    std::vector<std::vector<Index>> members(moments_.size());
+    const Random random(seed);
+    for (Index j = 0; j < cells_.cols(); ++j) {
+        part_.push_back(random.fork(static_cast<std::uint64_t>(j)).below(parts));
+        members[static_cast<std::size_t>(leaf_[j] * parts + part_[j])].push_back(j);
+    }
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        const Matrix group = cells_(Eigen::all, members[i]);
+        moments_[i].count = static_cast<double>(group.cols());
+        moments_[i].sum = group.rowwise().sum();
+        moments_[i].products.noalias() = group * group.transpose();
+    }
+}
+
+const SplitTester::Moments& SplitTester::moments(Index leaf, Index part) const {
+    return moments_[static_cast<std::size_t>(leaf * parts + part)];
+}
+
+SplitTester::Line SplitTester::line_without(Index part, const std::vector<bool>& second) const {
+    const Index d = cells_.rows();
+    Moments side[2];
+    for (Moments& one : side) {
+        one = {.count = 0.0, .sum = Vector::Zero(d), .products = Matrix::Zero(d, d)};
+    }
+    for (Index leaf = 0; leaf < std::ssize(second); ++leaf) {
+        Moments& one = side[second[leaf] ? 1 : 0];
+        for (Index other = 0; other < parts; ++other) {
+            if (other != part) {
+                const Moments& sums = moments(leaf, other);
+                one.count += sums.count;
+                one.sum += sums.sum;
+                one.products += sums.products;
+            }
+        }
+    }
+    Line line;
+    if (side[0].count < 2.0 || side[1].count < 2.0) {
+        return line;
+    }
+    Matrix spread[2];
+    for (int s : {0, 1}) {
+        side[s].sum /= side[s].count;
+        spread[s] = side[s].products - side[s].count * side[s].sum * side[s].sum.transpose();
+    }
+    const double count = side[0].count + side[1].count;
+    Matrix pooled = (spread[0] + spread[1]) / count;
+    const double shrunk = static_cast<double>(d) / (count + static_cast<double>(d));
+    const double variance = pooled.trace() / static_cast<double>(d);
+    pooled *= 1.0 - shrunk;
+    pooled.diagonal().array() += shrunk * variance;
+    const Vector apart = side[1].sum - side[0].sum;
+    line.direction = variance > 0.0 ? Vector(pooled.llt().solve(apart)) : apart;
+    line.origin = line.direction.dot(side[0].sum);
+    line.length = line.direction.dot(apart);
+    line.exists = std::isfinite(line.length) && line.length > 0.0;
+    const auto deviation = [&](int s) {
+        return std::sqrt(std::max(0.0, line.direction.dot(spread[s] * line.direction) / side[s].count));
+    };
+    const double first = deviation(0);
+    const double both = first + deviation(1);
+    line.between = both > 0.0 ? first / both : 0.5;
+    return line;
+}
+
+SplitTest SplitTester::count(const Vector& place, double between, const std::vector<Index>& cells) const {
+    SplitTest result;
+    for (const Index j : cells) {
+        result.first += std::abs(place[j]) < half_width ? 1 : 0;
+        result.between += std::abs(place[j] - between) < half_width ? 1 : 0;
+        result.second += std::abs(place[j] - 1.0) < half_width ? 1 : 0;
+    }
+    result.p_value = std::max(binomial_below(result.between, result.between + result.first),
+                              binomial_below(result.between, result.between + result.second));
+    return result;
+}
+
+std::vector<Index> SplitTester::near_border_in_depth(const std::vector<bool>& second) const {
+    if (depth_.empty()) {
+        return {};
+    }
+    std::vector<Index> side[2];
+    for (Index j = 0; j < cells_.cols(); ++j) {
+        side[second[leaf_[j]] ? 1 : 0].push_back(j);
+    }
+    double mean[2];
+    double squares = 0.0;
+    for (int s : {0, 1}) {
+        mean[s] = mean_of(depth_, side[s]);
+        for (const Index j : side[s]) {
+            squares += (depth_[j] - mean[s]) * (depth_[j] - mean[s]);
+        }
+    }
+    const double deviation = std::sqrt(squares / static_cast<double>(cells_.cols()));
+    if (std::abs(mean[1] - mean[0]) < deviations_of_depth * deviation || mean[0] == mean[1]) {
+        return {};
+    }
+    const double border = 0.5 * (mean[0] + mean[1]);
+    std::vector<Index> cells(static_cast<std::size_t>(cells_.cols()));
+    std::iota(cells.begin(), cells.end(), Index{0});
+    std::stable_sort(cells.begin(), cells.end(), [&](Index i, Index j) {
+        return std::abs(depth_[i] - border) < std::abs(depth_[j] - border);
+    });
+    cells.resize((cells.size() + 1) / 2);
+    return cells;
+}
+
+SplitTest SplitTester::test(const std::vector<bool>& second) const {
+    const Index n = cells_.cols();
+    const Index of_second = std::count_if(leaf_.begin(), leaf_.end(), [&](Index l) { return second[l]; });
+    if (std::min(of_second, n - of_second) < fewest_cells) {
+        return {};
+    }
+    std::vector<Line> lines;
+    double between = 0.0;
+    for (Index part = 0; part < parts; ++part) {
+        lines.push_back(line_without(part, second));
+        if (!lines.back().exists) {
+            return {};
+        }
+        between += lines.back().between / static_cast<double>(parts);
+    }
+    Vector place(n);
+    for (Index j = 0; j < n; ++j) {
+        const Line& line = lines[static_cast<std::size_t>(part_[j])];
+        place[j] = (line.direction.dot(cells_.col(j)) - line.origin) / line.length;
+    }
+    between = std::clamp(between, nearest_between, 1.0 - nearest_between);
+    std::vector<Index> all(static_cast<std::size_t>(n));
+    std::iota(all.begin(), all.end(), Index{0});
+    SplitTest result = count(place, between, all);
+    if (const std::vector<Index> near = near_border_in_depth(second); !near.empty()) {
+        result.p_value = std::max(result.p_value, count(place, between, near).p_value);
+    }
+    return result;
+}
+
+} // namespace pnmf

@@ -1,0 +1,83 @@
+#include "results/split_space.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/linalg/pca.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace pnmf {
+namespace {
+
+constexpr Index components = 30;
+
+DataMatrix<double> matrix_of(const DataView& X, const std::optional<CellRange>& part) {
+    return std::visit(
+        [&](const auto& view) { return part ? DataMatrix<double>(view, *part) : DataMatrix<double>(view); },
+        X);
+}
+
+Matrix dense_of(const DataView& X) {
+    if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
+        return *dense;
+    }
+    const auto& sparse = std::get<SparseView<double>>(X);
+    Matrix result = Matrix::Zero(sparse.rows, sparse.cols);
+    for (Index j = 0; j < sparse.cols; ++j) {
+        for (auto e = sparse.start[j]; e < sparse.start[j + 1]; ++e) {
+            result(sparse.row[e], j) = sparse.value[e];
+        }
+    }
+    return result;
+}
+
+/// The first components of X; one place where all cells are equal.
+Matrix coordinates_of(const DataView& X, const std::optional<CellRange>& part) {
+    const DataMatrix<double> data = matrix_of(X, part);
+    if (data.features() <= components) {
+        return dense_of(X);
+    }
+    try {
+        return component_space(data, components).coordinates;
+    } catch (const InputError&) {
+        return Matrix::Zero(1, data.held().count);
+    }
+}
+
+/// The logarithm of how many features each cell expresses.
+Matrix depth_of(const DataView& X) {
+    if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
+        return (dense->array() != 0.0).cast<double>().colwise().sum().max(1.0).log();
+    }
+    const auto& sparse = std::get<SparseView<double>>(X);
+    Matrix depth(1, sparse.cols);
+    for (Index j = 0; j < sparse.cols; ++j) {
+        depth(0, j) = std::log(std::max(1.0, static_cast<double>(sparse.start[j + 1] - sparse.start[j])));
+    }
+    return depth;
+}
+
+Embeddings of_cells(const Matrix& values, const std::optional<CellRange>& part) {
+    const auto here = [&values](Index) { return values; };
+    if (!part) {
+        return Embeddings(here);
+    }
+    return Embeddings(DividedEmbeddings{
+        .held = *part, .here = here, .on_one = [](Index, int) { return Matrix(); }}); // nobody asks
+}
+
+} // namespace
+
+std::unique_ptr<SplitSpace> split_space(const DataView& X, const Matrix* space,
+                                        const std::optional<CellRange>& part) {
+    auto result = std::make_unique<SplitSpace>();
+    result->depth = depth_of(X);
+    if (space == nullptr) {
+        result->made = coordinates_of(X, part);
+    }
+    result->evidence.emplace(SplitEvidence{.space = of_cells(space != nullptr ? *space : result->made, part),
+                                           .depth = of_cells(result->depth, part)});
+    return result;
+}
+
+} // namespace pnmf
