@@ -183,7 +183,7 @@ class Result:
         """Those first that are found at many scales and mark clusters, then those that are used most."""
         held = self._programs()
         shown = np.asarray(held["persistence"]) * np.asarray(held.get("between_clusters", 1.0))
-        return np.lexsort((-np.asarray(held["mean_usage"]), -shown))
+        return np.asarray(np.lexsort((-np.asarray(held["mean_usage"]), -shown)))
 
     def program_summary(self) -> Any:
         """What is known about each program, a row each.
