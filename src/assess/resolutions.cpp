@@ -25,6 +25,8 @@
 namespace pnmf {
 namespace {
 
+constexpr double undivided = -1.0; ///< less than any modularity
+
 std::vector<Index> some_cells(Index cells, Index most, std::uint64_t seed) {
     return random_subset(cells, std::min(cells, most), Random(seed));
 }
@@ -50,7 +52,7 @@ class Search {
 
     Resolutions resolutions() {
         const std::vector<double> quality = qualities(tree_, labels_[best_]);
-        const Index best = std::max_element(quality.begin(), quality.end()) - quality.begin() + 1;
+        const Index best = best_cut(quality) + 1;
         const std::vector<Index> counts = levels(std::ssize(tree_.cuts), best);
         Resolutions result;
         result.recommended = std::find(counts.begin(), counts.end(), best) - counts.begin();
@@ -84,6 +86,12 @@ class Search {
     static std::vector<Index> clusters_of_cut(const SplitTree& tree, Index k,
                                               const std::vector<Index>& leaf) {
         return at(tree.cuts[static_cast<std::size_t>(k - 1)], leaf);
+    }
+
+    /// The position of the largest; where there is a division, of those that divide.
+    static Index best_cut(const std::vector<double>& quality) {
+        const auto from = quality.begin() + (quality.size() > 1 ? 1 : 0);
+        return std::max_element(from, quality.end()) - quality.begin();
     }
 
     /// The modularity of every cut.
@@ -187,7 +195,8 @@ class Search {
             const Index s = mine[m];
             trees[s] = grow(s);
             const std::vector<double> found = qualities(trees[s], labels_[s]);
-            quality[s] = *std::max_element(found.begin(), found.end());
+            const Index cut = best_cut(found);
+            quality[s] = cut > 0 ? found[static_cast<std::size_t>(cut)] : undivided;
         });
         gather_dealt(ranks_, std::span(quality));
         for (Index s = 1; s < std::ssize(scales_); ++s) {

@@ -59,6 +59,29 @@ Embeddings divided_embeddings() {
     return Embeddings(DividedEmbeddings{held_cells(), embedding_here, on_one});
 }
 
+/// The finest embedding as coordinates, and depths that differ.
+Matrix depths() {
+    Matrix depth(1, cells);
+    for (Index j = 0; j < cells; ++j) {
+        depth(0, j) = 0.1 * static_cast<double>(j % 7);
+    }
+    return depth;
+}
+
+SplitEvidence evidence() {
+    return {.space = [](Index) { return embedding(0); }, .depth = [](Index) { return depths(); }};
+}
+
+SplitEvidence divided_evidence() {
+    const auto nobody_asks = [](Index, int) { return Matrix(); };
+    return {.space = Embeddings(
+                DividedEmbeddings{held_cells(), [](Index) { return embedding_here(0); }, nobody_asks}),
+            .depth = Embeddings(DividedEmbeddings{
+                held_cells(),
+                [](Index) { return Matrix(depths().middleCols(held_cells().first, held_cells().count)); },
+                nobody_asks})};
+}
+
 /// Bit for bit: scores that were not computed are NaN.
 void expect_same_bits(const std::vector<double>& found, const std::vector<double>& expected) {
     ASSERT_EQ(found.size(), expected.size());
@@ -73,8 +96,8 @@ void expect_equal(const Resolutions& found, const Resolutions& expected) {
         const Resolution& other = expected.all[r];
         EXPECT_EQ(std::tuple(one.clusters, one.scale, one.labels, one.parent, one.share),
                   std::tuple(other.clusters, other.scale, other.labels, other.parent, other.share));
-        expect_same_bits({one.modularity, one.stability, one.agreement},
-                         {other.modularity, other.stability, other.agreement});
+        expect_same_bits({one.modularity, one.stability, one.agreement, one.p_value},
+                         {other.modularity, other.stability, other.agreement, other.p_value});
     }
 }
 
@@ -90,14 +113,19 @@ void expect_equal(const Assessment& found, const Assessment& expected) {
     expect_equal(found.resolutions, expected.resolutions);
 }
 
-void expect_that_of_one_process(const AssessOptions& options, const std::vector<int>& counts) {
+void expect_that_of_one_process(AssessOptions options, const std::vector<int>& counts) {
+    const SplitEvidence all = evidence();
+    options.evidence = options.graph != nullptr ? &all : nullptr;
     const Assessment expected = assess_scales(scales, embedding, {}, {}, options);
     for (const int count : counts) {
         SCOPED_TRACE(count);
         test::ThreadRanks ranks(count);
         ranks.run([&](int) {
             expect_equal(assess_scales(scales, embedding, {}, {}, options), expected);
-            expect_equal(assess_scales(scales, divided_embeddings(), {}, {}, options), expected);
+            const SplitEvidence parts = divided_evidence();
+            AssessOptions divided = options;
+            divided.evidence = options.graph != nullptr ? &parts : nullptr;
+            expect_equal(assess_scales(scales, divided_embeddings(), {}, {}, divided), expected);
         });
     }
 }
@@ -111,14 +139,16 @@ TEST(AssessOverRanks, FindsTheResolutionsOfOneProcess) {
 TEST(AssessOverRanks, FindsTheResolutionsOfOneProcessWhereKMeansSeesSomeCells) {
     const NeighborLists graph =
         symmetric_lists(cells, neighbor_edges(Points(embedding(0)), {.neighbors = 6}).edges);
-    const ResolutionOptions options{.most_clusters = 9, .probed_cells = 80, .compared_cells = 60};
-    const Resolutions expected = find_resolutions(scales, embedding, graph, options);
+    const ResolutionOptions options{
+        .leaves = 9, .probed_cells = 80, .compared_cells = 60, .tested_cells = 120};
+    const Resolutions expected = find_resolutions(scales, embedding, graph, evidence(), options);
     for (const int count : {1, 2, 3, 7}) {
         SCOPED_TRACE(count);
         test::ThreadRanks ranks(count);
         ranks.run([&](int) {
-            expect_equal(find_resolutions(scales, embedding, graph, options), expected);
-            expect_equal(find_resolutions(scales, divided_embeddings(), graph, options), expected);
+            expect_equal(find_resolutions(scales, embedding, graph, evidence(), options), expected);
+            expect_equal(find_resolutions(scales, divided_embeddings(), graph, divided_evidence(), options),
+                         expected);
         });
     }
 }

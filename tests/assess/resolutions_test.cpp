@@ -1,4 +1,3 @@
-#include "assess/silhouette_table.hpp"
 #include "support/clouds.hpp"
 
 #include <pnmf/assess/assess.hpp>
@@ -6,11 +5,12 @@
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
-#include <pnmf/metrics/silhouette.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/neighbor_edges.hpp>
 
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace pnmf {
 namespace {
@@ -40,20 +40,45 @@ NeighborLists neighbour_graph(const Matrix& cells, Index k) {
     return symmetric_lists(cells.cols(), neighbor_edges(Points(cells), {.neighbors = k}).edges);
 }
 
+SplitEvidence evidence_of(const Matrix& cells) {
+    return {.space = [cells](Index) { return cells; },
+            .depth = [n = cells.cols()](Index) { return Matrix::Zero(1, n).eval(); }};
+}
+
 TEST(Resolutions, RecommendTheNumberOfGroupsThatThereAre) {
     for (const Index groups : {3, 5, 8}) {
         const AxisGroups data = groups_on_axes(groups, 40, 0.12, 1);
         const Resolutions found = find_resolutions(
             3, [&](Index t) { return Matrix(data.cells * (1.0 - 0.2 * static_cast<double>(t))); },
-            neighbour_graph(data.cells, 8));
+            neighbour_graph(data.cells, 8), evidence_of(data.cells));
         const Resolution& recommended = found.all[static_cast<std::size_t>(found.recommended)];
         EXPECT_EQ(recommended.clusters, groups);
         EXPECT_GT(adjusted_rand_index(recommended.labels, data.labels), 0.98);
         EXPECT_GT(recommended.stability, 0.95);
+        EXPECT_LT(recommended.p_value, 0.05);
     }
 }
 
-TEST(Resolutions, RunFromFewClustersToManyAndSayHowTheyNest) {
+TEST(Resolutions, OfOnePopulationAreOneCluster) {
+    int divided = 0;
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        Random random(seed);
+        Matrix cells(6, 150);
+        for (double& value : cells.reshaped()) {
+            value = 4.0 + (seed % 2 == 0 ? random.normal() : 3.0 * random.uniform());
+        }
+        const Resolutions found = find_resolutions(
+            2, [&](Index) { return cells; }, neighbour_graph(cells, 8), evidence_of(cells));
+        if (found.all.size() == 1 && found.all.front().clusters == 1) {
+            EXPECT_GE(found.all.front().p_value, 0.05);
+        } else {
+            ++divided;
+        }
+    }
+    EXPECT_LE(divided, 2); // one in twenty
+}
+
+TEST(Resolutions, RunFromFewClustersToManyAndEachRefinesTheOneBefore) {
     // Two far groups, each of three nearer ones.
     AxisGroups data = groups_on_axes(6, 30, 0.1, 3);
     Matrix cells = Matrix::Zero(8, data.cells.cols());
@@ -62,21 +87,19 @@ TEST(Resolutions, RunFromFewClustersToManyAndSayHowTheyNest) {
         cells(data.labels[j] < 3 ? 6 : 7, j) = 3.0;
     }
     const Resolutions found = find_resolutions(
-        2, [&](Index) { return cells; }, neighbour_graph(cells, 8));
+        2, [&](Index) { return cells; }, neighbour_graph(cells, 8), evidence_of(cells));
     ASSERT_GE(found.all.size(), 2U);
+    EXPECT_TRUE(found.all.front().parent.empty());
     for (std::size_t r = 1; r < found.all.size(); ++r) {
         const Resolution& fine = found.all[r];
         EXPECT_GT(fine.clusters, found.all[r - 1].clusters);
+        EXPECT_EQ(fine.scale, found.all[r - 1].scale);
+        EXPECT_GE(fine.p_value, found.all[r - 1].p_value);
         ASSERT_EQ(std::ssize(fine.parent), fine.clusters);
-        for (Index c = 0; c < fine.clusters; ++c) {
-            EXPECT_GE(fine.parent[c], 0);
-            EXPECT_LT(fine.parent[c], found.all[r - 1].clusters);
-            EXPECT_GT(fine.share[c], 0.0);
-            EXPECT_LE(fine.share[c], 1.0);
-        }
+        EXPECT_TRUE(std::is_sorted(fine.parent.begin(), fine.parent.end())) << "numbers follow the tree";
+        EXPECT_EQ(fine.share, std::vector<double>(fine.share.size(), 1.0));
     }
-    EXPECT_EQ(found.all.front().clusters, 2) << "two far groups are the most stable division";
-    EXPECT_TRUE(found.all.front().parent.empty());
+    EXPECT_EQ(found.all.back().clusters, 6);
 }
 
 TEST(Resolutions, AreNotTakenFromScalesThatShowSingleCells) {
@@ -105,9 +128,6 @@ TEST(Resolutions, AreNotTakenFromScalesThatShowSingleCells) {
     EXPECT_EQ(result.scores.combined[0], 1.0) << "scales left out do not count";
     EXPECT_EQ(result.scores.combined[1], 0.0);
     EXPECT_GT(adjusted_rand_index(result.clusters[0], labels), 0.3);
-    for (const Resolution& found : find_resolutions(2, embedding, graph).all) {
-        EXPECT_EQ(found.scale, 0) << found.clusters << " clusters";
-    }
 }
 
 TEST(Resolutions, DoNotDependOnTheNumberOfThreads) {
@@ -116,9 +136,9 @@ TEST(Resolutions, DoNotDependOnTheNumberOfThreads) {
     const auto embedding = [&](Index) { return data.cells; };
     const int before = thread_count();
     set_thread_count(1);
-    const Resolutions one = find_resolutions(4, embedding, graph);
+    const Resolutions one = find_resolutions(4, embedding, graph, evidence_of(data.cells));
     set_thread_count(3);
-    const Resolutions three = find_resolutions(4, embedding, graph);
+    const Resolutions three = find_resolutions(4, embedding, graph, evidence_of(data.cells));
     set_thread_count(before);
     ASSERT_EQ(one.all.size(), three.all.size());
     EXPECT_EQ(one.recommended, three.recommended);
@@ -131,8 +151,9 @@ TEST(Resolutions, DoNotDependOnTheNumberOfThreads) {
 
 TEST(Resolutions, OfManyCellsAreFoundFromSomeOfThem) {
     const AxisGroups data = groups_on_axes(4, 200, 0.12, 7);
-    const Resolutions found = find_resolutions(1, [&](Index) { return data.cells; },
-                                               neighbour_graph(data.cells, 8), {.probed_cells = 150});
+    const Resolutions found =
+        find_resolutions(1, [&](Index) { return data.cells; }, neighbour_graph(data.cells, 8),
+                         evidence_of(data.cells), {.probed_cells = 150, .tested_cells = 300});
     const Resolution& recommended = found.all[static_cast<std::size_t>(found.recommended)];
     EXPECT_EQ(recommended.clusters, 4);
     EXPECT_EQ(std::ssize(recommended.labels), data.cells.cols());
@@ -142,7 +163,7 @@ TEST(Resolutions, OfManyCellsAreFoundFromSomeOfThem) {
 TEST(Resolutions, OfVeryFewCellsAreOneCluster) {
     const AxisGroups data = groups_on_axes(2, 3, 0.1, 1);
     const Resolutions found = find_resolutions(
-        1, [&](Index) { return data.cells; }, neighbour_graph(data.cells, 2));
+        1, [&](Index) { return data.cells; }, neighbour_graph(data.cells, 2), evidence_of(data.cells));
     ASSERT_EQ(found.all.size(), 1U);
     EXPECT_EQ(found.all.front().clusters, 1);
 }
@@ -154,26 +175,13 @@ TEST(Resolutions, AreOneClusterWhereNoDivisionOfTheGraphIsBetterThanNone) {
         const NeighborLists complete = neighbour_graph(cells, n - 1);
         for (const Matrix& H : {cells, equal}) {
             const Resolutions found = find_resolutions(
-                2, [&](Index) { return H; }, complete);
+                2, [&](Index) { return H; }, complete, evidence_of(H));
             ASSERT_EQ(found.all.size(), 1U) << n;
             EXPECT_EQ(found.recommended, 0);
             EXPECT_EQ(found.all.front().clusters, 1) << n;
             EXPECT_EQ(found.all.front().labels, std::vector<Index>(static_cast<std::size_t>(n), 0));
         }
     }
-}
-
-TEST(SilhouetteTable, HasTheMeanSilhouette) {
-    const AxisGroups data = groups_on_axes(3, 25, 0.4, 2);
-    Random random(9);
-    for (int round = 0; round < 5; ++round) {
-        std::vector<Index> clusters;
-        for (Index j = 0; j < data.cells.cols(); ++j) {
-            clusters.push_back(random.below(2 + round));
-        }
-        EXPECT_NEAR(SilhouetteTable(data.cells).mean(clusters), mean_silhouette(data.cells, clusters), 1e-10);
-    }
-    EXPECT_EQ(SilhouetteTable(data.cells).mean(std::vector<Index>(75, 0)), -1.0);
 }
 
 } // namespace

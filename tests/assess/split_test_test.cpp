@@ -1,0 +1,116 @@
+#include <pnmf/assess/split_test.hpp>
+#include <pnmf/linalg/random.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+
+namespace pnmf {
+namespace {
+
+/// n cells of d coordinates, all drawn alike.
+Matrix drawn(Index d, Index n, std::uint64_t seed, bool normal = true) {
+    Random random(seed);
+    Matrix cells(d, n);
+    for (double& value : cells.reshaped()) {
+        value = normal ? random.normal() : random.uniform();
+    }
+    return cells;
+}
+
+/// Two groups by the sign of a coordinate's distance from a border.
+std::vector<Index> cut_at(const Matrix& cells, Index coordinate, double border) {
+    std::vector<Index> leaf;
+    for (Index j = 0; j < cells.cols(); ++j) {
+        leaf.push_back(cells(coordinate, j) > border ? 1 : 0);
+    }
+    return leaf;
+}
+
+double p_of(const Matrix& cells, const std::vector<Index>& leaf, const std::vector<double>& depth = {}) {
+    return SplitTester(cells, leaf, 2, depth, 1).test({false, true}).p_value;
+}
+
+TEST(BinomialBelow, IsTheSumOfItsTerms) {
+    for (Index n = 0; n <= 40; ++n) {
+        double sum = 0.0;
+        for (Index x = 0; x <= n; ++x) {
+            sum += std::exp(std::lgamma(static_cast<double>(n) + 1.0) -
+                            std::lgamma(static_cast<double>(x) + 1.0) -
+                            std::lgamma(static_cast<double>(n - x) + 1.0)) *
+                   std::pow(0.5, static_cast<double>(n));
+            EXPECT_NEAR(binomial_below(x, n), sum, 1e-12) << x << " of " << n;
+        }
+    }
+    EXPECT_NEAR(binomial_below(50000, 100000), 0.5, 0.01);
+    EXPECT_LT(binomial_below(0, 5000), 1e-300);
+}
+
+TEST(SplitTester, TellsTwoPopulationsApart) {
+    for (const Index few : {10, 40, 100}) {
+        Matrix cells = drawn(8, 200, 3);
+        std::vector<Index> leaf(200, 0);
+        for (Index j = 0; j < few; ++j) {
+            cells.col(j)[0] += 7.0;
+            leaf[j] = 1;
+        }
+        EXPECT_LT(p_of(cells, leaf), 0.02) << few << " of 200 cells";
+    }
+}
+
+TEST(SplitTester, DoesNotTellPartsOfOnePopulationApart) {
+    for (const bool normal : {true, false}) {
+        for (const double border : {0.5, 0.8}) {
+            int split = 0;
+            for (std::uint64_t seed = 0; seed < 200; ++seed) {
+                const Matrix cells = drawn(10, 120, seed, normal);
+                split += p_of(cells, cut_at(cells, 0, border)) < 0.05 ? 1 : 0;
+            }
+            EXPECT_LE(split, 10) << (normal ? "normal" : "uniform") << " cut at " << border;
+        }
+    }
+}
+
+TEST(SplitTester, DoesNotTakeTheEndsOfACurveAlongDepthForTwoPopulations) {
+    // The same cells measured to different depth: they lie evenly along it, but the curve is steep in the
+    // middle.
+    constexpr Index n = 2000;
+    Matrix cells = 0.15 * drawn(5, n, 8);
+    std::vector<double> depth;
+    Random random(9);
+    for (Index j = 0; j < n; ++j) {
+        depth.push_back(2.0 * random.uniform() - 1.0);
+        cells(0, j) += 2.0 * std::tanh(1.5 * depth.back());
+    }
+    const std::vector<Index> leaf = cut_at(cells, 0, 0.0);
+    EXPECT_LT(p_of(cells, leaf), 0.05);
+    EXPECT_GT(p_of(cells, leaf, depth), 0.2);
+}
+
+TEST(SplitTester, TellsPopulationsApartThatDifferInDepth) {
+    constexpr Index n = 400;
+    Matrix cells = drawn(5, n, 10);
+    std::vector<double> depth;
+    std::vector<Index> leaf;
+    Random random(11);
+    for (Index j = 0; j < n; ++j) {
+        leaf.push_back(j % 2);
+        cells(0, j) += 8.0 * static_cast<double>(leaf.back());
+        depth.push_back(3.0 * static_cast<double>(leaf.back()) + random.normal());
+    }
+    EXPECT_LT(p_of(cells, leaf, depth), 1e-6);
+}
+
+TEST(SplitTester, HasNothingToSayOfTooFewOrEqualCells) {
+    const Matrix few = drawn(3, 5, 1);
+    EXPECT_EQ(p_of(few, {0, 0, 1, 1, 1}), 1.0);
+    EXPECT_EQ(p_of(Matrix::Constant(4, 30, 2.0), std::vector<Index>(30, 0)), 1.0);
+    std::vector<Index> leaf(30, 0);
+    std::fill(leaf.begin(), leaf.begin() + 10, 1);
+    EXPECT_EQ(p_of(Matrix::Constant(4, 30, 2.0), leaf), 1.0);
+    EXPECT_EQ(p_of(Matrix::Zero(1, 30), leaf), 1.0);
+}
+
+} // namespace
+} // namespace pnmf
