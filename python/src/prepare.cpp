@@ -154,8 +154,8 @@ py::dict prepare_data(const py::object& X, const py::dict& asked, const py::dict
         notices.append(notice);
     }
     for (const Choice& one : analysis.choices) {
-        notices.append(one.option.empty() ? one.text
-                                          : fmt::format("{} ({}= changes it)", one.text, one.option));
+        const std::string option = one.option == "places" ? "spatial_key" : one.option;
+        notices.append(option.empty() ? one.text : fmt::format("{} ({}= changes it)", one.text, option));
     }
     result["notices"] = notices;
     py::dict columns;             // of the cells, made on the way; `fit` takes them

@@ -82,8 +82,20 @@ class SameAsTheProgram(unittest.TestCase):
         self.assertTrue(np.array_equal(adata.obsm["X_pnmf"], written.obsm["X_pnmf"]))
         rows = adata.var_names.get_indexer(written.var_names)
         self.assertTrue(np.array_equal(adata.varm["pnmf_W"][rows], written.varm["pnmf_W"]))
-        for name in set(written.obs) - {"type"}:
+        for name in set(written.obs) - {"type", "pnmf_sample"}:
             self.assertEqual(adata.obs[name].astype(str).tolist(), written.obs[name].astype(str).tolist(), name)
+
+    def test_a_tissue_has_the_domains_and_types_of_the_program(self):
+        adata = simulated(cells=90)
+        adata.obsm["spatial"] = np.random.default_rng(0).random((90, 2))
+        adata.obs["slice"] = pd.Categorical(["a", "b"] * 45)
+        self.compare(adata, ["--domains", "3"], preset="auto", domains=3)
+        self.compare(adata, ["--sample", "slice"], preset="spatial", sample_key="slice")
+        with self.assertRaisesRegex(ValueError, "for the preset spatial"):
+            pnmf.tl.pnmf(adata, preset="cells", domains=3)
+        adata.obsm["spatial"][5, 1] = np.nan
+        with self.assertRaisesRegex(ValueError, "1 of 90 cells have none"):
+            pnmf.tl.pnmf(adata)
 
     def test_sparse_counts_with_the_defaults(self):
         self.compare(simulated(), ["--max-scales", "6"], max_scales=6)

@@ -1,19 +1,19 @@
 #pragma once
 
 #include <pnmf/assess/domains.hpp>
-#include <pnmf/graphs/neighbor_lists.hpp>
+#include <pnmf/results/assess_fit.hpp>
 #include <pnmf/solvers/fit.hpp>
 
-#include <cstdint>
+#include <optional>
 
 namespace pnmf {
 
-/// Neighbours of each cell in what it expresses, wherever it is: 8 in 30 principal components of X.
-NeighborLists expression_neighbors(const DataView& X, std::uint64_t seed);
-
-/// `find_domains` of a fit whose graph joins cells that are near each other in a tissue.
+/// `assess_fit` of cells in a tissue, whose graph joins those that lie together: clusters are types of cells,
+/// judged by neighbours in expression, and domains are found too (`find_domains`). X has the order of the
+/// data.
 template <class Real>
-Domains tissue_domains(const PreparedFit<Real>& prepared, const FitResult<Real>& result,
-                       const DomainOptions& options);
+Assessment assess_tissue(const DataView& X, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
+                         AssessOptions assessing, const DomainOptions& options,
+                         std::optional<Domains>& domains);
 
 } // namespace pnmf

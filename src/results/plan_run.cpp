@@ -38,9 +38,10 @@ FitSize guessed_size(const DataView& X, const RunOptions& options, Index bytes_o
     const FitOptions& fit = options.fit;
     const auto root = static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(size.cells))));
     size.rank = fit.rank.value_or(std::min({root, size.features, size.cells}));
-    // Where few scales stand for all, a handful is enough to begin with.
-    size.scales =
-        std::min(size.cells, fit.filtration.scales.max_scales.value_or(fit.scale_error ? 9 : size.cells));
+    // Where few scales stand for all, a handful is enough to begin with; neighbourhoods that double are few.
+    const ScaleOptions& scales = fit.filtration.scales;
+    const bool few = fit.scale_error.has_value() || scales.strategy == ScaleStrategy::neighborhoods;
+    size.scales = std::min(size.cells, scales.max_scales.value_or(few ? 9 : size.cells));
     const Index pairs = size.cells * (size.cells - 1) / 2;
     std::optional<Index> neighbors = fit.filtration.neighbors;
     if (const std::vector<Index>& batch = fit.filtration.batch; neighbors && !batch.empty()) {

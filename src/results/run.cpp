@@ -340,13 +340,6 @@ Stop sweep(const PreparedFit<Real>& prepared, SolverState<Real>& state, double p
     return stop;
 }
 
-std::string domains_sentence(const Domains& domains, bool given) {
-    return fmt::format("{} domains{}, from scale {}: the coarsest at which the programs are at least half as "
-                       "distinct as at the finest, with neighbourhoods of {:.3g} cells",
-                       domains.count, given ? "" : ", the number with the largest BIC", domains.scale + 1,
-                       domains.neighbors[static_cast<std::size_t>(domains.scale)]);
-}
-
 } // namespace
 
 template <RealNumber Real>
@@ -354,8 +347,6 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     check_run_options(X, options);
     Run<Real> run;
     Stages stages(observer, options.fit.solver);
-    require(!options.tissue || (options.space != nullptr && !options.part),
-            "cells in a tissue need their places, and one process");
     const Room room = room_for(options);
     check_room(X, options, room, sizeof(Real));
     if (!stages.begin(Stage::preparing, "preparing")) {
@@ -419,22 +410,15 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     }
     AssessOptions assessing{
         .clusters = options.clusters, .seed = options.fit.seed, .room = run.plan.room_after};
-    NeighborLists alike;
-    if (options.tissue && prepared.X->cells() > 2) {
-        alike = expression_neighbors(X, options.fit.seed);
-        assessing.graph = &alike;
-    }
     std::unique_ptr<SplitSpace> splits;
     if (!options.clusters &&
         (options.tissue || dynamic_cast<const SparseMultiscaleGraph*>(prepared.graph.get()))) {
         splits = split_space(X, options.tissue ? nullptr : options.space, options.part);
         assessing.evidence = &*splits->evidence;
     }
-    run.assessment = assess_fit(prepared, run.result, assessing);
-    if (options.tissue) {
-        run.domains = tissue_domains(prepared, run.result, *options.tissue);
-        run.assessment.notices.push_back(domains_sentence(*run.domains, options.tissue->domains.has_value()));
-    }
+    run.assessment = options.tissue
+                         ? assess_tissue(X, prepared, run.result, assessing, *options.tissue, run.domains)
+                         : assess_fit(prepared, run.result, assessing);
     for (const std::string& notice : run.assessment.notices) {
         stages.notice(notice);
     }

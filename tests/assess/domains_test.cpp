@@ -45,7 +45,7 @@ TEST(MoransI, IsOneForWhatIsSmoothMinusOneForACheckerboardAndZeroForWhatIsConsta
     EXPECT_EQ(found[2], 0.0);
 }
 
-TEST(SmoothLabels, TakeASingleCellIntoItsSurroundingsAndLeaveABorder) {
+TEST(SmoothLabels, TakeASingleCellIntoItsNeighbourhoodAndLeaveABorder) {
     const NeighborLists places = lists_of(grid_places());
     std::vector<Index> halves;
     for (Index j = 0; j < side * side; ++j) {

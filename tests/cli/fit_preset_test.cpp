@@ -149,5 +149,41 @@ TEST_F(FitPreset, PointsAreTakenAsTheyAre) {
     EXPECT_EQ(summary()["options"]["alpha"], 2.0);
 }
 
+TEST_F(FitPreset, AFileWithPlacesIsATissueUnlessItIsAskedForCells) {
+    AnnDataFile file = counts(120);
+    Matrix places(120, 2);
+    for (Index j = 0; j < 120; ++j) {
+        places.row(j) << static_cast<double>(j % 12), static_cast<double>(j / 12);
+    }
+    file.obsm["spatial"] = places;
+    file.cell_table.push_back(
+        {.name = "x", .values = std::vector<double>(places.col(0).begin(), places.col(0).end())});
+    file.cell_table.push_back(
+        {.name = "y", .values = std::vector<double>(places.col(1).begin(), places.col(1).end())});
+    const std::string tissue = stored(file, "tissue.h5ad");
+    const CommandResult done = typed(tissue + " --domains 3");
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.err,
+                HasSubstr("preset spatial: the file has the places of its cells (--preset changes it)"));
+    EXPECT_THAT(done.err, HasSubstr("3 domains, from scale"));
+    EXPECT_THAT(done.out, HasSubstr("domains are of this scale"));
+    const AnnDataFile result = read_anndata(out("out") / "result.h5ad");
+    EXPECT_EQ(result.obsm.at("spatial"), places);
+    EXPECT_NE(find(result.uns, "pnmf/domains/scale"), nullptr);
+    EXPECT_THAT(read_file(out("out") / "programs.tsv"), HasSubstr("scale\tmoran\n"));
+
+    file.obsm.clear();
+    ASSERT_EQ(typed(stored(file, "table.h5ad") + " --preset spatial --domains 3", "table").exit_code, 0);
+    EXPECT_EQ(summary("table")["domains"]["k"], 3);
+    EXPECT_EQ(summary("table")["objective"], summary()["objective"]) << "the same places";
+
+    ASSERT_EQ(typed(tissue + " --preset cells", "cells").exit_code, 0);
+    EXPECT_FALSE(summary("cells").contains("domains"));
+    EXPECT_EQ(summary("cells")["space"], "pca:30");
+    expect_refused(tissue + " --preset cells --domains 3", "--domains is for the preset spatial");
+    expect_refused(tissue + " --preset cells --places x,y", "places are for the preset spatial");
+    expect_refused(tissue + " --places x,z", "no column 'z'");
+}
+
 } // namespace
 } // namespace pnmf::test

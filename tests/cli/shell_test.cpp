@@ -78,7 +78,7 @@ TEST(BashCompletion, OffersVerbsFlagsAndTheirValues) {
     EXPECT_THAT(offered({"pnmf", "simulate", "ci"}), ElementsAre("circles"));
     EXPECT_THAT(offered({"pnmf", "fit", "--lam"}), ElementsAre("--lambda1", "--lambda2", "--lambda3"));
     EXPECT_THAT(offered({"pnmf", "fit", "x.h5ad", "--preset", ""}),
-                ElementsAre("auto", "cells", "points", "paper"));
+                ElementsAre("auto", "cells", "points", "paper", "spatial"));
     EXPECT_THAT(offered({"pnmf", "baseline", "gnmf", "--precision", "f"}), ElementsAre("float"));
 }
 

@@ -128,5 +128,17 @@ TEST(Tissue, HasNoEdgesBetweenSamples) {
     EXPECT_GE(result.run.prepared.scales.size(), 6);
 }
 
+TEST(Tissue, NeedsMemoryForFewScalesHoweverManyCells) {
+    Dataset data = tissue_data(small_tissue());
+    Analysis analysis = plan_analysis(data, {});
+    prepare(data, analysis, {});
+    RunOptions options{.fit = analysis.fit,
+                       .space = &data.space->coordinates,
+                       .tissue = DomainOptions{.domains = 3},
+                       .memory = 60e6}; // 600 scales need more
+    options.fit.solver.max_sweeps = 1;
+    EXPECT_LE(run_fit<float>(view_of(data.X), options).result.scales.size(), 7);
+}
+
 } // namespace
 } // namespace pnmf

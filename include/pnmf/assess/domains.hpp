@@ -17,7 +17,7 @@ struct DomainOptions {
     std::uint64_t seed = 0;
 };
 
-/// Parts of a tissue, such as layers or niches: cells that are alike in what surrounds them.
+/// Parts of a tissue, such as layers or niches: cells whose neighbourhoods are alike.
 struct Domains {
     Index count = 0;                        ///< K
     Index scale = 0;                        ///< position of the chosen scale
