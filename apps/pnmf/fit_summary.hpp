@@ -103,21 +103,24 @@ void print_scales(const FitResult<Real>& result) {
     }
 }
 
-/// The resolutions, from few clusters to many; nothing where there is one alone.
+/// The resolutions, from few clusters to many; nothing where their splits were not tested, or none passed.
 inline void print_resolutions(const Json& resolutions) {
-    if (resolutions.size() < 2) {
+    if (resolutions.empty() || resolutions.back()["p_value"].is_null() ||
+        resolutions.back()["k"].get<Index>() < 2) {
         return;
     }
     const auto number = [](const Json& value) {
         return value.is_null() ? std::string("-") : fmt::format("{:.2f}", value.get<double>());
     };
     const bool labelled = resolutions[0].contains("label_ari");
-    put("\nclusters   scale  stability{}  column of obs\n", labelled ? "  agreement with labels" : "");
+    put("\nclusters   scale  stability  largest p{}  column of obs\n",
+        labelled ? "  agreement with labels" : "");
     for (std::size_t r = 0; r < resolutions.size(); ++r) {
         const Json& one = resolutions[r];
-        put("{:>8}  {:>6}  {:>9}{}  pnmf_clusters_{}{}\n", one["k"].get<Index>(), one["scale"].get<Index>(),
-            number(one["stability"]), labelled ? fmt::format("  {:>21}", number(one["label_ari"])) : "",
-            r + 1, one["recommended"].get<bool>() ? ", recommended: also pnmf_clusters" : "");
+        put("{:>8}  {:>6}  {:>9}  {:>9.1g}{}  pnmf_clusters_{}{}\n", one["k"].get<Index>(),
+            one["scale"].get<Index>(), number(one["stability"]), one["p_value"].get<double>(),
+            labelled ? fmt::format("  {:>21}", number(one["label_ari"])) : "", r + 1,
+            one["recommended"].get<bool>() ? ", recommended: also pnmf_clusters" : "");
     }
 }
 

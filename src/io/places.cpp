@@ -67,10 +67,12 @@ void check_places(const Dataset& data) {
             missing.push_back(data.cell_names[static_cast<std::size_t>(j)]);
         }
     }
-    require(missing.empty(), "places {}: {} of {} cells have none: {}; leave these cells out",
+    require(missing.empty(),
+            "places {}: {} of {} cells have none: {}; leave these cells out, or take the "
+            "preset cells, which needs no places",
             data.space->name, missing.size(), places.cols(), io::abbreviate(missing));
     require(places.cols() < 2 || (places.colwise() - places.col(0)).cwiseAbs().maxCoeff() > 0.0,
-            "places {}: all cells are at one place", data.space->name);
+            "places {}: all cells are at one place; the preset cells needs no places", data.space->name);
 }
 
 } // namespace
