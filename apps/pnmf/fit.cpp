@@ -330,7 +330,7 @@ void add_fit(CLI::App& app, const std::string& command) {
     add_batch_option(*verb, options->input);
     add_fit_options(*verb, options->analysis.fit);
     verb->add_option("--clusters", options->clusters,
-                     "Number of clusters [found from the data, at several resolutions]")
+                     "Number of clusters [found by testing splits, at several levels]")
         ->check(whole_number_from(1));
     verb->add_option(
             "--domains", options->domains,

@@ -115,7 +115,8 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Where sweeps are made: ``auto`` takes a GPU where this build and the machine have one and the data gain by it;
         ``cuda`` demands it.
     clusters : int, optional
-        Clusters of the cells at each scale; default the number that is most stable when cells are left out.
+        Clusters of the cells at each scale; default found by testing splits where there is a neighbour graph, else the
+        number that is most stable when cells are left out.
     random_state : int, RandomState, Generator or None
         The program's ``--seed``; None draws one.
     precision : {"double", "float"}
