@@ -52,7 +52,7 @@ class FitPreset : public Fit {
 };
 
 TEST_F(FitPreset, AFileAndAFolderAreEnough) {
-    const CommandResult done = typed(stored(counts()) + " --labels type");
+    const CommandResult done = typed(stored(counts(80, 300)) + " --labels type");
     ASSERT_EQ(done.exit_code, 0) << done.err;
     for (const char* line :
          {"preset cells", "values: counts", "30 principal components", "rank 9", "time: about"}) {

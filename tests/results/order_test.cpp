@@ -29,14 +29,16 @@ class RunInOrder : public testing::Test {
 };
 
 TEST_F(RunInOrder, ClustersAndProgramsAreThoseOfTheData) {
-    const auto run = run_fit<double>(X, options());
+    RunOptions asked = options();
+    asked.clusters = 3;
+    const auto run = run_fit<double>(X, asked);
     ASSERT_FALSE(run.prepared.order.empty());
     const auto& factors = run.result.factors;
     const Filtration filtration = make_filtration(Points(to_dense(values)), options().fit.filtration);
     const auto& graph = dynamic_cast<const SparseMultiscaleGraph&>(*filtration.graph);
     const Assessment twin = assess_scales(2, [&](Index t) { return factors.H[static_cast<std::size_t>(t)]; },
                                           run.result.scales.epsilon, h0_diagram(filtration.tree).deaths,
-                                          {.graph = &graph.lists()});
+                                          {.clusters = 3, .graph = &graph.lists()});
     EXPECT_EQ(run.assessment.clusters, twin.clusters);
     EXPECT_EQ(run.assessment.cluster_count, twin.cluster_count);
     const auto at = static_cast<std::size_t>(run.assessment.recommended);

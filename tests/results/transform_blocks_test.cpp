@@ -58,13 +58,13 @@ TEST(TransformByBlocks, NeedsNoMemoryForAllDistancesAtOnceAndGivesTheSameBits) {
         GTEST_SKIP() << "sanitisers take address space of their own";
     }
     constexpr Index stored = 4000;
-    constexpr Index fresh = 20000; // all distances would take 640 MB
+    constexpr Index fresh = 40000; // all distances would take 1,280 MB
     const StoredResult result = fit_of(stored);
     const Dataset of_fit = cells_of(test::uniform_cloud(2, stored, 2));
     const Dataset data = cells_of(test::uniform_cloud(2, fresh, 3));
     std::vector<TransformedScale> whole;
     {
-        const AddressSpace limit(400'000'000);
+        const AddressSpace limit(800'000'000);
         ASSERT_NO_THROW(whole = transform_cells(result, data, {0}, &of_fit));
     }
     EXPECT_GT(whole[0].with_neighbours, fresh / 2);

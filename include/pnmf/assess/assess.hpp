@@ -42,7 +42,7 @@ struct ScaleScores {
     /// the *finest* embedding, its cells scaled to length 1; 0 where it is negative, and where H_t has
     /// collapsed: its effective rank exceeds 1, that of a line, by less than a quarter of what the finest
     /// scale's does. Also 0 where the clusters say little of the neighbour graph (`divides_poorly`). The
-    /// coarsest scale with the largest value is recommended.
+    /// coarsest scale with the largest value is recommended, unless `find_resolutions` has chosen one.
     std::vector<double> combined;
 };
 
@@ -53,7 +53,7 @@ struct Assessment {
     ScaleScores scores;
     Index recommended = 0; ///< position of the recommended scale
     /// Several ways to divide the cells, from few clusters to many, one of them with `cluster_count` clusters
-    /// at the recommended scale. One alone where k was given or there is no graph.
+    /// at the recommended scale. One alone where k was given, no splits were tested, or none was found.
     Resolutions resolutions{};
     GenePrograms programs{}; ///< of the recommended scale; `assess_fit` fills it, `assess_scales` has
                              ///< no data to do so
@@ -73,8 +73,9 @@ bool divides_poorly(double modularity, double largest);
 std::vector<double> cluster_stability(const std::vector<Matrix>& embeddings, Index most_clusters,
                                       Index resamples = 5, std::uint64_t seed = 0);
 
-/// Clusters the cells at every scale by k-means, scores the scales, and recommends one: that whose
-/// clusters fit the finest embedding best, of equal ones the coarsest (docs/choosing-scales.md).
+/// Clusters the cells at every scale by k-means, scores the scales, and recommends one: that of
+/// `find_resolutions` where splits are tested, else that whose clusters fit the finest embedding best, of
+/// equal ones the coarsest (docs/choosing-scales.md).
 ///
 /// Embeddings, d × n, are asked for one at a time, and those of some scales several times. `epsilon` and
 /// `deaths` (ascending) are of the scales and the H0 diagram; both empty where there are none. Costs some

@@ -37,8 +37,8 @@ std::string program_name(Index program);
 std::optional<StoredPrograms> stored_programs(const StoredResult& result);
 
 /// A tidy table as text, a row for each of the `listed` best genes of each program: program, gene, score,
-/// rank (from 1), scale (from 1), and in a tissue moran, with tabs between them and a header; programs in their
-/// order.
+/// rank (from 1), scale (from 1), and in a tissue moran, with tabs between them and a header; programs in
+/// their order.
 std::string programs_table(const StoredPrograms& programs, Index listed);
 
 } // namespace pnmf
