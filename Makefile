@@ -64,7 +64,7 @@ fuzz: packages-test ## look for bytes that break a reader: MINUTES of each (defa
 	@scripts/fuzz $(or $(MINUTES),1)
 
 reliability: packages-test build/dev/build.ninja ## fault walks, threads, memory and load in full; writes the figures of docs/reliability.md
-	@cmake --build --preset dev --parallel $(JOBS) --target pnmf_program pnmf_fail_call pnmf_fuzz_replay pnmf_python
+	@cmake --build --preset dev --parallel $(JOBS) --target pnmf_program pnmf_fail_call pnmf_fuzz_replay pnmf_python test_results test_cli test_cli_stored
 	@/usr/bin/python3 -B scripts/reliability build/dev
 
 install: build ## install program, library, headers and Python package under PREFIX (default /usr/local); PYTHON=OFF leaves Python out
