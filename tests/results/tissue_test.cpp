@@ -1,3 +1,5 @@
+#include "support/sanitiser.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/io/places.hpp>
@@ -129,6 +131,9 @@ TEST(Tissue, HasNoEdgesBetweenSamples) {
 }
 
 TEST(Tissue, NeedsMemoryForFewScalesHoweverManyCells) {
+    if (test::with_sanitiser()) {
+        GTEST_SKIP() << "sanitisers take memory of their own";
+    }
     Dataset data = tissue_data(small_tissue());
     Analysis analysis = plan_analysis(data, {});
     prepare(data, analysis, {});
