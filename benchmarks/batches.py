@@ -66,7 +66,8 @@ def prepared(source, column, path):
         values, batch = with_second_batch(values, labels)
     else:
         batch = table[column].to_numpy()
-    adata = anndata.AnnData(values, obs=pandas.DataFrame({"label": pandas.Categorical(labels), "batch": pandas.Categorical(batch)}, index=table["cell"].to_numpy()), dtype=np.float64)
+    adata = anndata.AnnData(obs=pandas.DataFrame({"label": pandas.Categorical(labels), "batch": pandas.Categorical(batch)}, index=table["cell"].to_numpy()), var=pandas.DataFrame(index=[str(g) for g in range(values.shape[1])]))
+    adata.X = values  # in double precision, also with AnnData 0.8
     adata.write_h5ad(path)
     return labels, batch
 

@@ -70,7 +70,7 @@ X = sp.csr_matrix(scipy.io.mmread(os.path.join(data, "matrix.mtx.gz")).T.astype(
 obs = pd.read_csv(os.path.join(data, "cells.tsv"), sep="\t", index_col=0)
 obs.index = obs.index.astype(str)
 genes = [line.split("\t")[0].strip() for line in open(os.path.join(data, "genes.tsv"))][-X.shape[1] :]
-adata = anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=genes), dtype=X.dtype)
+adata = anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=genes))
 print(f"{os.path.basename(data)}: {X.shape[0]} cells x {X.shape[1]} genes, {X.nnz} entries, float32; {repeats} rounds\n")
 print("| stored as | pnmf, ms: median (range) | AnnData, ms: median (range) | AnnData / pnmf |")
 print("| --- | --- | --- | --- |")

@@ -104,6 +104,13 @@ def prepare(values):
     return unit.tocsr(), {f"X_pca{count}": space[:, :count] for count in COMPONENTS}
 
 
+def anndata_of(X, **parts):
+    """In double precision, also with AnnData 0.8, whose constructor rounds."""
+    adata = anndata.AnnData(var=pandas.DataFrame(index=[str(g) for g in range(X.shape[1])]), **parts)
+    adata.X = X
+    return adata
+
+
 def write(source, folder, most=CELLS):
     values, labels = read(source)
     kept = some_cells(len(labels), most)
@@ -111,8 +118,8 @@ def write(source, folder, most=CELLS):
     table = pandas.DataFrame({"label": pandas.Categorical(labels)}, index=[f"cell{i}" for i in range(len(labels))])
     X, spaces = prepare(values)
     folder.mkdir(parents=True, exist_ok=True)
-    anndata.AnnData(values, obs=table, dtype=float).write_h5ad(folder / "counts.h5ad")
-    anndata.AnnData(X, obs=table, obsm=spaces, dtype=float).write_h5ad(folder / "prepared.h5ad")
+    anndata_of(values, obs=table).write_h5ad(folder / "counts.h5ad")
+    anndata_of(X, obs=table, obsm=spaces).write_h5ad(folder / "prepared.h5ad")
     np.save(folder / "labels.npy", np.unique(labels, return_inverse=True)[1])
 
 

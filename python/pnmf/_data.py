@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse
+import sklearn.utils.validation
 from sklearn.utils import check_array, check_random_state
 
 MISSING = ("", "nan", "na", "n/a", "<na>", "none", "null")  # as texts, in any case
@@ -26,6 +27,14 @@ def core_matrix(X: Any) -> Any:
         raise ValueError(f"a sparse matrix can have up to {np.iinfo(np.int32).max} features, got {X.shape[1]}")
     indices = np.ascontiguousarray(X.indices, dtype=np.int32)
     return (np.ascontiguousarray(X.data, dtype=np.float64), indices, X.indptr, X.shape)
+
+
+def validated(estimator: Any, X: Any, *, reset: bool = True) -> Any:
+    """X as `checked` gives it; an estimator remembers the features (``reset``) or compares them with those of its fit."""
+    validate = getattr(sklearn.utils.validation, "validate_data", None)  # a method of estimators until scikit-learn 1.6
+    if validate is None:
+        return estimator._validate_data(X, accept_sparse="csr", dtype=np.float64, order="C", reset=reset)
+    return validate(estimator, X, accept_sparse="csr", dtype=np.float64, order="C", reset=reset)
 
 
 def checked(X: Any) -> Any:

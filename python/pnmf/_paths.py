@@ -112,7 +112,7 @@ def paths(
     --------
     >>> import anndata, pnmf
     >>> drawn = pnmf.simulate.branches(cells=150, genes=60)
-    >>> adata = anndata.AnnData(drawn.counts, dtype=float)
+    >>> adata = anndata.AnnData(drawn.counts.astype("float32"))
     >>> pnmf.tl.pnmf(adata, max_scales=4)
     >>> pnmf.tl.paths(adata, root=adata.obs_names[drawn.time.argmin()])
     >>> float(adata.obs["pnmf_time"].max())

@@ -13,12 +13,16 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._data import batches_of, clusters_of, core_matrix, looks_like_counts, seed_of, threads_of
+from ._data import batches_of, clusters_of, core_matrix, looks_like_counts, seed_of, threads_of, validated
 from ._progress import Callback, Progress
 from .result import Result
 
 # Parameters that are no options of the compiled library.
 _OWN_PARAMETERS = {"n_components", "clusters", "random_state", "precision", "threads", "verbose", "callback", "checkpoint", "resume", "memory"}
+
+# Checks of scikit-learn that an estimator whose transform is not its fit_transform cannot pass.
+_OF_TRANSFORM = "transform embeds each cell alone; the fit also has the graph and the scales beside"
+FAILED_CHECKS = {"check_transformer_general": _OF_TRANSFORM, "check_transformer_data_not_an_array": _OF_TRANSFORM}
 
 COUNTS_AS_THEY_ARE = (
     "X looks like counts of genes. PersistentNMF uses values as they are, with the defaults of the paper. "
@@ -267,7 +271,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         -------
         self
         """
-        X = self._validate_data(X, accept_sparse="csr", dtype=np.float64, order="C")
+        X = validated(self, X)
         if looks_like_counts(X):
             warnings.warn(COUNTS_AS_THEY_ARE, UserWarning, stacklevel=2)
         parts = fit_parts(
@@ -318,7 +322,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         the cells of the fit are embedded near, not at, their places in ``embeddings_``.
         """
         check_is_fitted(self)
-        X = self._validate_data(X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        X = validated(self, X, reset=False)
         basis = np.ascontiguousarray(self.components_, dtype=np.float64)
         found = _core.embed(core_matrix(X), basis, float(self.lambda3), threads_of(self.threads))
         if not found["converged"]:
@@ -334,7 +338,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         """
         check_is_fitted(self)
         H = self.transform(X)
-        X = self._validate_data(X, accept_sparse="csr", dtype=np.float64, order="C", reset=False)
+        X = validated(self, X, reset=False)
         W = np.asarray(self.components_, dtype=np.float64)
         size = float(X.multiply(X).sum()) if scipy.sparse.issparse(X) else float(np.vdot(X, X))
         # ||X - HW||^2 = ||X||^2 - 2 <XW^T, H> + <H^T H, W W^T>: X stays sparse.
@@ -359,13 +363,11 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     def _n_features_out(self) -> int:
         return len(self.components_)
 
-    def _more_tags(self) -> dict[str, Any]:
-        of_transform = "transform embeds each cell alone; the fit also has the graph and the scales beside"
-        return {
-            "requires_positive_X": True,
-            "preserves_dtype": [],
-            "_xfail_checks": {
-                "check_transformer_general": of_transform,
-                "check_transformer_data_not_an_array": of_transform,
-            },
-        }
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    def _more_tags(self) -> dict[str, Any]:  # scikit-learn before 1.6
+        return {"requires_positive_X": True, "preserves_dtype": [], "_xfail_checks": FAILED_CHECKS}

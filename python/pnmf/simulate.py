@@ -59,10 +59,10 @@ class SimulatedCells:
         import anndata
         import pandas as pd
 
-        adata = anndata.AnnData(self.counts.copy(), dtype=np.float64)
-        adata.obs_names = [f"cell{i + 1}" for i in range(adata.n_obs)]
-        adata.var_names = [f"gene{i + 1}" for i in range(adata.n_vars)]
-        adata.obs["type"] = pd.Categorical([f"type {t + 1}" for t in self.types])
+        cells, genes = self.counts.shape
+        types = pd.DataFrame({"type": pd.Categorical([f"type {t + 1}" for t in self.types])}, index=[f"cell{i + 1}" for i in range(cells)])
+        adata = anndata.AnnData(obs=types, var=pd.DataFrame(index=[f"gene{i + 1}" for i in range(genes)]))
+        adata.X = self.counts.copy()  # as it is: the constructor of AnnData 0.8 rounds to single precision
         return adata
 
 

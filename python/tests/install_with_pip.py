@@ -1,6 +1,7 @@
 """`pip install .` offline into a new environment; the installed package fits, away from the sources.
 
-    install_with_pip.py FOLDER MODULE: the environment is made in FOLDER; MODULE, built already, is taken as _core.
+    install_with_pip.py FOLDER MODULE: the environment is made in FOLDER; MODULE, built already, is taken as _core, and
+    PNMF_PROGRAM as the command.
 """
 
 import os
@@ -38,4 +39,7 @@ held = pathlib.Path(printed[0]).parent
 missing = [name for name in ["py.typed", "_core.pyi", "pl/__init__.py"] if not (held / name).exists()]
 if missing:
     sys.exit(f"left out of the package: {missing}")
+command = run(folder / "environment" / "bin" / "pnmf", "--version").split()
+if command[:2] != ["pnmf", run(python, "-c", "import pnmf; print(pnmf.__version__)").strip()]:
+    sys.exit(f"the command of the package says {command}")
 print(run(python, "-m", "pip", "show", "pnmf").splitlines()[:2])

@@ -16,6 +16,7 @@ from sklearn.neighbors import kneighbors_graph
 
 import pnmf
 from pnmf._data import core_matrix, labels_of
+from tables import anndata_of
 
 PROGRAM = os.environ["PNMF_PROGRAM"]
 # What only one of the two knows: how it was started, what was said while the file was read.
@@ -28,7 +29,7 @@ def simulated(cells=60, genes=40, empty=False):
     if empty:
         counts[:, 7] = 0
     counts[:, 0] = 1
-    adata = anndata.AnnData(scipy.sparse.csr_matrix(counts), dtype=np.float64)
+    adata = anndata_of(scipy.sparse.csr_matrix(counts))
     adata.obs["type"] = pd.Categorical([f"type{t + 1}" for t in drawn.types])
     return adata
 

@@ -7,11 +7,11 @@ import subprocess
 import tempfile
 import unittest
 
-import anndata
 import numpy as np
 import pandas as pd
 
 import pnmf
+from tables import anndata_of
 
 PROGRAM = os.environ["PNMF_PROGRAM"]
 
@@ -21,7 +21,7 @@ def cells(count=120):
     drawn = pnmf.simulate.cells(cells=count, genes=200, types=3, changed=0.3, fold=1.5, depth=2000, imbalance=0.0, random_state=2)
     counts = drawn.counts.toarray()
     counts[1::2, ::5] *= 20
-    adata = anndata.AnnData(counts, dtype=np.float64)
+    adata = anndata_of(counts)
     adata.obs["type"] = pd.Categorical([f"type{t + 1}" for t in drawn.types])
     adata.obs["lane"] = np.arange(count) % 2 + 1
     adata.obs["run"] = pd.Categorical(["first", "second"] * (count // 2))

@@ -13,13 +13,14 @@ from scipy.cluster.hierarchy import is_valid_linkage
 from scipy.stats import spearmanr
 
 import pnmf
+from tables import anndata_of
 
 PROGRAM = os.environ["PNMF_PROGRAM"]
 
 
 def fork(cells=200):
     drawn = pnmf.simulate.branches(cells=cells, genes=400, ends=2, changed=0.6, depth=10_000, dispersion=0.05, random_state=1)
-    adata = anndata.AnnData(drawn.counts, dtype=np.float64)
+    adata = anndata_of(drawn.counts)
     adata.obs["branch"] = pd.Categorical([f"branch{b + 1}" for b in drawn.branch])
     adata.obs["true_time"] = drawn.time
     pnmf.tl.pnmf(adata, max_scales=6)
@@ -61,7 +62,7 @@ class Paths(unittest.TestCase):
         np.testing.assert_allclose(turned.obs["pnmf_time"], self.adata.obs["pnmf_time"][::-1], atol=1e-12)
 
     def test_need_the_data_where_there_is_no_space(self):
-        adata = anndata.AnnData(self.adata.X, dtype=np.float64)
+        adata = anndata_of(self.adata.X)
         pnmf.tl.pnmf(adata, max_scales=4, space="none")
         pnmf.tl.paths(adata, str(adata.obs_names[0]))
         self.assertEqual(adata.obs["pnmf_time"].iloc[0], 0.0)

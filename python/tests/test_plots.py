@@ -3,12 +3,12 @@
 import unittest
 import warnings
 
-import anndata
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 
 import pnmf
+from tables import anndata_of
 
 
 class Pictures(unittest.TestCase):
@@ -17,7 +17,7 @@ class Pictures(unittest.TestCase):
         warnings.simplefilter("ignore")
         drawn = pnmf.simulate.cells(cells=60, genes=40, types=3)
         cls.types = drawn.types
-        cls.adata = anndata.AnnData(drawn.counts, dtype=np.float64)
+        cls.adata = anndata_of(drawn.counts)
         cls.adata.obs["type"] = [f"type{t}" for t in drawn.types]
         pnmf.tl.pnmf(cls.adata, rank=4, max_scales=5, save_basis=True)
         cls.circles, cls.labels = pnmf.simulate.circles()

@@ -14,13 +14,14 @@ from scipy.stats import hypergeom
 from sklearn.model_selection import GridSearchCV
 
 import pnmf
+from tables import anndata_of
 
 PROGRAM = os.environ["PNMF_PROGRAM"]
 
 
 def fitted(**options):
     drawn = pnmf.simulate.cells(cells=120, genes=80, types=3)
-    adata = anndata.AnnData(drawn.counts, dtype=np.float64)
+    adata = anndata_of(drawn.counts)
     adata.var_names = [f"gene{g}" for g in range(adata.n_vars)]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -159,7 +160,7 @@ class Estimator(unittest.TestCase):
             one = pnmf.PersistentNMF(n_components=3, max_scales=2).fit(self.X)
             other = pnmf.PersistentNMF(rank=3, max_scales=2).fit(self.X)
             self.assertTrue(np.array_equal(one.embeddings_, other.embeddings_))
-            adata = anndata.AnnData(self.X, dtype=float)
+            adata = anndata_of(self.X)
             pnmf.tl.pnmf(adata, n_components=3, max_scales=2)
         self.assertEqual(adata.obsm["X_pnmf"].shape[1], 3)
         with self.assertRaisesRegex(ValueError, "two names of one thing"):

@@ -52,8 +52,15 @@ def var():
     return frame
 
 
+def of_type(X, **more):
+    """An AnnData that holds X as it is: the constructor of AnnData 0.8 rounds to single precision."""
+    data = anndata.AnnData(X.astype(np.float32), **more)
+    data.X = X
+    return data
+
+
 def adata(X, **more):
-    return anndata.AnnData(X, obs=obs(), var=var(), dtype=X.dtype, **more)
+    return of_type(X, obs=obs(), var=var(), **more)
 
 
 def make_h5ad():
@@ -81,7 +88,7 @@ def make_h5ad():
                                ("swapped", ">f4", tiles), ("int64", np.int64, tiles), ("tiles", np.float32, {"chunks": (33, 40)}),
                                ("tiles_double", np.float64, {"chunks": (33, 40)}),
                                ("piece", np.float32, {}), ("piece_int", np.int32, {}), ("piece_double", np.float64, {})):
-        anndata.AnnData(large.astype(np.float32), dtype=np.float32).write_h5ad(path(f"large_{name}.h5ad"))
+        anndata.AnnData(large.astype(np.float32)).write_h5ad(path(f"large_{name}.h5ad"))
         with h5py.File(path(f"large_{name}.h5ad"), "a") as root:
             del root["X"]
             root.create_dataset("X", data=large.astype(kind), **stored)
@@ -95,7 +102,7 @@ def make_h5ad():
             X[:330, :280] = large[:330, :280]
             X.attrs["encoding-type"], X.attrs["encoding-version"] = "array", "0.2.0"
     # More chunks than HDF5 is asked the place of.
-    anndata.AnnData(large.astype(np.float32), dtype=np.float32).write_h5ad(path("large_crumbs.h5ad"))
+    anndata.AnnData(large.astype(np.float32)).write_h5ad(path("large_crumbs.h5ad"))
     with h5py.File(path("large_crumbs.h5ad"), "a") as root:
         del root["X"]
         root.create_dataset("X", data=large.astype(np.float32), chunks=(13, 11))
@@ -124,8 +131,8 @@ def make_h5ad():
     for name, matrix, stored in (("csr", sp.csr_matrix(sparse), {}), ("csc", sp.csc_matrix(sparse), {}),
                                  ("csr_gzip", sp.csr_matrix(sparse), {"compression": "gzip"}),
                                  ("csc_gzip", sp.csc_matrix(sparse), {"compression": "gzip"})):
-        anndata.AnnData(matrix, dtype=matrix.dtype).write_h5ad(path(f"large_{name}.h5ad"), **stored)
-    plain = anndata.AnnData(sp.csr_matrix(full.astype(float)), dtype=float)
+        anndata.AnnData(matrix).write_h5ad(path(f"large_{name}.h5ad"), **stored)
+    plain = of_type(sp.csr_matrix(full.astype(float)))
     plain.write_h5ad(path("plain.h5ad"))
 
 
