@@ -155,6 +155,11 @@ void run_paths(const PathsOptions& options) {
     } else {
         print_paths(paths, result);
     }
+    if (options.output.empty() && !options.keep) {
+        say("nothing was stored: --keep puts time and probabilities of each cell into the result, -o "
+            "FILE.tsv "
+            "writes them as a table\n");
+    }
 }
 
 } // namespace

@@ -5,6 +5,7 @@ namespace pnmf::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class PathsVerb : public Fit {
   protected:
@@ -57,7 +58,9 @@ TEST_F(PathsVerb, OrdersTheCellsFromAGroupAndKeepsWhatItFinds) {
     }
     EXPECT_TRUE(columns.contains("pnmf_time"));
     EXPECT_TRUE(columns.contains("pnmf_fate_branch3"));
+    EXPECT_THAT(found.err, Not(HasSubstr("nothing was stored")));
     const CommandResult table = pnmf("paths " + at("fit") + " --root cell1");
+    EXPECT_THAT(table.err, HasSubstr("nothing was stored: --keep puts"));
     EXPECT_EQ(table.exit_code, 0) << table.err;
     EXPECT_THAT(table.out, HasSubstr("from cell cell1 to "));
     EXPECT_THAT(table.out, HasSubstr("median time"));
