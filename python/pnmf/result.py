@@ -252,7 +252,8 @@ class Result:
         -------
         dict or None
             column, batches (name and cells of each), mixing_before (in the space of the fit) and mixing (in the
-            embedding at the recommended scale, cells of length 1); with labels also label_purity_before and
+            embedding at the recommended scale, cells of length 1), mixing_of_clusters (the same of the clusters there, in
+            place of neighbourhoods); with labels also label_purity_before and
             label_purity. None for a fit without batches.
         """
         known = np.empty(0, dtype=np.int64) if labels is None else labels_of(labels)

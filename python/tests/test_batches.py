@@ -51,6 +51,11 @@ class BatchKey(unittest.TestCase):
         self.assertGreater(agreement[1], 0.95)
         self.assertGreater(labelled["mixing"], labelled["mixing_before"])
         self.assertGreater(labelled["label_purity"], 0.9)
+        shares = pd.crosstab(adata.obs["pnmf_clusters"], adata.obs["lane"])
+        of_cluster = shares.sum(axis=1) ** 2 / (shares**2).sum(axis=1)  # how many batches, by their shares
+        expected = np.average(of_cluster, weights=shares.sum(axis=1)) - 1  # two batches of one size: divided by 1
+        self.assertAlmostEqual(labelled["mixing_of_clusters"], expected, places=12)
+        self.assertGreater(labelled["mixing_of_clusters"], 0.8)
         self.assertEqual(list(adata.uns["pnmf"]["batch"]["names"]), ["1", "2"])
         # Cells that are taken out or put into another order keep their batches.
         part = adata[::-1][:60].copy()

@@ -24,7 +24,28 @@ Matrix unit_columns(const Matrix& H) {
     return H.array().rowwise() / H.colwise().norm().cwiseMax(std::numeric_limits<double>::min()).array();
 }
 
+/// 1/Σp² of counts: how many batches there are, by their shares.
+double effective_number(const Vector& counts) {
+    const double total = counts.sum();
+    return total * total / counts.squaredNorm();
+}
+
 } // namespace
+
+double mixing_of_groups(const std::vector<Index>& group, const std::vector<Index>& batch) {
+    Matrix counts = Matrix::Zero(1 + *std::max_element(batch.begin(), batch.end()),
+                                 1 + *std::max_element(group.begin(), group.end()));
+    for (std::size_t j = 0; j < batch.size(); ++j) {
+        counts(batch[j], group[j]) += 1.0;
+    }
+    double mean = 0.0;
+    for (Index g = 0; g < counts.cols(); ++g) {
+        const double cells = counts.col(g).sum();
+        mean += cells > 0.0 ? cells * effective_number(counts.col(g)) : 0.0;
+    }
+    mean /= static_cast<double>(batch.size());
+    return (mean - 1.0) / (effective_number(counts.rowwise().sum()) - 1.0);
+}
 
 std::optional<BatchScores> batch_scores(const StoredResult& result, const std::vector<Index>& labels) {
     if (!result.batches || result.cells() < 2) {
@@ -43,6 +64,9 @@ std::optional<BatchScores> batch_scores(const StoredResult& result, const std::v
         scores.before = neighborhood_scores(Points(here, result.options().filtration.metric), batch, labels);
     }
     scores.after = neighborhood_scores(Points(unit_columns(result.H(result.recommended))), batch, labels);
+    const std::vector<Index> clusters = result.clusters(result.recommended);
+    scores.clusters =
+        clusters.empty() ? std::numeric_limits<double>::quiet_NaN() : mixing_of_groups(clusters, batch);
     return scores;
 }
 
@@ -56,6 +80,7 @@ std::string to_json(const BatchScores& scores) {
     const NeighborhoodScores before = scores.before.value_or(NeighborhoodScores{});
     json["mixing_before"] = number(before.mixing);
     json["mixing"] = number(scores.after.mixing);
+    json["mixing_of_clusters"] = number(scores.clusters);
     if (!std::isnan(scores.after.purity)) {
         json["label_purity_before"] = number(before.purity);
         json["label_purity"] = number(scores.after.purity);
