@@ -274,19 +274,24 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         X = validated(self, X)
         if looks_like_counts(X):
             warnings.warn(COUNTS_AS_THEY_ARE, UserWarning, stacklevel=2)
-        parts = fit_parts(
-            X,
-            self._options(),
-            clusters=self.clusters,
-            precision=self.precision,
-            threads=self.threads,
-            verbose=self.verbose,
-            callback=self.callback,
-            checkpoint=self.checkpoint,
-            resume=self.resume,
-            memory=self.memory,
-            batch=None if batch is None else ("batch", batches_of(batch)),
-        )
+        try:
+            parts = fit_parts(
+                X,
+                self._options(),
+                clusters=self.clusters,
+                precision=self.precision,
+                threads=self.threads,
+                verbose=self.verbose,
+                callback=self.callback,
+                checkpoint=self.checkpoint,
+                resume=self.resume,
+                memory=self.memory,
+                batch=None if batch is None else ("batch", batches_of(batch)),
+            )
+        except ValueError as error:
+            if (X.data if scipy.sparse.issparse(X) else X).min(initial=0.0) < 0:  # in scikit-learn's words, which its checks want
+                raise ValueError(f"Negative values in data passed to {type(self).__name__}: {error}") from None
+            raise
         names = getattr(self, "feature_names_in_", None)
         self.result_ = Result(parts["uns"]["pnmf"], bases=parts["W"], var_names=names)
         self.embeddings_ = self.result_.embeddings

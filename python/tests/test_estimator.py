@@ -34,6 +34,13 @@ class Contract(unittest.TestCase):
             expected = {"expected_failed_checks": FAILED_CHECKS} if "expected_failed_checks" in inspect.signature(check_estimator).parameters else {}
             check_estimator(PersistentNMF(max_scales=3), **expected)
 
+    def test_values_below_0_are_named_in_the_words_that_scikit_learn_checks_for(self):
+        X = some_data()
+        X[3, 1] = -2
+        for data in (X, scipy.sparse.csr_matrix(X)):
+            with self.assertRaisesRegex(ValueError, r"Negative values in data passed to PersistentNMF.*-2.* feature 2, cell 4"):
+                PersistentNMF().fit(data)
+
     def test_validation_is_a_function_since_scikit_learn_1_6_and_was_a_method(self):
         calls = []
 
