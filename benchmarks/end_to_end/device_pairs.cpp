@@ -1,6 +1,6 @@
 #include "persistence/neighbors_of.hpp"
 #include "persistence/searched_pairs.hpp"
-#include "solvers/device_facts.hpp"
+#include "solvers/device.hpp"
 
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/pca.hpp>
@@ -86,7 +86,7 @@ void check_some(const PairBounds& bounds, const Neighbors& found) {
 
 void measure(Index cells, Index components, Index k) {
     fmt::print("{} cells, {} components, {} neighbours, {}, {} threads\n\n| step | time |\n| --- | --- |\n",
-               cells, components, k, cuda_device().name, thread_count());
+               cells, components, k, facts_of(Device::cuda).name, thread_count());
     Lap lap;
     SparseMatrix<double> counts = unit_cells(cells);
     lap("simulated");
@@ -103,7 +103,7 @@ void measure(Index cells, Index components, Index k) {
     lap("points");
     const PairBounds bounds(points);
     lap("bounds of the CPU");
-    const auto device = cuda_pair_searcher(points);
+    const auto device = device_row(Device::cuda).searcher(points);
     lap("points to the device");
     Counted searcher(*device);
     std::vector<std::int32_t> all(static_cast<std::size_t>(cells));
@@ -129,8 +129,8 @@ int main(int argc, char** argv) {
     const auto count = [&](int i, pnmf::Index otherwise) {
         return argc > i ? static_cast<pnmf::Index>(std::atof(argv[i])) : otherwise;
     };
-    if (!pnmf::cuda_device().found) {
-        fmt::print("no CUDA device: {}\n", pnmf::cuda_device().reason);
+    if (!pnmf::facts_of(Device::cuda).found) {
+        fmt::print("no CUDA device: {}\n", pnmf::facts_of(Device::cuda).reason);
         return 1;
     }
     pnmf::measure(count(1, 100000), count(2, 30), count(3, 15));

@@ -1,6 +1,6 @@
 #include "graphs/tree_order.hpp"
 #include "solvers/backend.hpp"
-#include "solvers/device_facts.hpp"
+#include "solvers/device.hpp"
 
 #include <pnmf/communicator.hpp>
 #include <pnmf/graphs/filtration.hpp>
@@ -219,7 +219,7 @@ void time_sweeps(const Problem<float>& problem, const SolverOptions& options, So
         times.front(), times.back(), seconds_since(last));
 }
 
-void time_operations(const std::string& device, const Problem<float>& problem, SolverState<float>& state) {
+void time_operations(Device device, const Problem<float>& problem, SolverState<float>& state) {
     const auto backend = make_backend(device, problem);
     auto began = std::chrono::steady_clock::now();
     const auto lap = [&](const char* name, const std::function<void()>& work) {
@@ -265,8 +265,8 @@ void measure(const std::string& device, const Sizes& sizes) {
     options.device = device == "cuda" ? Device::cuda : Device::cpu;
     say("{}: {} genes x {} cells, {} nonzeros, rank {}, {} scales, {} graph entries, {} threads; made "
         "in {:.1f} s\n",
-        device == "cuda" ? cuda_device().name : "cpu", sizes.genes, sizes.cells, X.nonzeros(), sizes.rank,
-        sizes.scales, graph->lists().start.back(), thread_count(), seconds_since(began));
+        device == "cuda" ? facts_of(Device::cuda).name : "cpu", sizes.genes, sizes.cells, X.nonzeros(),
+        sizes.rank, sizes.scales, graph->lists().start.back(), thread_count(), seconds_since(began));
     began = std::chrono::steady_clock::now();
     auto state = start_solver(problem, options, random_start(sizes, X.held()));
     say("start, with its objective: {:.1f} s\n", seconds_since(began));
@@ -283,7 +283,7 @@ void measure(const std::string& device, const Sizes& sizes) {
         say("they differ: no times are given\n");
         std::exit(1);
     }
-    time_operations(device, problem, state);
+    time_operations(options.device, problem, state);
 }
 
 } // namespace

@@ -3,7 +3,7 @@
 #include "linalg/cells_of_all.hpp"
 #include "linalg/column_move.hpp"
 #include "linalg/parallel_copy.hpp"
-#include "metrics/kmeans_device.hpp"
+#include "solvers/device.hpp"
 
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/persistence/diagram.hpp>
@@ -75,7 +75,7 @@ Assessment assess_fit(const PreparedFit<Real>& prepared, const FitResult<Real>& 
     const bool has_scales = prepared.tree.has_value();
     AssessOptions options = asked;
     if (!options.kmeans && prepared.X->cells() >= cells_for_device) {
-        options.kmeans = kmeans_on(std::string(name_of(prepared.options.solver.device)));
+        options.kmeans = device_row(prepared.options.solver.device).kmeans;
     }
     NeighborLists lists; // in the order of the data
     const auto* graph = dynamic_cast<const SparseMultiscaleGraph*>(prepared.graph.get());

@@ -7,15 +7,13 @@
 #include <pnmf/model/problem.hpp>
 #include <pnmf/types.hpp>
 
-#include <memory>
-#include <string>
 #include <vector>
 
 namespace pnmf {
 
 /// What a sweep of `stationary` asks of the machine it runs on. A backend owns the factors and does all work
 /// on data; `Stationary` only counts, compares and decides. Another device is one new folder beside
-/// src/backends/cpu and one row in src/backends/table.cpp; neither the solver loop nor `Stationary` changes.
+/// src/devices/cpu and one row in src/devices/table.cpp; neither the solver loop nor `Stationary` changes.
 /// `reference` and `paper` do not use this: they exist to repeat published runs, step by step, on the CPU.
 ///
 /// A backend is made for one problem and one run, also for each level of the nested start. Shapes: W_t is
@@ -133,7 +131,7 @@ class Backend {
 
     /// Adds to row k of every H_t a constant on each component of its graph, all scales and components at
     /// once, rows in turn: the minimiser of a quadratic on the merge tree, bounded so that H stays ≥ 0, then
-    /// shortened to the best length (formula: backends/cpu/component_shifts.hpp). Needs all products; keeps
+    /// shortened to the best length (formula: devices/cpu/component_shifts.hpp). Needs all products; keeps
     /// HA up to date. Components come from the graph's tree. Needs memory for sums over components only
     /// once it has been called.
     virtual void shift_components() = 0;
@@ -150,9 +148,5 @@ class Backend {
     /// The same with the residuals of every scale: the certificate that ends a run, and that of the start.
     virtual Evaluation evaluate() = 0;
 };
-
-/// A backend of the table (src/backends/table.cpp) by its name, one of `devices()`, or InputError.
-template <class Real>
-std::unique_ptr<Backend<Real>> make_backend(const std::string& name, const Problem<Real>& problem);
 
 } // namespace pnmf

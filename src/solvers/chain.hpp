@@ -4,8 +4,6 @@
 #include <pnmf/solvers/initial.hpp>
 #include <pnmf/types.hpp>
 
-#include <memory>
-#include <string>
 
 namespace pnmf {
 
@@ -24,9 +22,5 @@ class Chain {
     /// there, and the others may be left behind.
     virtual Index fit(Index t, double tolerance, Index limit, Pair<Real>& pair) = 0;
 };
-
-/// That of a device of the table (src/backends/table.cpp) by its name, one of `devices()`, or InputError.
-template <class Real>
-std::unique_ptr<Chain<Real>> make_chain(const std::string& device, const Problem<Real>& problem);
 
 } // namespace pnmf

@@ -33,14 +33,16 @@ double work_of(const DeviceNeed& need) {
 
 /// What the devices of all ranks have in common. Every rank must ask: then all of them choose alike. Free
 /// memory is what there is for each rank.
-DeviceFacts facts_of_all() {
+DeviceFacts facts_of_all(const DeviceRow& row) {
     Communicator& ranks = communicator();
-    DeviceFacts facts = cuda_device();
+    DeviceFacts facts = row.facts();
+    facts.device = row.device;
     if (ranks.size() == 1) {
         return facts;
     }
     least_of(ranks, 0.0); // all have given back what they had, and begun to use their devices
-    facts = cuda_device();
+    facts = row.facts();
+    facts.device = row.device;
     if (least_of(ranks, facts.found ? 1.0 : 0.0) == 0.0 && facts.found) {
         facts.found = false;
         facts.reason = "another rank has none";
@@ -50,14 +52,32 @@ DeviceFacts facts_of_all() {
     return facts;
 }
 
-/// Of the rank that needs most.
-double most_device_bytes(const DeviceNeed& need) {
-    return most_of(communicator(), cuda_device_bytes(need));
+/// Of what may be used in place of the CPU: the device that is asked for; where that is left to the program
+/// the first that all ranks have, else the first of this build.
+DeviceFacts facts_beside_cpu(Device asked) {
+    DeviceFacts first{.device = asked};
+    for (const DeviceRow& row : device_rows().subspan(1)) {
+        if (asked != Device::automatic && asked != row.device) {
+            continue;
+        }
+        DeviceFacts facts = facts_of_all(row);
+        if (facts.found) {
+            return facts;
+        }
+        first = first.built ? first : std::move(facts);
+    }
+    return first;
 }
 
-void require_usable(const DeviceFacts& cuda) {
-    require(cuda.built, "the device cuda is not in this build of pnmf: it was configured without CUDA");
-    require(cuda.found, "the device cuda cannot be used: {}", cuda.reason);
+/// Of the rank that needs most.
+double most_device_bytes(Device device, const DeviceNeed& need) {
+    return most_of(communicator(), device_row(device).bytes(need));
+}
+
+void require_usable(const DeviceFacts& facts) {
+    const std::string_view name = name_of(facts.device);
+    require(facts.built, "the device {} is not in this build of pnmf: it was configured without it", name);
+    require(facts.found, "the device {} cannot be used: {}", name, facts.reason);
 }
 
 std::string gigabytes(double bytes) {
@@ -109,14 +129,21 @@ std::string for_ranks(const DeviceFacts& facts) {
 } // namespace
 
 DeviceChoice choose_device(Device asked, const DeviceNeed& need) {
-    return asked == Device::cpu ? DeviceChoice{}
-                                : choose_device(asked, need, facts_of_all(), most_device_bytes);
+    if (asked == Device::cpu) {
+        return {};
+    }
+    const DeviceFacts facts = facts_beside_cpu(asked);
+    return choose_device(asked, need, facts,
+                         [&](const DeviceNeed& of) { return most_device_bytes(facts.device, of); });
 }
 
 void check_device_memory(Device asked, const DeviceNeed& least) {
-    const DeviceFacts facts = asked == Device::cuda ? facts_of_all() : DeviceFacts{};
+    if (asked == Device::automatic || asked == Device::cpu) {
+        return;
+    }
+    const DeviceFacts facts = facts_beside_cpu(asked);
     if (facts.found) {
-        refuse_unless_fits(most_device_bytes(given_up(least, false, false)), facts, least);
+        refuse_unless_fits(most_device_bytes(asked, given_up(least, false, false)), facts, least);
     }
 }
 
@@ -125,7 +152,7 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFac
     if (asked == Device::cpu) {
         return {};
     }
-    const bool demanded = asked == Device::cuda;
+    const bool demanded = asked != Device::automatic;
     if (demanded) {
         require_usable(facts);
     }
@@ -133,7 +160,8 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFac
         return {};
     }
     if (!facts.found) {
-        return {.notice = fmt::format("device: cpu; cuda cannot be used: {}", facts.reason)};
+        return {.notice =
+                    fmt::format("device: cpu; {} cannot be used: {}", name_of(facts.device), facts.reason)};
     }
     if (!demanded && most_of(communicator(), work_of(need)) < least_work) {
         return {.notice = fmt::format("device: cpu; these data are too small to gain by the {}", facts.name)};
@@ -144,7 +172,7 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFac
                                 facts.sharing, facts.name)};
     }
     // From what costs nothing to what costs most sweeps.
-    DeviceChoice choice{.device = Device::cuda};
+    DeviceChoice choice{.device = facts.device};
     double bytes = 0.0;
     for (const auto& [momentum, shifts] : {std::pair(true, true), {false, true}, {false, false}}) {
         choice.keep_momentum = momentum;
@@ -160,8 +188,9 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFac
         }
         return {.notice = fmt::format("device: cpu; {}", sizes_on(facts, bytes))};
     }
-    choice.notice = fmt::format("device: cuda, {}; {} of its memory planned{}{}", facts.name,
-                                gigabytes(bytes), for_ranks(facts), what_is_given_up(need, choice));
+    choice.notice =
+        fmt::format("device: {}, {}; {} of its memory planned{}{}", name_of(facts.device), facts.name,
+                    gigabytes(bytes), for_ranks(facts), what_is_given_up(need, choice));
     return choice;
 }
 
@@ -175,9 +204,10 @@ SearcherChoice choose_searcher(Device asked, const Points& points, const Filtrat
     if (communicator().size() > 1) {
         return {}; // ranks share the search out on their processors
     }
-    const DeviceFacts facts = cuda_device();
+    const DeviceFacts facts = facts_beside_cpu(asked);
+    const DeviceRow* const row = facts.found ? find_device(facts.device) : nullptr;
     constexpr Index most_neighbors = 128; // lists of a device hold twice as many
-    if (!facts.found || *options.neighbors > most_neighbors) {
+    if (row == nullptr || row->searcher == nullptr || *options.neighbors > most_neighbors) {
         return {}; // the choice of a device for the sweeps says why
     }
     const auto cells = static_cast<double>(points.count());
@@ -186,7 +216,7 @@ SearcherChoice choose_searcher(Device asked, const Points& points, const Filtrat
         (options.search == NeighborSearch::automatic && work > most_search)) {
         return {};
     }
-    const double bytes = cuda_pair_bytes(points.dimensions(), points.count());
+    const double bytes = row->searcher_bytes(points.dimensions(), points.count());
     if (bytes > facts.free_bytes) {
         return {
             .notice = fmt::format(
@@ -195,7 +225,7 @@ SearcherChoice choose_searcher(Device asked, const Points& points, const Filtrat
     }
     const bool cpu_would_approximate =
         options.search == NeighborSearch::automatic && points.count() > largest_exact_search;
-    return {.searcher = cuda_pair_searcher(points),
+    return {.searcher = row->searcher(points),
             .notice = fmt::format(
                 "neighbours and tree: all pairs on the {}, confirmed by exact distances{}", facts.name,
                 cpu_would_approximate ? "; the cpu would search so many cells approximately, "
@@ -220,8 +250,10 @@ std::unique_ptr<DataProducts> choose_products(Device asked, const DataMatrix<Rea
     if (work_of(need) < least_work) {
         return nullptr;
     }
-    const DeviceFacts facts = cuda_device();
-    return facts.found && cuda_data_product_bytes(need) <= facts.free_bytes ? cuda_data_products(X) : nullptr;
+    const DeviceFacts facts = facts_beside_cpu(asked);
+    const DeviceRow* const row = facts.found ? find_device(facts.device) : nullptr;
+    const bool can = row != nullptr && row->in<Real>().products != nullptr;
+    return can && row->products_bytes(need) <= facts.free_bytes ? row->in<Real>().products(X) : nullptr;
 }
 
 std::unique_ptr<PairSearcher> searcher_for_stored(const Points& points, const FiltrationOptions& options) {
@@ -231,12 +263,15 @@ std::unique_ptr<PairSearcher> searcher_for_stored(const Points& points, const Fi
 }
 
 void check_device(const SolverOptions& options) {
-    if (options.device != Device::cuda) {
+    if (options.device == Device::automatic || options.device == Device::cpu) {
         return;
     }
     require(options.algorithm == Algorithm::stationary,
-            "the algorithm {} is made on the cpu alone, not on the device cuda", name_of(options.algorithm));
-    require_usable(cuda_device());
+            "the algorithm {} is made on the cpu alone, not on the device {}", name_of(options.algorithm),
+            name_of(options.device));
+    DeviceFacts facts = facts_of(options.device);
+    facts.device = options.device;
+    require_usable(facts);
 }
 
 namespace {
@@ -323,10 +358,10 @@ DeviceNeed device_need(const Problem<Real>& problem, Index rank, const SolverOpt
 
 template <class Real>
 Device device_of(const Problem<Real>& problem, Index rank, const SolverOptions& options) {
-    if (options.device != Device::automatic || !cuda_device().built) {
-        return options.device == Device::cuda ? Device::cuda : Device::cpu;
+    if (options.device != Device::automatic || device_rows().size() == 1) {
+        return options.device == Device::automatic ? Device::cpu : options.device;
     }
-    if (communicator().size() == 1 && !cuda_device().found) {
+    if (communicator().size() == 1 && !facts_beside_cpu(Device::automatic).found) {
         return Device::cpu; // the sizes of the run do not matter
     }
     return choose_device(options.device, device_need(problem, rank, options)).device;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "solvers/device_facts.hpp"
+#include "solvers/device.hpp"
 
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/solvers/solver.hpp>
@@ -25,7 +25,7 @@ struct DeviceChoice {
 /// every one must ask, and all get the same answer; left to the program, each must have a device for itself.
 DeviceChoice choose_device(Device asked, const DeviceNeed& need);
 
-/// The same for a device with these facts, on which a run needs `bytes_of(need)`.
+/// The same for the device of these facts, on which a run needs `bytes_of(need)`.
 DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFacts& facts,
                            const std::function<double(const DeviceNeed&)>& bytes_of);
 

@@ -60,7 +60,7 @@ DeviceNeed least_need(const FitOptions& options, const DataSize& X, Index rank, 
 template <RealNumber Real>
 void set_device(PreparedFit<Real>& prepared) {
     SolverOptions& solver = prepared.options.solver;
-    const bool no_choice = solver.device == Device::automatic && !cuda_device().built;
+    const bool no_choice = solver.device == Device::automatic && device_rows().size() == 1;
     if (solver.algorithm != Algorithm::stationary || no_choice) {
         solver.device = Device::cpu;
         return;

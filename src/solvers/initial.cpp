@@ -168,7 +168,7 @@ Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, doubl
         pair.H = gather_cells(*problem.X, result.H[at.unchained]);
     }
     const Device where = device_of(problem, pair.W.cols(), {.device = device});
-    const auto chain = at.unchained > 0 ? make_chain(std::string(name_of(where)), problem) : nullptr;
+    const auto chain = at.unchained > 0 ? make_chain(where, problem) : nullptr;
     for (Index t = at.unchained - 1; t >= 0; --t) {
         chain->fit(t, tolerance, 1000, pair);
         result.W[t] = pair.W;

@@ -21,7 +21,7 @@ double single_bytes(const FitSize& size) {
 }
 
 /// What the rank with the most cells holds in its sweeps, in place of what one process does: its part of H
-/// and of the products, and what waits to be sent or has arrived (src/backends/ranks).
+/// and of the products, and what waits to be sent or has arrived (src/devices/ranks).
 class RankMemory {
   public:
     RankMemory(const FitSize& size, Index bytes_of_number, int threads)

@@ -48,7 +48,7 @@ std::unique_ptr<Backend<Real>> backend_of(const Problem<Real>& problem, const So
     if (options.algorithm != Algorithm::stationary) {
         return nullptr;
     }
-    return make_backend(std::string(name_of(device_of(problem, rank, options))), problem);
+    return make_backend(device_of(problem, rank, options), problem);
 }
 
 template <class Real>

@@ -17,14 +17,15 @@ CHAIN = ["linalg", "persistence", "scales", "graphs", "model", "solvers", "basel
 MAY_INCLUDE = {layer: set(CHAIN[:i]) for i, layer in enumerate(CHAIN)}
 MAY_INCLUDE["metrics"] = {"linalg"}
 MAY_INCLUDE["assess"] = {"linalg", "persistence", "graphs", "metrics"}
+MAY_INCLUDE["solvers"] |= {"metrics"}  # a row of the table of devices has its k-means
 MAY_INCLUDE["baselines"] |= {"metrics", "assess"}  # restarts are compared by their programs
 MAY_INCLUDE["io"] = {"linalg"}
 MAY_INCLUDE["simulate"] = {"linalg"}
-# Solvers reach a backend through the table alone (make_backend), so nothing includes this layer.
-MAY_INCLUDE["backends"] = {"linalg", "persistence", "graphs", "model", "solvers", "metrics"}
+# Solvers reach a device through its row of the table (solvers/device.hpp), so nothing includes this layer.
+MAY_INCLUDE["devices"] = {"linalg", "persistence", "graphs", "model", "solvers", "metrics"}
 MAY_INCLUDE["results"] = set(CHAIN) | {"io", "metrics", "assess"}
 MAY_INCLUDE["report"] = MAY_INCLUDE["results"] | {"results"}
-MAY_INCLUDE["diagnostics"] = set(MAY_INCLUDE) - {"backends"}
+MAY_INCLUDE["diagnostics"] = set(MAY_INCLUDE) - {"devices"}
 MAY_INCLUDE["mpi"] = set()
 MAY_INCLUDE["root"] = set()
 

@@ -56,10 +56,10 @@ class Planted(unittest.TestCase):
 
     def test_solvers_reach_backends_through_the_table_alone(self):
         self.plant("src/solvers/backend.hpp", "#pragma once\n")
-        self.plant("src/backends/cpu/kernel.hpp", '#include "solvers/backend.hpp"\n')
+        self.plant("src/devices/cpu/kernel.hpp", '#include "solvers/backend.hpp"\n')
         self.assertEqual(check.breaches(self.root), [])
-        self.plant("src/solvers/bad.cpp", '#include "backends/cpu/kernel.hpp"\n')
-        self.assert_only_breach("src/solvers/bad.cpp:1", "'solvers' must not include 'backends'")
+        self.plant("src/solvers/bad.cpp", '#include "devices/cpu/kernel.hpp"\n')
+        self.assert_only_breach("src/solvers/bad.cpp:1", "'solvers' must not include 'devices'")
 
     def test_metrics_io_and_simulate_need_linalg_only(self):
         for layer in ["metrics", "io", "simulate"]:

@@ -4,7 +4,7 @@ if(NOT NVCC)
     message("skipped: nvcc was not found, so device code is not compiled")
     return()
 endif()
-file(GLOB sources "${SOURCE}/src/backends/cuda/*.cu")
+file(GLOB sources "${SOURCE}/src/devices/cuda/*.cu")
 foreach(source IN LISTS sources)
     get_filename_component(name "${source}" NAME_WE)
     execute_process(COMMAND "${NVCC}" -std=c++20 -arch=sm_90 "-I${SOURCE}/src" "-I${SOURCE}/include" -c "${source}" -o "${BINARY}/${name}.o"

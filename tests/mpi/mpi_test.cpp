@@ -1,4 +1,4 @@
-#include "backends/ranks/rank_backend.hpp"
+#include "solvers/device.hpp"
 #include "graphs/divided_filtration.hpp"
 #include "mpi/mpi_ranks.hpp"
 #include "solvers/method.hpp"

@@ -1,5 +1,5 @@
 #include "persistence/searched_pairs.hpp"
-#include "solvers/device_facts.hpp"
+#include "solvers/device.hpp"
 #include "support/clouds.hpp"
 
 #include <pnmf/error.hpp>
@@ -156,7 +156,7 @@ TEST(SearchedPairs, AskedForMoreNeighboursThanThereAreAreRefused) {
 class CudaPairs : public ::testing::Test {
   public:
     void SetUp() override {
-        const DeviceFacts facts = cuda_device();
+        const DeviceFacts facts = facts_of(Device::cuda);
         if (!facts.found) {
             GTEST_SKIP() << (facts.built ? facts.reason : "this build has no code for CUDA devices");
         }
@@ -167,39 +167,40 @@ TEST_F(CudaPairs, AreThoseOfTheCpu) {
     for (const auto& [name, X] : test::all_clouds(700)) {
         const Points points(X);
         for (const Index k : {1, 7, 40}) {
-            expect_exact(points, k, *cuda_pair_searcher(points), fmt::format("{}, {} neighbours", name, k));
+            expect_exact(points, k, *device_row(Device::cuda).searcher(points),
+                         fmt::format("{}, {} neighbours", name, k));
         }
     }
     const Points cosine(test::uniform_cloud(5, 900, 7).array() + 0.25, Metric::cosine);
-    expect_exact(cosine, 9, *cuda_pair_searcher(cosine), "cosine");
+    expect_exact(cosine, 9, *device_row(Device::cuda).searcher(cosine), "cosine");
 }
 
 /// Every kind of points once, few enough for tools that watch every access to memory.
 TEST_F(CudaPairs, OfFewCellsAreThoseOfTheCpu) {
     const Points dense(test::uniform_cloud(6, 300, 12));
-    expect_exact(dense, 7, *cuda_pair_searcher(dense), "dense");
+    expect_exact(dense, 7, *device_row(Device::cuda).searcher(dense), "dense");
     const Points cosine(test::uniform_cloud(5, 200, 7).array() + 0.25, Metric::cosine);
-    expect_exact(cosine, 5, *cuda_pair_searcher(cosine), "cosine");
+    expect_exact(cosine, 5, *device_row(Device::cuda).searcher(cosine), "cosine");
     const Points wide(test::uniform_cloud(203, 300, 8));
-    expect_exact(wide, 9, *cuda_pair_searcher(wide), "many coordinates");
+    expect_exact(wide, 9, *device_row(Device::cuda).searcher(wide), "many coordinates");
     const Points sparse(test::sparse_cloud(300, 260, 0.1, 21));
-    expect_exact(sparse, 12, *cuda_pair_searcher(sparse), "sparse");
+    expect_exact(sparse, 12, *device_row(Device::cuda).searcher(sparse), "sparse");
 }
 
 /// More coordinates than are kept in float: TF32 and its wider bounds.
 TEST_F(CudaPairs, OfManyCoordinatesAreThoseOfTheCpu) {
     const Points sparse(test::sparse_cloud(700, 3000, 0.1, 21));
-    expect_exact(sparse, 12, *cuda_pair_searcher(sparse), "sparse");
+    expect_exact(sparse, 12, *device_row(Device::cuda).searcher(sparse), "sparse");
     const Points dense(test::uniform_cloud(203, 2500, 8));
-    expect_exact(dense, 15, *cuda_pair_searcher(dense), "dense");
+    expect_exact(dense, 15, *device_row(Device::cuda).searcher(dense), "dense");
     const Points far(test::uniform_cloud(130, 600, 9).array() * 1e60 + 1e63);
-    expect_exact(far, 5, *cuda_pair_searcher(far), "large numbers far from 0");
+    expect_exact(far, 5, *device_row(Device::cuda).searcher(far), "large numbers far from 0");
 }
 
 /// Several panels of queries and blocks of others.
 TEST_F(CudaPairs, OfManyCellsAreThoseOfTheCpu) {
     const Points points(test::uniform_cloud(6, 40000, 10));
-    expect_exact(points, 8, *cuda_pair_searcher(points), "40000 cells");
+    expect_exact(points, 8, *device_row(Device::cuda).searcher(points), "40000 cells");
 }
 
 TEST_F(CudaPairs, AreTheSameBitsAgain) {
@@ -207,8 +208,8 @@ TEST_F(CudaPairs, AreTheSameBitsAgain) {
     std::vector<std::int32_t> all(9000);
     std::iota(all.begin(), all.end(), 0);
     const PairQuery query{.cells = all, .count = 32, .reach = true};
-    const SearchedLists first = cuda_pair_searcher(points)->search(query);
-    const SearchedLists second = cuda_pair_searcher(points)->search(query);
+    const SearchedLists first = device_row(Device::cuda).searcher(points)->search(query);
+    const SearchedLists second = device_row(Device::cuda).searcher(points)->search(query);
     EXPECT_EQ(first.cell, second.cell);
     EXPECT_EQ(first.bound, second.bound);
     EXPECT_EQ(first.reach, second.reach);

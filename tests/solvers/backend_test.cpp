@@ -1,5 +1,5 @@
 #include "solvers/backend_body.hpp"
-#include "solvers/device_facts.hpp"
+#include "solvers/device.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -10,7 +10,7 @@ template <class R>
 struct MakeCpu {
     using Real = R;
     static std::unique_ptr<Backend<R>> make(const Problem<R>& problem) {
-        return make_backend("cpu", problem);
+        return make_backend(Device::cpu, problem);
     }
 };
 
@@ -29,15 +29,15 @@ INSTANTIATE_TYPED_TEST_SUITE_P(Cpu, BackendBody, Cpu);
 INSTANTIATE_TYPED_TEST_SUITE_P(Plain, BackendBody, Plain);
 
 TEST(MakeBackend, NamesTheDevicesThatThereAre) {
-    const bool cuda = cuda_device().built;
+    const bool cuda = facts_of(Device::cuda).built;
     EXPECT_EQ(devices(), cuda ? (std::vector<std::string>{"cpu", "cuda"}) : std::vector<std::string>{"cpu"});
     const auto made = body_problem<double>({});
     try {
-        make_backend("abacus", made.problem);
+        make_backend(Device::automatic, made.problem);
         FAIL() << "an unknown device was taken";
     } catch (const InputError& e) {
         EXPECT_EQ(e.what(),
-                  fmt::format("the device must be one of {}, got abacus", fmt::join(devices(), ", ")));
+                  fmt::format("the device must be one of {}, got auto", fmt::join(devices(), ", ")));
     }
 }
 

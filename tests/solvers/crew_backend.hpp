@@ -1,11 +1,10 @@
 #pragma once
 
-#include "backends/ranks/rank_backend.hpp"
+#include "solvers/device.hpp"
 #include "support/thread_ranks.hpp"
 
 #include <gtest/gtest.h>
 
-#include <string>
 #include <vector>
 
 namespace pnmf::test {
@@ -16,10 +15,10 @@ template <class Real>
 class CrewBackend final : public Backend<Real> {
   public:
     CrewBackend(const Problem<Real>& problem, int ranks, const CellBlocks& blocks,
-                const std::string& device = "cpu")
+                Device device = Device::cpu)
         : ranks_(ranks), factors_(static_cast<std::size_t>(ranks)), previous_(factors_.size()),
           backends_(factors_.size()) {
-        ranks_.run([&](int r) { backends_[r] = make_rank_backend(device, problem, ranks_[r], blocks); });
+        ranks_.run([&](int r) { backends_[r] = device_row(device).in<Real>().backend(problem, blocks); });
     }
 
     ThreadRanks& ranks() { return ranks_; }

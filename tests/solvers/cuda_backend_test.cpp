@@ -20,7 +20,7 @@ struct MakeCuda {
     using Real = R;
     static std::string why_not() { return why_no_cuda(); }
     static std::unique_ptr<Backend<R>> make(const Problem<R>& problem) {
-        return make_backend("cuda", problem);
+        return make_backend(Device::cuda, problem);
     }
 };
 
@@ -76,8 +76,8 @@ TYPED_TEST(CudaOnLargerData, FollowsTheCpuSweepBySweep) {
     for (const LargerCase& of : larger_cases()) {
         SCOPED_TRACE(fmt::format("{} cells, {} scales, rank {}", of.shape.cells, of.shape.scales, of.rank));
         const auto made = larger_problem<TypeParam>(of);
-        const auto found = run_body(make_backend("cuda", made.problem), made, options).state;
-        const auto expected = run_body(make_backend("cpu", made.problem), made, options).state;
+        const auto found = run_body(make_backend(Device::cuda, made.problem), made, options).state;
+        const auto expected = run_body(make_backend(Device::cpu, made.problem), made, options).state;
         // The fit term is a difference of numbers as large as ‖X‖² of every scale: in float that is what
         // rounding is relative to, on every device, and here it is up to twenty times the objective.
         const double subtracted = std::is_same_v<TypeParam, float>
@@ -102,7 +102,8 @@ TYPED_TEST(CudaOnLargerData, LowersTheObjectiveInOneSweepOfSmallCases) {
         SCOPED_TRACE(fmt::format("{} cells, {} scales, rank {}", of.shape.cells, of.shape.scales, of.rank));
         const auto made = larger_problem<TypeParam>(of);
         const auto state =
-            run_body(make_backend("cuda", made.problem), made, {.tolerance = 0.0, .max_sweeps = 1}).state;
+            run_body(make_backend(Device::cuda, made.problem), made, {.tolerance = 0.0, .max_sweeps = 1})
+                .state;
         ASSERT_EQ(state.trace.size(), 2U);
         EXPECT_LT(state.trace[1].total(), state.trace[0].total());
     }
@@ -113,14 +114,15 @@ TYPED_TEST(CudaOnLargerData, LeavesTheLastPointWhenItHasConverged) {
     const auto made =
         larger_problem<TypeParam>({{.features = 90, .cells = 701, .scales = 11, .sparse = true}, 7, true});
     auto state =
-        run_body(make_backend("cuda", made.problem), made, {.tolerance = 0.05, .max_sweeps = 200}).state;
+        run_body(make_backend(Device::cuda, made.problem), made, {.tolerance = 0.05, .max_sweeps = 200})
+            .state;
     ASSERT_LT(state.trace.size(), 200U);
     const double expected = state.trace.back().total();
     EXPECT_NEAR(objective(made.problem, state.current).total(), expected,
                 10.0 * twin_slack<TypeParam>() * expected);
     const auto sweeps = static_cast<Index>(state.trace.size()) + 2;
-    run_solver_on(make_backend("cuda", made.problem), made.problem, {.tolerance = 0.0, .max_sweeps = sweeps},
-                  state);
+    run_solver_on(make_backend(Device::cuda, made.problem), made.problem,
+                  {.tolerance = 0.0, .max_sweeps = sweeps}, state);
     EXPECT_LT(state.trace.back().total(), expected);
 }
 
@@ -129,8 +131,8 @@ TYPED_TEST(CudaOnLargerData, GivesTheSameBitsAgain) {
     for (const LargerCase& of : larger_cases()) {
         SCOPED_TRACE(fmt::format("{} cells, {} scales, rank {}", of.shape.cells, of.shape.scales, of.rank));
         const auto made = larger_problem<TypeParam>(of);
-        const auto first = run_body(make_backend("cuda", made.problem), made, options).state;
-        const auto second = run_body(make_backend("cuda", made.problem), made, options).state;
+        const auto first = run_body(make_backend(Device::cuda, made.problem), made, options).state;
+        const auto second = run_body(make_backend(Device::cuda, made.problem), made, options).state;
         EXPECT_EQ(first.current.W, second.current.W);
         EXPECT_EQ(first.current.H, second.current.H);
     }
@@ -143,14 +145,14 @@ TYPED_TEST(CudaOnLargerData, ChainsAsTheCpuDoes) {
     for (const LargerCase& of : larger_cases()) {
         SCOPED_TRACE(fmt::format("{} cells, {} scales, rank {}", of.shape.cells, of.shape.scales, of.rank));
         const auto made = larger_problem<TypeParam>(of);
-        const auto pair_of = [&](const char* device) {
+        const auto pair_of = [&](Device device) {
             Pair<TypeParam> pair{made.start.W.front(), made.start.H.front()};
             EXPECT_EQ(make_chain(device, made.problem)->fit(1, 0.0, steps, pair), steps);
             return pair;
         };
-        const Pair<TypeParam> found = pair_of("cuda");
-        const Pair<TypeParam> again = pair_of("cuda");
-        const Pair<TypeParam> expected = pair_of("cpu");
+        const Pair<TypeParam> found = pair_of(Device::cuda);
+        const Pair<TypeParam> again = pair_of(Device::cuda);
+        const Pair<TypeParam> expected = pair_of(Device::cpu);
         EXPECT_LE((found.W - expected.W).norm(), slack * expected.W.norm());
         EXPECT_LE((found.H - expected.H).norm(), slack * expected.H.norm());
         EXPECT_EQ(found.W, again.W);
@@ -174,7 +176,7 @@ TYPED_TEST(CudaOnLargerData, DecomposesAsTheCpuDoes) {
     for (const DataMatrix<TypeParam>& X :
          {DataMatrix<TypeParam>(DenseMatrix<TypeParam>(holes.cast<TypeParam>())),
           DataMatrix<TypeParam>(sparse)}) {
-        const auto products = cuda_data_products(X);
+        const auto products = device_row(Device::cuda).template in<TypeParam>().products(X);
         const Matrix Y = test::uniform_cloud(300, 3, 44);
         const Matrix expected = holes.transpose() * Y;
         EXPECT_LE((products->transposed_times(Y).transpose() - expected).norm(), slack * expected.norm());
@@ -185,12 +187,13 @@ TYPED_TEST(CudaOnLargerData, DecomposesAsTheCpuDoes) {
         const Matrix part = found.U * found.S.asDiagonal() * found.V.transpose();
         const Matrix twin = plain.U * plain.S.asDiagonal() * plain.V.transpose();
         EXPECT_LE((part - twin).norm(), slack * twin.norm());
-        EXPECT_EQ(truncated_svd(X, 5, cuda_data_products(X).get()).V, found.V);
+        EXPECT_EQ(truncated_svd(X, 5, device_row(Device::cuda).template in<TypeParam>().products(X).get()).V,
+                  found.V);
     }
 }
 
 TEST(ChooseDevice, SaysWhyADemandedDeviceIsNotThere) {
-    const DeviceFacts facts = cuda_device();
+    const DeviceFacts facts = facts_of(Device::cuda);
     if (facts.found) {
         GTEST_SKIP() << "there is a CUDA device";
     }
@@ -200,7 +203,7 @@ TEST(ChooseDevice, SaysWhyADemandedDeviceIsNotThere) {
         FAIL() << "a device that is not there was taken";
     } catch (const InputError& e) {
         EXPECT_THAT(e.what(), StartsWith("the device cuda "));
-        EXPECT_THAT(e.what(), HasSubstr(facts.built ? facts.reason : "configured without CUDA"));
+        EXPECT_THAT(e.what(), HasSubstr(facts.built ? facts.reason : "configured without it"));
     }
     EXPECT_EQ(choose_device(Device::automatic, {}).device, Device::cpu);
     EXPECT_EQ(choose_device(Device::automatic, {}).notice.empty(), !facts.built);
@@ -234,7 +237,8 @@ DeviceChoice on_ten_gigabytes(Device asked, double least, double momentum, doubl
                             .name = "device",
                             .reason = {},
                             .free_bytes = 10e9,
-                            .total_bytes = 12e9};
+                            .total_bytes = 12e9,
+                            .device = Device::cuda};
     const DeviceNeed need{.scales = 10, .rank = 10, .nonzeros = 10'000'000};
     return choose_device(asked, need, facts, [&](const DeviceNeed& of) {
         return least + (of.momentum ? momentum : 0.0) + (of.shifts ? shifts : 0.0);
@@ -266,11 +270,11 @@ TYPED_TEST(CudaOnLargerData, TakesTheMemoryThatIsPlanned) {
     const LargerCase of = larger_cases().front();
     const auto made = larger_problem<TypeParam>(of);
     const DeviceNeed need = device_need(made.problem, of.rank, {});
-    make_backend("cuda", made.problem); // what the libraries take stays with the process
-    const double before = cuda_device().free_bytes;
+    make_backend(Device::cuda, made.problem); // what the libraries take stays with the process
+    const double before = facts_of(Device::cuda).free_bytes;
     SolverState<TypeParam> state;
     state.current = made.start;
-    const auto backend = make_backend("cuda", made.problem);
+    const auto backend = make_backend(Device::cuda, made.problem);
     backend->load(state.current, state.previous);
     backend->move_copy();
     backend->basis_step(1);
@@ -278,9 +282,9 @@ TYPED_TEST(CudaOnLargerData, TakesTheMemoryThatIsPlanned) {
     backend->embedding_pass();
     backend->graph_products();
     backend->shift_components();
-    const double taken = before - cuda_device().free_bytes;
-    EXPECT_LE(taken, cuda_device_bytes(need));
-    EXPECT_GE(taken, 0.5 * (cuda_device_bytes(need) - 400e6));
+    const double taken = before - facts_of(Device::cuda).free_bytes;
+    EXPECT_LE(taken, device_row(Device::cuda).bytes(need));
+    EXPECT_GE(taken, 0.5 * (device_row(Device::cuda).bytes(need) - 400e6));
 }
 
 /// Who reads a stored fit makes its graphs anew, perhaps without a device.

@@ -1,4 +1,4 @@
-#include "solvers/device_facts.hpp"
+#include "solvers/device.hpp"
 
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/parallel.hpp>
@@ -92,10 +92,10 @@ TEST(CudaOnManyEntries, MultipliesMoreEntriesThan32BitsCount) {
     EXPECT_EQ(by_cpu.cast<double>(), YtX); // whole numbers below 2²⁴
     EXPECT_LE((X.times_transposed(by_cpu).cast<double>() - XXtY).norm(), rounding_of_cpu * XXtY.norm());
 
-    if (!cuda_device().found) {
+    if (!facts_of(Device::cuda).found) {
         GTEST_SKIP() << "right on the CPU; there is no CUDA device";
     }
-    const auto products = cuda_data_products(X);
+    const auto products = device_row(Device::cuda).in<float>().products(X);
     EXPECT_EQ(products->transposed_times(Y), YtX);
     EXPECT_LE((products->normal_times(Y) - XXtY).norm(), rounding_of_device * XXtY.norm());
 }

@@ -15,7 +15,7 @@ struct MakeCudaCrew {
     using Real = R;
     static std::string why_not() { return why_no_cuda(); }
     static std::unique_ptr<Backend<R>> make(const Problem<R>& problem) {
-        return std::make_unique<CrewBackend<R>>(problem, ranks, CellBlocks{problem.cells(), 4}, "cuda");
+        return std::make_unique<CrewBackend<R>>(problem, ranks, CellBlocks{problem.cells(), 4}, Device::cuda);
     }
 };
 
@@ -33,7 +33,7 @@ class CudaOverRanks : public ::testing::Test {
 
     static SolverState<Real> run(const BodyProblem<Real>& made, int ranks, Index sweeps) {
         const CellBlocks blocks = usual_blocks(made.problem.cells());
-        auto crew = std::make_unique<CrewBackend<Real>>(made.problem, ranks, blocks, "cuda");
+        auto crew = std::make_unique<CrewBackend<Real>>(made.problem, ranks, blocks, Device::cuda);
         return run_body<Real>(std::move(crew), made, {.tolerance = 0.0, .max_sweeps = sweeps}).state;
     }
 };
@@ -45,7 +45,8 @@ TYPED_TEST(CudaOverRanks, FollowTheCpuSweepBySweep) {
         const auto made = large_problem<TypeParam>(5200, sparse); // eight blocks
         const auto found = this->run(made, 2, 6);
         const auto expected =
-            run_body(make_backend("cpu", made.problem), made, {.tolerance = 0.0, .max_sweeps = 6}).state;
+            run_body(make_backend(Device::cpu, made.problem), made, {.tolerance = 0.0, .max_sweeps = 6})
+                .state;
         // In float rounding is relative to what the fit term is a difference of.
         const double subtracted =
             std::is_same_v<TypeParam, float>
@@ -75,8 +76,8 @@ TYPED_TEST(CudaOverRanks, HaveTheSameBitsHoweverManyTheyAre) {
 TYPED_TEST(CudaOverRanks, LowerTheObjectiveInOneSweepOfSmallCases) {
     for (const bool neighbours : {true, false}) {
         const auto made = body_problem<TypeParam>({.neighbours = neighbours});
-        auto crew = std::make_unique<CrewBackend<TypeParam>>(made.problem, 2,
-                                                             CellBlocks{made.problem.cells(), 4}, "cuda");
+        auto crew = std::make_unique<CrewBackend<TypeParam>>(
+            made.problem, 2, CellBlocks{made.problem.cells(), 4}, Device::cuda);
         const auto state =
             run_body<TypeParam>(std::move(crew), made, {.tolerance = 0.0, .max_sweeps = 1}).state;
         ASSERT_EQ(state.trace.size(), 2U);
@@ -85,7 +86,7 @@ TYPED_TEST(CudaOverRanks, LowerTheObjectiveInOneSweepOfSmallCases) {
 }
 
 TYPED_TEST(CudaOverRanks, SendAsManyBytesAsTheFormulaSays) {
-    expect_bytes_of_the_formula<TypeParam>("cuda");
+    expect_bytes_of_the_formula<TypeParam>(Device::cuda);
 }
 
 /// Each rank plans for itself; two of them on one device take no more than both have planned.
@@ -95,12 +96,13 @@ TYPED_TEST(CudaOverRanks, TakeTheMemoryThatIsPlanned) {
     this->run(made, 2, 1); // what the libraries take stays with the process
     ThreadRanks ranks(2);
     std::vector<double> planned(2);
-    ranks.run(
-        [&](int r) { planned[r] = cuda_device_bytes(device_need(made.problem, made.start.rank(), {})); });
-    const double before = cuda_device().free_bytes;
+    ranks.run([&](int r) {
+        planned[r] = device_row(Device::cuda).bytes(device_need(made.problem, made.start.rank(), {}));
+    });
+    const double before = facts_of(Device::cuda).free_bytes;
     SolverState<TypeParam> state;
     state.current = made.start;
-    CrewBackend<TypeParam> crew(made.problem, 2, usual_blocks(20'000), "cuda");
+    CrewBackend<TypeParam> crew(made.problem, 2, usual_blocks(20'000), Device::cuda);
     crew.load(state.current, state.previous);
     crew.move_copy();
     crew.basis_step(1);
@@ -108,7 +110,7 @@ TYPED_TEST(CudaOverRanks, TakeTheMemoryThatIsPlanned) {
     crew.embedding_pass();
     crew.graph_products();
     crew.shift_components();
-    const double taken = before - cuda_device().free_bytes;
+    const double taken = before - facts_of(Device::cuda).free_bytes;
     EXPECT_LE(taken, planned[0] + planned[1]);
     EXPECT_GE(taken, 0.5 * (planned[0] + planned[1] - 800e6)); // without what libraries may take
 }
@@ -120,7 +122,8 @@ TEST(ChooseDevice, LeavesADeviceThatRanksWouldShareToOneProcess) {
                             .reason = {},
                             .free_bytes = 10e9,
                             .total_bytes = 24e9,
-                            .sharing = 2};
+                            .sharing = 2,
+                            .device = Device::cuda};
     const DeviceNeed need{.scales = 10, .rank = 10, .nonzeros = 10'000'000};
     ThreadRanks ranks(2);
     ranks.run([&](int) {

@@ -1,6 +1,6 @@
-#include "backends/cpu/basis_step.hpp"
-#include "backends/cpu/component_shifts.hpp"
-#include "backends/cpu/embedding_pass.hpp"
+#include "devices/cpu/basis_step.hpp"
+#include "devices/cpu/component_shifts.hpp"
+#include "devices/cpu/embedding_pass.hpp"
 #include "support/clouds.hpp"
 #include "support/problems.hpp"
 

@@ -1,5 +1,5 @@
-#include "backends/cpu/component_shifts.hpp"
-#include "backends/cpu/level_sums.hpp"
+#include "devices/cpu/component_shifts.hpp"
+#include "devices/cpu/level_sums.hpp"
 #include "solvers/large_problem.hpp"
 #include "support/thread_ranks.hpp"
 

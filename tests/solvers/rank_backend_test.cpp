@@ -20,7 +20,7 @@ template <class Real>
 void expect_bits_of_the_cpu(bool sparse) {
     const BodyProblem<Real> made = large_problem<Real>(5200, sparse); // eight blocks
     const SolverOptions options{.tolerance = 0.0, .max_sweeps = 4};
-    const auto expected = run_body(make_backend("cpu", made.problem), made, options).state;
+    const auto expected = run_body(make_backend(Device::cpu, made.problem), made, options).state;
     for (const int ranks : {1, 2, 3, 4, 7, 11}) { // of eleven some have no cells
         SCOPED_TRACE(ranks);
         auto crew = std::make_unique<CrewBackend<Real>>(made.problem, ranks, usual_blocks(5200));
@@ -41,13 +41,13 @@ TEST(RankBackend, HasTheBitsOfOneProcessInSinglePrecision) {
 }
 
 TEST(RankBackend, SendsAsManyBytesAsTheFormulaSays) {
-    expect_bytes_of_the_formula<float>("cpu");
+    expect_bytes_of_the_formula<float>(Device::cpu);
 }
 
 TEST(RankBackend, SendsAsManyBytesAsTheFormulaSaysWhereScalesAreFrozen) {
     FrozenScales frozen(static_cast<std::size_t>(large_problem<float>(5200, true).problem.scales()), 0);
     frozen[1] = 1;
-    expect_bytes_of_the_formula<float>("cpu", frozen);
+    expect_bytes_of_the_formula<float>(Device::cpu, frozen);
 }
 
 TEST(RankBackend, LeavesThePointBeforeBehindWhenARunIsOver) {
@@ -63,7 +63,7 @@ TEST(RankBackend, LeavesThePointBeforeBehindWhenARunIsOver) {
         backend.store_last();
         return state;
     };
-    const auto expected = one_step(*make_backend("cpu", made.problem));
+    const auto expected = one_step(*make_backend(Device::cpu, made.problem));
     CrewBackend<double> crew(made.problem, 3, usual_blocks(5200));
     const auto found = one_step(crew);
     EXPECT_EQ(found.current.W, expected.current.W);
@@ -74,7 +74,7 @@ TEST(RankBackend, LeavesThePointBeforeBehindWhenARunIsOver) {
 TEST(RankBackend, EvaluatesToTheBitsOfOneProcess) {
     const BodyProblem<double> made = large_problem<double>(5200, true);
     auto state = start_solver(made.problem, SolverOptions{}, made.start);
-    const auto cpu = make_backend("cpu", made.problem);
+    const auto cpu = make_backend(Device::cpu, made.problem);
     cpu->load(state.current, state.previous);
     const Evaluation expected = cpu->evaluate();
     CrewBackend<double> crew(made.problem, 3, usual_blocks(5200));

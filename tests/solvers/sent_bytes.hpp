@@ -4,14 +4,13 @@
 #include "solvers/large_problem.hpp"
 #include "support/sweep_bytes.hpp"
 
-#include <string>
 #include <vector>
 
 namespace pnmf::test {
 
 /// In a sweep on this device three ranks send as many bytes as the formula says.
 template <class Real>
-void expect_bytes_of_the_formula(const std::string& device, const FrozenScales& frozen = {}) {
+void expect_bytes_of_the_formula(Device device, const FrozenScales& frozen = {}) {
     const BodyProblem<Real> made = large_problem<Real>(5200, true);
     constexpr int R = 3;
     auto state = start_solver(made.problem, SolverOptions{}, made.start);
@@ -32,7 +31,7 @@ void expect_bytes_of_the_formula(const std::string& device, const FrozenScales& 
     crew.movement_H();
 
     const std::vector<Index> expected = sweep_bytes(made.problem, made.start.rank(),
-                                                    share(usual_blocks(5200), R), 1, frozen, device != "cpu");
+                                                    share(usual_blocks(5200), R), 1, frozen, device != Device::cpu);
     for (int r = 0; r < R; ++r) {
         EXPECT_EQ(crew.ranks()[r].bytes_sent() - before[r], expected[r]) << r;
     }

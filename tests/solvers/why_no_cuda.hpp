@@ -1,6 +1,6 @@
 #pragma once
 
-#include "solvers/device_facts.hpp"
+#include "solvers/device.hpp"
 
 #include <string>
 
@@ -8,7 +8,7 @@ namespace pnmf::test {
 
 /// For the word that a test is skipped with; empty where there is a device.
 inline std::string why_no_cuda() {
-    const DeviceFacts facts = cuda_device();
+    const DeviceFacts facts = facts_of(Device::cuda);
     return !facts.built ? "this build has no code for CUDA devices (PNMF_CUDA)"
                         : (facts.found ? "" : "no CUDA device: " + facts.reason);
 }

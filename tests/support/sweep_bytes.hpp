@@ -1,8 +1,8 @@
 #pragma once
 
-#include "backends/cpu/component_shifts.hpp"
-#include "backends/cpu/shift_forest.hpp"
-#include "backends/ranks/halo.hpp"
+#include "devices/cpu/component_shifts.hpp"
+#include "devices/cpu/shift_forest.hpp"
+#include "devices/ranks/halo.hpp"
 #include "solvers/frozen_scales.hpp"
 
 #include <pnmf/graphs/sparse_graph.hpp>

@@ -10,7 +10,7 @@ namespace pnmf {
 
 /// Components of the graphs as ranks hold them, over all scales. One that is inside a block of cells is on
 /// the rank that has the block; the others, *wide* ones, are on every rank
-/// (src/backends/cpu/shift_forest.hpp).
+/// (src/devices/cpu/shift_forest.hpp).
 struct RankComponents {
     Index narrow = 0; ///< of the rank that has the most
     Index wide = 0;

@@ -29,7 +29,7 @@ struct GatherFrom {
     std::ptrdiff_t first = 0; ///< number of the first column, where rows of the runs do not begin at 0
 };
 
-/// The pass along the chain of scales (backends/cpu/embedding_pass.hpp); a pointer for each scale.
+/// The pass along the chain of scales (devices/cpu/embedding_pass.hpp); a pointer for each scale.
 template <class Real>
 struct ChainArguments {
     std::ptrdiff_t scales;
@@ -81,7 +81,7 @@ struct ColumnSums {
 };
 
 /// Components of one scale that stand side by side, and their shifts in one row of H
-/// (backends/cpu/row_shift.hpp).
+/// (devices/cpu/row_shift.hpp).
 struct ShiftLevel {
     std::ptrdiff_t count;
     const std::int32_t* size;
@@ -134,7 +134,7 @@ struct StepLengths {
 inline constexpr std::ptrdiff_t basis_columns = 4;
 
 /// Columns [first, first + count) of W, at most `basis_columns` of them, one step on each in turn
-/// (backends/cpu/basis_step.hpp). W and XHt are rows × rank.
+/// (devices/cpu/basis_step.hpp). W and XHt are rows × rank.
 template <class Real>
 struct BasisBlock {
     std::ptrdiff_t rows;

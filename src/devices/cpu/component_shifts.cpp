@@ -1,0 +1,57 @@
+#include "devices/cpu/component_shifts.hpp"
+
+#include "devices/cpu/level_sums.hpp"
+#include "devices/cpu/row_shift.hpp"
+
+#include <pnmf/parallel.hpp>
+
+#include <algorithm>
+
+namespace pnmf {
+
+template <class Real>
+void solve_shifts(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
+                  const std::vector<ScaleProducts<Real>>& products, ShiftRoom& room, Communicator& ranks,
+                  const FrozenScales& frozen, NarrowShifts* elsewhere) {
+    RowShift<Real>(penalties, forest, products, room.levels, ranks, frozen, elsewhere).solve();
+}
+
+template <class Real>
+void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
+                      std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H,
+                      ShiftRoom& room, Communicator& ranks, const FrozenScales& frozen) {
+    const Index scales = forest.scales();
+    std::vector<ShiftRoom::Level>& sums = room.levels;
+    sums.resize(static_cast<std::size_t>(scales));
+    sum_levels(penalties, forest, products, H, sums, ranks, frozen);
+    solve_shifts(penalties, forest, products, room, ranks, frozen);
+    const Index rank = H.front().rows();
+    parallel_for(scales, [&](Index t) {
+        const Index cells = is_frozen(frozen, t) ? 0 : H[t].cols();
+        parallel_blocks(cells, cells_at_once, [&](Index begin, Index end) {
+            thread_local KeptAlignedRoom<Real> moves;
+            kernels().of<Real>().move_with_components({.cells = end - begin,
+                                                       .rank = rank,
+                                                       .component = forest[t].component.data() + begin,
+                                                       .shift = sums[t].shift.data(),
+                                                       .stride = sums[t].shift.rows(),
+                                                       .degree = products[t].degree.data() + begin,
+                                                       .H = H[t].data() + begin * rank,
+                                                       .HA = products[t].HA.data() + begin * rank},
+                                                      moves.at_least(component_room(rank)));
+        });
+    });
+}
+
+#define PNMF_INSTANTIATE(Real)                                                                               \
+    template void solve_shifts(const std::vector<ScalePenalty>&, const ShiftForest&,                         \
+                               const std::vector<ScaleProducts<Real>>&, ShiftRoom&, Communicator&,           \
+                               const FrozenScales&, NarrowShifts*);                                          \
+    template void shift_components(const std::vector<ScalePenalty>&, const ShiftForest&,                     \
+                                   std::vector<ScaleProducts<Real>>&, std::vector<DenseMatrix<Real>>&,       \
+                                   ShiftRoom&, Communicator&, const FrozenScales&);
+PNMF_INSTANTIATE(float)
+PNMF_INSTANTIATE(double)
+#undef PNMF_INSTANTIATE
+
+} // namespace pnmf

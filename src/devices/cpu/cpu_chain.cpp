@@ -1,0 +1,52 @@
+#include "devices/cpu/cpu_chain.hpp"
+
+#include "devices/ranks/halo.hpp"
+#include "linalg/cell_blocks.hpp"
+#include "solvers/multiplicative.hpp"
+
+#include <functional>
+#include <optional>
+
+namespace pnmf {
+namespace {
+
+template <class Real>
+class CpuChain final : public Chain<Real> {
+  public:
+    explicit CpuChain(const Problem<Real>& problem)
+        : problem_(problem), squared_norm_X_(problem.X->squared_norm()) {
+        const auto* const lists = dynamic_cast<const SparseMultiscaleGraph*>(problem.graph);
+        if (problem.X->is_part() && lists != nullptr) {
+            Communicator& ranks = problem.X->ranks();
+            halo_.emplace(*lists, problem.epsilon, share(usual_blocks(problem.cells()), ranks.size()),
+                          ranks.rank());
+        }
+    }
+
+    Index fit(Index t, double tolerance, Index limit, Pair<Real>& pair) override {
+        const auto graph = problem_.graph->at(problem_.epsilon[static_cast<std::size_t>(t)]);
+        std::function<void(DenseMatrix<Real>&)> share_neighbors;
+        if (halo_) {
+            share_neighbors = [this, t](DenseMatrix<Real>& H) { halo_->share(t, H, problem_.X->ranks()); };
+        }
+        return fit_graph_regularized(*problem_.X, squared_norm_X_, *graph, problem_.penalty.graph, pair,
+                                     tolerance, limit, {}, share_neighbors);
+    }
+
+  private:
+    const Problem<Real>& problem_;
+    double squared_norm_X_;
+    std::optional<Halo> halo_; ///< where each rank moves some cells
+};
+
+} // namespace
+
+template <class Real>
+std::unique_ptr<Chain<Real>> make_cpu_chain(const Problem<Real>& problem) {
+    return std::make_unique<CpuChain<Real>>(problem);
+}
+
+template std::unique_ptr<Chain<float>> make_cpu_chain(const Problem<float>&);
+template std::unique_ptr<Chain<double>> make_cpu_chain(const Problem<double>&);
+
+} // namespace pnmf
