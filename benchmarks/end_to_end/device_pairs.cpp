@@ -129,8 +129,8 @@ int main(int argc, char** argv) {
     const auto count = [&](int i, pnmf::Index otherwise) {
         return argc > i ? static_cast<pnmf::Index>(std::atof(argv[i])) : otherwise;
     };
-    if (!pnmf::facts_of(Device::cuda).found) {
-        fmt::print("no CUDA device: {}\n", pnmf::facts_of(Device::cuda).reason);
+    if (!pnmf::facts_of(pnmf::Device::cuda).found) {
+        fmt::print("no CUDA device: {}\n", pnmf::facts_of(pnmf::Device::cuda).reason);
         return 1;
     }
     pnmf::measure(count(1, 100000), count(2, 30), count(3, 15));

@@ -1,18 +1,17 @@
 #include "devices/cpu/cpu_backend.hpp"
 
 #include "devices/cpu/basis_step.hpp"
-#include "devices/cpu/block_sums.hpp"
 #include "devices/cpu/component_shifts.hpp"
 #include "devices/cpu/embedding_pass.hpp"
 #include "devices/cpu/extrapolate.hpp"
-#include "devices/ranks/rank_backend.hpp"
-#include "graphs/scale_forms.hpp"
+#include "devices/cpu/sweep_sums.hpp"
+#include "devices/ranks/rank_points.hpp"
 
-#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/solver.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,18 +23,25 @@ namespace {
 template <class Real>
 class CpuBackend final : public Backend<Real> {
   public:
-    explicit CpuBackend(const Problem<Real>& problem)
-        : problem_(problem), slab_(whole_slab(usual_blocks(problem.cells()))), all_{0, slab_.past},
-          penalties_(scale_penalties(problem)), products_(problem.epsilon.size()),
-          graphs_(problem.epsilon.size()) {}
+    CpuBackend(const Problem<Real>& problem, const CellBlocks& blocks, Communicator& ranks)
+        : problem_(problem), sums_(problem, blocks, ranks), penalties_(scale_penalties(problem)),
+          products_(problem.epsilon.size()),
+          points_(sums_.shares(), ranks, sums_.alone() || problem.X->is_part()) {}
 
     void load(Factors<Real>& current, Factors<Real>& previous) override {
-        current_ = &current;
-        previous_ = &previous;
+        points_.load(current, previous);
+        current_ = &points_.current();
+        previous_ = &points_.previous();
         moving_ = current_;
     }
 
-    void store() override {} // the factors are where they were
+    void store() override { points_.store(); }
+
+    void store_last() override {
+        if (!sums_.alone()) {
+            points_.store_last();
+        }
+    }
 
     void move_in_place() override { moving_ = current_; }
 
@@ -47,13 +53,13 @@ class CpuBackend final : public Backend<Real> {
             previous_->H.resize(current_->H.size());
             parallel_for(problem_.scales(), [&](Index t) { copy_scale(t); });
         } else {
-            over_moving([&](Index t) { copy_scale(t); });
+            each_that_moves([&](Index t) { copy_scale(t); });
         }
         moving_ = previous_;
     }
 
     void extrapolate(const std::vector<double>& beta) override {
-        over_moving([&](Index t) { extrapolate_scale(t, static_cast<Real>(beta[t])); });
+        each_that_moves([&](Index t) { extrapolate_scale(t, static_cast<Real>(beta[t])); });
         moving_ = previous_;
     }
 
@@ -70,16 +76,14 @@ class CpuBackend final : public Backend<Real> {
         FrozenScales before = std::move(frozen_);
         frozen_ = frozen;
         frozen_W_.resize(products_.size());
-        parallel_for(problem_.scales(), [&](Index t) {
-            if (is_frozen(frozen_, t) && !is_frozen(before, t)) {
-                freeze_scale(t);
+        over_scales(1, [&](Index first, Index past) {
+            for (Index t = first; t < past; ++t) {
+                if (is_frozen(frozen_, t) && !is_frozen(before, t)) {
+                    freeze_scale(t);
+                }
             }
         });
-        for (Index t = 0; t < problem_.scales(); ++t) {
-            if (is_frozen(frozen_, t)) {
-                graphs_[t] = nullptr;
-            }
-        }
+        sums_.hold_graphs(frozen_);
         still_terms_.resize(products_.size());
         still_movement_.resize(products_.size());
         for (Index t = 0; t < problem_.scales(); ++t) {
@@ -91,63 +95,47 @@ class CpuBackend final : public Backend<Real> {
     }
 
     void make_products() override {
-        parallel_for(problem_.scales(), [&](Index t) {
-            DenseMatrix<Real> room;
-            products_[t] = scale_products(problem_, t, current_->basis(t, room), current_->H[t]);
-        });
+        over_scales(1, [&](Index first, Index past) { make_products(first, past); });
     }
 
     std::vector<Movement> basis_step(Index passes) override {
         std::vector<Movement> moved = frozen_W_;
         moved.resize(products_.size());
-        const Index group = scales_at_once(problem_.scales(), problem_.cells(), !problem_.X->is_sparse());
-        parallel_for((problem_.scales() + group - 1) / group, [&](Index g) {
-            const Index past = std::min(problem_.scales(), (g + 1) * group);
-            for (Index first = g * group; first < past;) { // scales side by side that move
-                Index next = first;
-                while (next < past && !is_frozen(frozen_, next)) {
-                    ++next;
-                }
-                if (next > first) {
-                    update_bases(first, next - first, passes, moved);
-                }
-                first = next + 1;
-            }
-        });
+        over_moving(group(), [&](Index first, Index past) { update_bases(first, past, passes, moved); });
         return moved;
     }
 
     void graph_products() override {
-        over_moving([&](Index t) { multiply_graph(t, moving_->H[t]); });
+        over_moving(1,
+                    [&](Index first, Index past) { sums_.with_graph(first, past, moving_->H, products_); });
     }
 
-    void embedding_pass() override { pass_along_chain(penalties_, products_, moving_->H, frozen_); }
+    void embedding_pass() override {
+        if (sums_.slab().cells() > 0) {
+            pass_along_chain(penalties_, products_, moving_->H, frozen_);
+        }
+    }
 
     void shift_components() override {
         if (!forest_) {
-            forest_.emplace(ComponentForest(problem_.graph->tree(), problem_.epsilon), share(slab_.blocks, 1),
-                            0);
+            forest_.emplace(ComponentForest(problem_.graph->tree(), problem_.epsilon), sums_.shares(),
+                            sums_.ranks().rank());
         }
-        pnmf::shift_components(penalties_, *forest_, products_, moving_->H, shift_room_, alone_, frozen_);
+        pnmf::shift_components(penalties_, *forest_, products_, moving_->H, shift_room_, sums_.ranks(),
+                               frozen_);
     }
 
     std::vector<Objective> terms() override {
-        std::vector<Objective> terms(products_.size());
         const double squared_norm_X = squared_norm();
-        parallel_for(problem_.scales(), [&](Index t) {
-            terms[t] = once_where_still(t, still_terms_,
-                                        [&] { return term(squared_norm_X, products_[t], moving_->H, t); });
+        return once_where_still(still_terms_, [&](Index first, Index past) {
+            return sums_.terms(first, past, products_, moving_->H, squared_norm_X);
         });
-        return terms;
     }
 
     std::vector<Movement> movement_H() override {
-        std::vector<Movement> moved(products_.size());
-        parallel_for(problem_.scales(), [&](Index t) {
-            moved[t] =
-                once_where_still(t, still_movement_, [&] { return movement(products_[t], moving_->H, t); });
+        return once_where_still(still_movement_, [&](Index first, Index past) {
+            return sums_.movements(first, past, products_, moving_->H);
         });
-        return moved;
     }
 
     Objective objective() override { return evaluate(false).objective; }
@@ -155,8 +143,10 @@ class CpuBackend final : public Backend<Real> {
     Evaluation evaluate() override { return evaluate(true); }
 
   private:
+    using Range = std::function<void(Index, Index)>;
+
     template <class Body>
-    void over_moving(const Body& body) const {
+    void each_that_moves(const Body& body) const {
         parallel_for(problem_.scales(), [&](Index t) {
             if (!is_frozen(frozen_, t)) {
                 body(t);
@@ -164,40 +154,66 @@ class CpuBackend final : public Backend<Real> {
         });
     }
 
-    void multiply_graph(Index t, const DenseMatrix<Real>& H) {
-        if (const auto* neighbors = dynamic_cast<const SparseMultiscaleGraph*>(problem_.graph)) {
-            multiply_lists(neighbors->lists(), EdgeWeight(problem_.epsilon[t], neighbors->alpha()), H, 0,
-                           problem_.cells(), products_[t].HA, products_[t].degree);
+    /// How many scales' products with X are made together.
+    Index group() const {
+        return scales_at_once(problem_.scales(), problem_.cells(), !problem_.X->is_sparse());
+    }
+
+    /// Scales [first, past), `together` of them at a time, on threads. Several
+    /// processes go one after the other through parts that keep all of them busy,
+    /// so that what waits to be sent stays small.
+    void over_scales(Index together, const Range& body) const {
+        const Index scales = problem_.scales();
+        if (sums_.alone()) {
+            parallel_for((scales + together - 1) / together,
+                         [&](Index g) { body(g * together, std::min(scales, (g + 1) * together)); });
             return;
         }
-        const auto graph = graph_at(t);
-        products_[t].HA = graph->times_adjacency(H);
-        products_[t].degree = graph->degrees().template cast<Real>();
+        const Index busy = std::max<Index>({4, sums_.ranks().size(), thread_count()});
+        const Index part = (busy + together - 1) / together * together;
+        for (Index first = 0; first < scales; first += part) {
+            body(first, std::min(scales, first + part));
+        }
     }
 
-    /// Held for the steps to come where those of all scales that move take little room.
-    std::shared_ptr<const MultiscaleGraph::Scale> graph_at(Index t) {
-        if (graphs_[t]) {
-            return graphs_[t];
+    /// Of scales [first, past) those side by side that move, and are not parted
+    /// by the groups of others.
+    void runs_that_move(Index first, Index past, Index together, const Range& body) const {
+        for (Index begin = first; begin < past;) {
+            Index end = begin;
+            while (end < past && !is_frozen(frozen_, end) &&
+                   (frozen_.empty() || together == 1 || end == begin || end % together != 0)) {
+                ++end;
+            }
+            if (end > begin) {
+                body(begin, end);
+            }
+            begin = std::max(end, begin + 1);
         }
-        std::shared_ptr<const MultiscaleGraph::Scale> graph = problem_.graph->at(problem_.epsilon[t]);
-        const Index moving = problem_.scales() - std::count(frozen_.begin(), frozen_.end(), char{1});
-        if (moving <= graphs_held(problem_.cells())) {
-            graphs_[t] = graph;
-        }
-        return graph;
     }
 
-    /// A measure of scale t, taken once while nothing it depends on can move.
+    void over_moving(Index together, const Range& body) const {
+        over_scales(together, [&](Index first, Index past) { runs_that_move(first, past, together, body); });
+    }
+
+    /// A measure of every scale, taken once while nothing it depends on can move.
     template <class Value, class Measure>
-    Value once_where_still(Index t, std::vector<std::optional<Value>>& known, const Measure& measure) const {
-        if (!stands_still(frozen_, t)) {
-            return measure();
+    std::vector<Value> once_where_still(std::vector<std::optional<Value>>& known, const Measure& measure) {
+        if (!sums_.alone()) {
+            return measure(0, problem_.scales());
         }
-        if (!known[t]) {
-            known[t] = measure();
-        }
-        return *known[t];
+        std::vector<Value> values(products_.size());
+        parallel_for(problem_.scales(), [&](Index t) {
+            if (!stands_still(frozen_, t)) {
+                values[t] = measure(t, t + 1).front();
+                return;
+            }
+            if (!known[t]) {
+                known[t] = measure(t, t + 1).front();
+            }
+            values[t] = *known[t];
+        });
+        return values;
     }
 
     void copy_scale(Index t) {
@@ -207,25 +223,46 @@ class CpuBackend final : public Backend<Real> {
         previous_->rest(t);
     }
 
+    /// Of the current point, from W and H alone.
+    void make_products(Index first, Index past) {
+        sums_.with_graph(first, past, current_->H, products_);
+        parallel_for(past - first, [&](Index i) {
+            const Index t = first + i;
+            DenseMatrix<Real> room;
+            const auto& W = current_->basis(t, room);
+            products_[t].WtX = sums_.X().transposed_times(W);
+            products_[t].WtW = gram_of_columns(W);
+            weigh(products_[t], penalties_[t].fit);
+        });
+    }
+
     void freeze_scale(Index t) {
-        DenseMatrix<Real> room;
-        const auto& W = current_->basis(t, room);
         if (problem_.X->is_sparse() && products_[t].WtX.size() > 0) {
-            multiply_graph(t, current_->H[t]); // WᵀX is at hand, and has the bits it has alone
+            sums_.with_graph(t, t + 1, current_->H,
+                             products_); // WᵀX is at hand: it has the bits it has alone
         } else {
-            products_[t] = scale_products(problem_, t, W, current_->H[t]);
+            make_products(t, t + 1);
         }
-        frozen_W_[t] = movement_of_W(t, W);
+        frozen_W_[t] = movement_of_W(t, t + 1).front();
         if (previous_->scales() > 0) {
             copy_scale(t);
         }
     }
 
-    Movement movement_of_W(Index t, const DenseMatrix<Real>& W) const {
-        const std::span<const DenseMatrix<Real>> H(&current_->H[t], 1);
-        return penalties_[t].fit * movement_W(BasisForm::unit_columns, W,
-                                              times_transposed(*problem_.X, H, slab_, all_)[0],
-                                              gram_of_rows(H.front(), slab_, all_));
+    /// How far W would move at scales [first, past) of the current point.
+    std::vector<Movement> movement_of_W(Index first, Index past) const {
+        const auto sums = sums_.with_data(first, past, current_->H, 1);
+        std::vector<Movement> moved(static_cast<std::size_t>(past - first));
+        parallel_for(past - first, [&](Index i) {
+            if (sums_.moves_basis(first + i)) {
+                DenseMatrix<Real> room;
+                moved[i] = penalties_[first + i].fit * movement_W(BasisForm::unit_columns,
+                                                                  current_->basis(first + i, room),
+                                                                  sums[2 * i], sums[2 * i + 1]);
+            }
+        });
+        sums_.share_movements(first, moved);
+        return moved;
     }
 
     double squared_norm() {
@@ -235,45 +272,43 @@ class CpuBackend final : public Backend<Real> {
         return *squared_norm_X_;
     }
 
-    Objective term(double squared_norm_X, const ScaleProducts<Real>& products,
-                   const std::vector<DenseMatrix<Real>>& H, Index t) const {
-        return objective_from(penalties_[t], squared_norm_X, products.WtW,
-                              term_sums(products, H[t], scale_before(H, t), slab_, all_));
-    }
-
-    Movement movement(const ScaleProducts<Real>& products, const std::vector<DenseMatrix<Real>>& H,
-                      Index t) const {
-        return pnmf::movement_H(penalties_[t], products, H[t], scale_before(H, t), scale_after(H, t), slab_,
-                                all_);
-    }
-
-    /// Of the current point, from W and H alone. The products of scales that move are those of this point
+    /// Of the current point, from W and H alone; products of frozen scales are
+    /// those already. The products of scales that move are those of this point
     /// afterwards.
     Evaluation evaluate(bool residuals) {
         const double squared_norm_X = squared_norm();
         std::vector<Objective> terms(products_.size());
         Evaluation result{{}, std::vector<KktResidual>(residuals ? terms.size() : 0)};
-        parallel_for(problem_.scales(), [&](Index t) {
-            if (is_frozen(frozen_, t)) { // its products are those of W and H alone
-                terms[t] = term(squared_norm_X, products_[t], current_->H, t);
-                if (residuals) {
-                    result.residuals[t] = {movement(products_[t], current_->H, t), frozen_W_[t]};
+        over_scales(1, [&](Index first, Index past) {
+            runs_that_move(first, past, 1, [&](Index begin, Index end) {
+                for (Index t = begin; t < end; ++t) {
+                    products_[t] = {}; // a sweep makes them anew: two need not be held at once
                 }
-                return;
-            }
-            DenseMatrix<Real> room;
-            const auto& W = current_->basis(t, room);
-            products_[t] = {}; // a sweep makes them anew: two need not be held at once
-            products_[t] = scale_products(problem_, t, W, current_->H[t]);
-            terms[t] = term(squared_norm_X, products_[t], current_->H, t);
+                make_products(begin, end);
+            });
+            const auto found = sums_.terms(first, past, products_, current_->H, squared_norm_X);
+            std::copy(found.begin(), found.end(), terms.begin() + first);
             if (residuals) {
-                result.residuals[t] = {movement(products_[t], current_->H, t), movement_of_W(t, W)};
+                find_residuals(first, past, result.residuals);
             }
         });
         for (const Objective& one : terms) {
             result.objective = result.objective + one;
         }
         return result;
+    }
+
+    void find_residuals(Index first, Index past, std::vector<KktResidual>& residuals) const {
+        const std::vector<Movement> moved_H = sums_.movements(first, past, products_, current_->H);
+        for (Index t = first; t < past; ++t) {
+            residuals[t] = {moved_H[t - first], is_frozen(frozen_, t) ? frozen_W_[t] : Movement{}};
+        }
+        runs_that_move(first, past, 1, [&](Index begin, Index end) {
+            const std::vector<Movement> moved_W = movement_of_W(begin, end);
+            for (Index t = begin; t < end; ++t) {
+                residuals[t] = {moved_H[t - first], moved_W[t - begin]};
+            }
+        });
     }
 
     void extrapolate_scale(Index t, Real beta) {
@@ -284,40 +319,42 @@ class CpuBackend final : public Backend<Real> {
         previous_->rest(t);
     }
 
-    /// Scales [first, first + count), whose products with X are made together.
-    void update_bases(Index first, Index count, Index passes, std::vector<Movement>& moved) {
-        for (Index t = first; t < first + count; ++t) {
+    /// Scales [first, past), whose products with X are made together.
+    void update_bases(Index first, Index past, Index passes, std::vector<Movement>& moved) {
+        for (Index t = first; t < past; ++t) {
             moving_->bring(t);
         }
-        const auto size = static_cast<std::size_t>(count);
-        const std::span<DenseMatrix<Real>> W(moving_->W.data() + first, size);
-        const std::span<const DenseMatrix<Real>> H(moving_->H.data() + first, size);
-        const ScalesOfProduct<Real> XHt = times_transposed(*problem_.X, H, slab_, all_);
-        parallel_for(count, [&](Index i) {
-            const double weight = penalties_[first + i].fit;
-            const DenseMatrix<Real> HHt = gram_of_rows(H[i], slab_, all_);
-            moved[first + i] = weight * movement_W(BasisForm::unit_columns, W[i], XHt[i], HHt);
-            update_basis(W[i], XHt[i], HHt, passes);
-            products_[first + i].WtW = gram_of_columns(W[i]);
+        const auto sums = sums_.with_data(first, past, moving_->H, group());
+        parallel_for(past - first, [&](Index i) {
+            const Index t = first + i;
+            if (sums_.moves_basis(t)) {
+                auto& W = moving_->W[t];
+                moved[t] =
+                    penalties_[t].fit * movement_W(BasisForm::unit_columns, W, sums[2 * i], sums[2 * i + 1]);
+                update_basis(W, sums[2 * i], sums[2 * i + 1], passes);
+                products_[t].WtW = gram_of_columns(W);
+            }
         });
-        std::vector<DenseMatrix<Real>> WtX =
-            problem_.X->transposed_times(std::span<const DenseMatrix<Real>>(W));
-        for (std::size_t i = 0; i < size; ++i) {
-            products_[first + i].WtX = std::move(WtX[i]);
-            weigh(products_[first + i], penalties_[first + i].fit);
-        }
-        for (Index t = first; t < first + count; ++t) {
+        sums_.share_bases(first, past, moving_->W, products_, moved);
+        parallel_for((past - first + group() - 1) / group(), [&](Index g) {
+            const Index begin = first + g * group();
+            const auto count = static_cast<std::size_t>(std::min(group(), past - begin));
+            std::vector<DenseMatrix<Real>> WtX = sums_.X().transposed_times(
+                std::span<const DenseMatrix<Real>>(moving_->W.data() + begin, count));
+            for (std::size_t i = 0; i < count; ++i) {
+                products_[begin + i].WtX = std::move(WtX[i]);
+                weigh(products_[begin + i], penalties_[begin + i].fit);
+            }
+        });
+        for (Index t = first; t < past; ++t) {
             moving_->rest(t);
         }
     }
 
     const Problem<Real>& problem_;
-    BlockSlab slab_; ///< all cells
-    BlockNode all_;
-    Communicator& alone_ = single_rank();
+    SweepSums<Real> sums_;
     std::vector<ScalePenalty> penalties_;
     std::vector<ScaleProducts<Real>> products_;
-    std::vector<std::shared_ptr<const MultiscaleGraph::Scale>> graphs_; ///< those that are held
     FrozenScales frozen_;
     std::vector<Movement> frozen_W_;                    ///< of W at frozen scales
     std::vector<std::optional<Objective>> still_terms_; ///< where nothing moves, once measured
@@ -325,7 +362,8 @@ class CpuBackend final : public Backend<Real> {
     std::optional<double> squared_norm_X_; ///< once it was needed
     std::optional<ShiftForest> forest_;    ///< once components were shifted
     ShiftRoom shift_room_;
-    Factors<Real>* current_ = nullptr;
+    RankPoints<Real> points_;
+    Factors<Real>* current_ = nullptr; ///< all of W, H of the cells of this process
     Factors<Real>* previous_ = nullptr;
     Factors<Real>* moving_ = nullptr;
 };
@@ -334,10 +372,7 @@ class CpuBackend final : public Backend<Real> {
 
 template <class Real>
 std::unique_ptr<Backend<Real>> make_cpu_backend(const Problem<Real>& problem, const CellBlocks& blocks) {
-    if (communicator().size() > 1) {
-        return make_rank_backend(problem, communicator(), blocks);
-    }
-    return std::make_unique<CpuBackend<Real>>(problem);
+    return std::make_unique<CpuBackend<Real>>(problem, blocks, communicator());
 }
 
 template std::unique_ptr<Backend<float>> make_cpu_backend(const Problem<float>&, const CellBlocks&);

@@ -23,7 +23,7 @@ class CudaRankBackend final : public Backend<Real> {
         : problem_(problem), ranks_(ranks), shares_(share(blocks, ranks.size())),
           slab_(shares_.slab(ranks.rank())), squared_norm_X_(problem.X->squared_norm()),
           penalties_(scale_penalties(problem)), on_device_(penalties_), around_(problem, shares_, ranks),
-          sums_(shares_, ranks), divided_(problem.X->is_part()), gathered_(shares_, ranks, divided_) {
+          sums_(shares_, ranks), divided_(problem.X->is_part()) {
         cuda::take_data(*columns_of(*problem.X, slab_), data_);
     }
 
@@ -190,7 +190,7 @@ class CudaRankBackend final : public Backend<Real> {
                 cuda::get_scale(shape_, t, point.H.get(), of_scale.get());
                 of_scale.download_part(part.data(), 0, of_scale.size());
             }
-            factors.H[static_cast<std::size_t>(t)] = divided_ ? std::move(part) : gathered_.all_columns(part);
+            factors.H[static_cast<std::size_t>(t)] = divided_ ? std::move(part) : all_columns(shares_, ranks_, part);
         }
     }
 
@@ -272,7 +272,6 @@ class CudaRankBackend final : public Backend<Real> {
     Factors<Real>* outside_current_ = nullptr;
     Factors<Real>* outside_previous_ = nullptr;
     bool divided_;              ///< they have the cells of this rank alone
-    RankPoints<Real> gathered_; ///< brings columns together where they have not
 };
 
 } // namespace

@@ -11,6 +11,17 @@
 
 namespace pnmf {
 
+/// The columns of all ranks.
+template <class Real>
+DenseMatrix<Real> all_columns(const BlockShares& shares, Communicator& ranks, const DenseMatrix<Real>& part) {
+    std::vector<Index> counts;
+    for (int r = 0; r < ranks.size(); ++r) {
+        counts.push_back(part.rows() * shares.slab(r).cells());
+    }
+    const std::vector<Real> all = gather_to_all(ranks, std::span(part.data(), part.size()), counts);
+    return Eigen::Map<const DenseMatrix<Real>>(all.data(), part.rows(), shares.blocks.cells);
+}
+
 /// The points of a fit as one rank works on them: all of W, and H of its cells. Where the factors outside
 /// have the same cells, they are worked on in place. Else this takes its part and gives back what all ranks
 /// have.
@@ -49,16 +60,6 @@ class RankPoints {
     Factors<Real>& current() { return divided_ ? *outside_current_ : own_current_; }
     Factors<Real>& previous() { return divided_ ? *outside_previous_ : own_previous_; }
 
-    /// The columns of all ranks.
-    DenseMatrix<Real> all_columns(const DenseMatrix<Real>& part) const {
-        std::vector<Index> counts;
-        for (int r = 0; r < ranks_.size(); ++r) {
-            counts.push_back(part.rows() * shares_.slab(r).cells());
-        }
-        const std::vector<Real> all = gather_to_all(ranks_, std::span(part.data(), part.size()), counts);
-        return Eigen::Map<const DenseMatrix<Real>>(all.data(), part.rows(), shares_.blocks.cells);
-    }
-
   private:
     void take(const Factors<Real>& factors, Factors<Real>& part) const {
         const BlockSlab slab = shares_.slab(ranks_.rank());
@@ -76,7 +77,7 @@ class RankPoints {
         for (Index t = 0; t < part.scales(); ++t) {
             factors.W[t] = part.W[t];
             factors.rest(t);
-            factors.H[t] = all_columns(part.H[t]);
+            factors.H[t] = all_columns(shares_, ranks_, part.H[t]);
         }
     }
 

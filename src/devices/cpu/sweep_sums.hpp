@@ -1,0 +1,90 @@
+#pragma once
+
+#include "devices/cpu/block_sums.hpp"
+#include "devices/ranks/halo.hpp"
+#include "linalg/cell_blocks.hpp"
+#include "solvers/frozen_scales.hpp"
+
+#include <pnmf/communicator.hpp>
+#include <pnmf/linalg/data_matrix.hpp>
+#include <pnmf/model/problem.hpp>
+#include <pnmf/types.hpp>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace pnmf {
+
+/// What a sweep on processors asks of the data, over all cells: products with
+/// X, Gram matrices, terms, how far factors would move, and products with
+/// graphs. H has the cells of this process, W is everybody's.
+///
+/// One process has all cells, and these are the functions of
+/// devices/cpu/block_sums.hpp. Several add up along the tree of blocks
+/// (linalg/node_sums.hpp), so that the bits are those of one process with the
+/// same blocks, as long as `blocks.size` is a multiple of the panels in which
+/// products are made. Scale t of W is moved by one of them, which sends it to
+/// the others. All processes make the same calls in the same order.
+template <class Real>
+class SweepSums {
+  public:
+    using Matrices = std::vector<DenseMatrix<Real>>;
+    using Products = std::vector<ScaleProducts<Real>>;
+
+    SweepSums(const Problem<Real>& problem, const CellBlocks& blocks, Communicator& ranks);
+
+    Communicator& ranks() const { return ranks_; }
+    bool alone() const { return ranks_.size() == 1; }
+    const BlockShares& shares() const { return shares_; }
+    const BlockSlab& slab() const { return slab_; }
+    /// The columns of these cells.
+    const DataMatrix<Real>& X() const { return *X_; }
+    /// Whether this process moves W_t.
+    bool moves_basis(Index t) const { return owner(t) == ranks_.rank(); }
+
+    /// XHᵀ and HHᵀ of scales [first, past), those of a scale together, where this
+    /// process moves the basis; H is of all scales. Products of `group` scales
+    /// are made together.
+    Matrices with_data(Index first, Index past, const Matrices& H, Index group) const;
+    /// W, WᵀW and movements of scales [first, past), from who moved them to all.
+    void share_bases(Index first, Index past, Matrices& W, Products& products,
+                     std::vector<Movement>& moved) const;
+    /// Movements of scales, the first that of `first`, from who moves the basis
+    /// to all.
+    void share_movements(Index first, std::span<Movement> moved) const;
+
+    /// Of which scales graphs of all pairs may be held from step to step: where
+    /// those that move take little room together.
+    void hold_graphs(const FrozenScales& frozen);
+    /// HA and the degrees of scales [first, past). Graphs of all pairs are held
+    /// where that is allowed.
+    void with_graph(Index first, Index past, const Matrices& H, Products& products);
+
+    /// The terms of the objective of scales [first, past).
+    std::vector<Objective> terms(Index first, Index past, const Products& products, const Matrices& H,
+                                 double squared_norm_X) const;
+    /// How far H would move at scales [first, past).
+    std::vector<Movement> movements(Index first, Index past, const Products& products,
+                                    const Matrices& H) const;
+
+  private:
+    using Graph = std::shared_ptr<const MultiscaleGraph::Scale>;
+
+    Graph graph_at(Index t);
+    int owner(Index t) const { return static_cast<int>(t % ranks_.size()); }
+
+    const Problem<Real>& problem_;
+    Communicator& ranks_;
+    BlockShares shares_;
+    BlockSlab slab_;
+    std::vector<BlockNode> nodes_; ///< of this process: all blocks where it is alone
+    std::shared_ptr<const DataMatrix<Real>> X_;
+    std::vector<ScalePenalty> penalties_;
+    std::vector<Graph> graphs_; ///< those that are held
+    bool may_hold_ = false;
+    std::optional<Halo> halo_; ///< for graphs of neighbours, where cells are divided
+};
+
+} // namespace pnmf
