@@ -1,35 +1,56 @@
-"""Who takes part, and what each of them answers on one set with one seed.
+"""Who takes part, and what each of them answers on one set.
 
-An answer is {"ari": …} against the labels, "clusters": how many it found, and more where there is more to say.
-Where the seed only matters to k-means, one factorisation is clustered with all seeds by `pnmf score`, and the answer
-has the mean and the standard deviation over them. NMF, GNMF, TNMF, k-TNMF and pNMF all begin at NNDSVD, which is not
-random, so this is so for all of them.
+An answer has scores against the labels: ARI, NMI and F1, the mean over the labels of the largest F1 that a cluster has with
+it, so that rare types count as much as large ones. Factorisations begin at NNDSVD, which is not random, so that the seed only
+matters to k-means.
 """
 
 import dataclasses
+import functools
 import importlib.util
 import tempfile
 
 import numpy as np
 from sklearn.cluster import KMeans
-from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics import adjusted_rand_score, confusion_matrix, normalized_mutual_info_score
 
 import neighbors
-from sets import SPACE, WIDE_SPACE
+import sets
 
-SEEDS = 10
+SEEDS = 5  # of k-means, and of Leiden
 NEIGHBORS = 8
-SAME_SPACE = ["--space", f"obsm:{SPACE}", "--alpha", 2]
-SAME_GRAPH = [*SAME_SPACE, "--neighbors", NEIGHBORS]
+SAME_GRAPH = ["--space", f"obsm:{sets.SPACE}", "--alpha", 2, "--neighbors", NEIGHBORS]
 PREPARED = ["--transform", "none", "--labels", "label"]
 AS_GIVEN = [*PREPARED, "--preset", "paper", "--precision", "float"]  # of `fit`: nothing but what is asked for
+LEVELS = 6
+SCORES = ("ari", "nmi", "f1")
+
+
+def mean_f1(labels, clusters):
+    """Mean over the labels of the largest F1 = 2|L ∩ C| / (|L| + |C|)."""
+    count = int(max(labels.max(), clusters.max())) + 1
+    shared = confusion_matrix(labels, clusters, labels=range(count))
+    sizes = shared.sum(axis=1)[:, None] + shared.sum(axis=0)[None, :]
+    best = np.max(2 * shared / np.maximum(sizes, 1), axis=1)
+    return float(np.mean(best[shared.sum(axis=1) > 0]))
+
+
+def scores(labels, clusters):
+    return {"ari": adjusted_rand_score(labels, clusters), "nmi": normalized_mutual_info_score(labels, clusters),
+            "f1": mean_f1(labels, clusters), "clusters": len(np.unique(clusters))}
+
+
+def mean_scores(labels, found):
+    """The means over several clusterings."""
+    each = [scores(labels, clusters) for clusters in found]
+    return {name: float(np.mean([one[name] for one in each])) for name in each[0]}
 
 
 @dataclasses.dataclass(frozen=True)
 class Contestant:
     name: str
-    answer: object       # function(program, set, seed) → answer
-    seeds: int = SEEDS   # 1 where an answer holds the mean over the seeds
+    answer: object       # function(program, set) → answer
+    whole: bool = True   # whether it gets all cells
     program: bool = True  # whether it runs the program
     needs: tuple = ()     # Python modules that may not be there
 
@@ -43,71 +64,53 @@ def folder():
     return tempfile.TemporaryDirectory(prefix="pnmf-quality-")
 
 
-def baseline(method, *words):
-    def answer(program, one, seed):
-        with folder() as out:
-            result = program.fit(out, one.prepared, *PREPARED, "--precision", "float", *words, verb=("baseline", method))
-            scores = program.score(result, "--labels", "label", "--seeds", SEEDS)
-        return {"ari": scores["ari"]["mean"], "sd": scores["ari"]["sd"], "clusters": one.clusters}
-    return answer
-
-
-def single_scale(program, one, seed):
-    """Without λ₂ the scales know nothing of each other: the coarsest of two is a fit of that scale alone."""
+def baseline(method, preparation, program, one):
     with folder() as out:
-        result = program.fit(out, one.prepared, *AS_GIVEN, *SAME_GRAPH, "--max-scales", 2, "--lambda2", 0, "--clusters", one.clusters)
-        scores = program.score(result, "--labels", "label", "--seeds", SEEDS)["scales"][-1]
-    return {"ari": scores["ari"]["mean"], "sd": scores["ari"]["sd"], "clusters": one.clusters}
+        result = program.fit(out, one.prepared(preparation), *PREPARED, "--precision", "float", verb=("baseline", method))
+        H = result.array("H")[0].T.astype(float)
+    return mean_scores(one.labels, [KMeans(one.clusters, n_init=10, random_state=seed).fit_predict(H) for seed in range(SEEDS)])
 
 
-def default(known):
-    """As a user runs it, on the counts; with the true number of clusters or without."""
-    def answer(program, one, seed):
-        with folder() as out:
-            result = program.fit(out, one.counts, "--seed", seed, *(["--clusters", one.clusters] if known else []))
-            found = result.column("pnmf_clusters")
-            every = result.array("clusters")
-        answer = {"ari": adjusted_rand_score(one.labels, found), "clusters": len(np.unique(found)),
-                  "scales": len(every), "available": result.summary.get("scales_all")}
-        if known:
-            answer["best"] = max(adjusted_rand_score(one.labels, clusters) for clusters in every)
-        return answer
-    return answer
+def number_known(program, one):
+    with folder() as out:
+        result = program.fit(out, one.counts, "--clusters", one.clusters)
+        found = scores(one.labels, result.column("pnmf_clusters"))
+        every = result.array("clusters")
+    return {**found, "best": max(adjusted_rand_score(one.labels, clusters) for clusters in every)}
 
 
-def components_and_means(program, one, seed):
-    found = KMeans(one.clusters, n_init=10, random_state=seed).fit_predict(one.space())
-    return {"ari": adjusted_rand_score(one.labels, found), "clusters": one.clusters}
+def number_unknown(program, one):
+    """As a user runs it, with the levels it lists."""
+    with folder() as out:
+        result = program.fit(out, one.counts)
+        found = scores(one.labels, result.column("pnmf_clusters"))
+        count = len(result.summary["resolutions"])
+        levels = [scores(one.labels, result.column(f"pnmf_clusters_{r + 1}")) for r in range(count)]
+    return {**found, "levels": [(level["clusters"], level["ari"], level["f1"]) for level in levels]}
 
 
-def leiden(space, count, tree):
-    def answer(program, one, seed):
-        found = neighbors.leiden(neighbors.edges(one.space(space), count, tree), len(one.labels), seed)
-        return {"ari": adjusted_rand_score(one.labels, found), "clusters": int(found.max()) + 1}
-    return answer
+def leiden(program, one):
+    graph = neighbors.edges(one.space(sets.WIDE_SPACE), 15)
+    return mean_scores(one.labels, [neighbors.leiden(graph, len(one.labels), seed) for seed in range(SEEDS)])
 
 
-KNOWN, UNKNOWN = "pNMF, default, `--clusters k`", "pNMF, default"
-PLAIN = "NMF"
+UNKNOWN, KNOWN, PART, LEIDEN = "default", "default, `--clusters k`", "default, `--clusters k`, 800 cells", "Leiden"
+METHODS = {"nmf": "NMF", "gnmf": "GNMF", "ktnmf": "k-TNMF"}
 
-WITH_TRUE_NUMBER = [
-    Contestant("PCA + k-means", components_and_means, program=False),
-    Contestant(PLAIN, baseline("nmf"), seeds=1),
-    Contestant("GNMF", baseline("gnmf"), seeds=1),
-    Contestant("TNMF", baseline("tnmf"), seeds=1),
-    Contestant("k-TNMF", baseline("ktnmf"), seeds=1),
-    Contestant("NMF, published protocol", baseline("nmf", "--preset", "published"), seeds=1),
-    Contestant("GNMF, published protocol", baseline("gnmf", "--preset", "published"), seeds=1),
-    Contestant("TNMF, published protocol", baseline("tnmf", "--preset", "published"), seeds=1),
-    Contestant("k-TNMF, published protocol", baseline("ktnmf", "--preset", "published"), seeds=1),
-    Contestant("GNMF, space and neighbours of pNMF", baseline("gnmf", *SAME_GRAPH), seeds=1),
-    Contestant("TNMF, space and neighbours of pNMF", baseline("tnmf", *SAME_GRAPH), seeds=1),
-    Contestant("k-TNMF, space of pNMF", baseline("ktnmf", *SAME_SPACE), seeds=1),
-    Contestant("pNMF, one scale, same graph", single_scale, seeds=1),
-    Contestant(KNOWN, default(known=True)),
+
+def of_method(method, preparation):
+    return f"{METHODS[method]}, {preparation}"
+
+
+CONTESTANTS = [
+    Contestant(UNKNOWN, number_unknown),
+    Contestant(LEIDEN, leiden, program=False, needs=("igraph", "leidenalg")),
+    Contestant(KNOWN, number_known),
+    Contestant(PART, number_known, whole=False),
+    *(Contestant(of_method(method, preparation), functools.partial(baseline, method, preparation), whole=False)
+      for method in METHODS for preparation in sets.PREPARATIONS),
 ]
-WITHOUT_NUMBER = [
-    Contestant("Leiden, 15 neighbours in 50 components", leiden(WIDE_SPACE, 15, False), program=False, needs=("igraph", "leidenalg")),
-    Contestant("Leiden, space and graph of pNMF", leiden(SPACE, NEIGHBORS, True), program=False, needs=("igraph", "leidenalg")),
-    Contestant(UNKNOWN, default(known=False)),
-]
+
+
+def missing_leiden():
+    return next(one for one in CONTESTANTS if one.name == LEIDEN).missing()

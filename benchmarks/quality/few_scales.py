@@ -18,6 +18,7 @@ import neighbors
 from sets import SPACE
 
 CELLS = 300
+SETS = ("Yan", "Goolam", "Dendritic", "Pollen", "PBMC68k", "GSE75748", "Kang", "PBMC3k", "Baron")
 ALPHA = 2
 TOLERANCE = 3e-4
 FEW = [*contestants.PREPARED, "--preset", "cells"]
@@ -42,11 +43,11 @@ class Evaluated:
     """A fit: scales, terms of each, clusters."""
 
     def __init__(self, program, one, *words):
-        data = anndata.read_h5ad(one.prepared)
+        data = anndata.read_h5ad(one.prepared())
         X, space = data.X.toarray().T, data.obsm[SPACE]
         graph = neighbors.edges(space, contestants.NEIGHBORS, tree=True)
         with contestants.folder() as out:
-            result = program.fit(out, one.prepared, *contestants.SAME_GRAPH, *words, "--save-basis", "--clusters", one.clusters)
+            result = program.fit(out, one.prepared(), *contestants.SAME_GRAPH, *words, "--save-basis", "--clusters", one.clusters)
             self.epsilon, self.clusters = result.array("epsilon"), result.array("clusters")
             self.found, self.seconds = result.column("pnmf_clusters"), result.summary["seconds"]
             W, H, penalty = (result.array(name).astype(float) for name in ("W", "H", "penalty"))
@@ -66,7 +67,7 @@ def difference(few, every):
     }
 
 
-def compare(program, one, seed):
+def compare(program, one):
     every = Evaluated(program, one, *ALL)
     if abs(every.terms.sum() / every.said - 1) > 1e-4:
         raise ValueError(f"the terms of all scales are {every.terms.sum():.6g} here and {every.said:.6g} in the program")

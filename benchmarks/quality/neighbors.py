@@ -1,4 +1,4 @@
-"""Neighbour graphs of cells in some space, and what is done with them: modularity, Leiden.
+"""Neighbour graphs of cells in some space, and what is done with them: Leiden.
 
 Edges are pairs (i, j), i < j, each once and all alike.
 """
@@ -22,14 +22,6 @@ def edges(space, count, tree=False):
     keys = np.unique(np.minimum(i, j) * cells + np.maximum(i, j))
     i, j = keys // cells, keys % cells
     return i[i != j], j[i != j]
-
-
-def modularity(graph, clusters):
-    """Newman and Girvan 2004: the share of edges inside clusters, less what the degrees alone would give."""
-    i, j = graph
-    degrees = np.bincount(np.concatenate(graph), minlength=len(clusters)).astype(float)
-    inside = np.mean(clusters[i] == clusters[j])
-    return inside - np.sum((np.bincount(clusters, weights=degrees) / degrees.sum()) ** 2)
 
 
 def leiden(graph, cells, seed, resolution=1.0):

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """The quality tables of docs/choosing-scales.md: run.py PROGRAM DATA [--page PAGE]  (`make quality`)
 
-Goes over the labelled sets of DATA, runs every contestant on each, and prints the tables; with --page they replace those
-between the markers of that page. Answers are kept in a folder, so that an interrupted run goes on where it was; those of
-the program are kept for this build of it. --quick: two small sets, one seed, fewer contestants.
+Runs every contestant on each labelled set of DATA, and the default on simulated populations, and prints the tables; with
+--page they replace those between the markers of that page. Answers are kept in a folder, so that an interrupted run goes on
+where it was; those of the program are kept for this build of it. --parts: some of the tables. --quick: two small sets, fewer
+contestants, a simulated set of each sort.
 Ends with 77 when no set is there, with 1 when a contestant failed or when the page does not say why the default is far
 behind plain NMF on a set.
 """
@@ -20,79 +21,87 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 import concurrent.futures
 import multiprocessing
 
-import cluster_number
 import contestants
 import few_scales
 import page
+import populations
 import sets
 import tables
 from program import Failed, Kept, Program
 
-REVISION = 1  # raised when answers change although the program does not
+REVISION = 2  # raised when answers change although the program does not
 SKIPPED = 77
-QUICK_CONTESTANTS = {contestants.PLAIN, contestants.KNOWN, contestants.UNKNOWN, "PCA + k-means", "Leiden, space and graph of pNMF"}
+PARTS = ("sets", "populations", "few scales")
+QUICK_CONTESTANTS = {contestants.UNKNOWN, contestants.KNOWN, contestants.PART, contestants.LEIDEN, contestants.of_method("nmf", "cp10k")}
 NOTES = "## Where the default is far behind NMF"
 
 
-def asked(quick, seeds=contestants.SEEDS):
-    """Every question by name: (function of program, set and seed; number of seeds; whether it needs the program)."""
-    questions = {}
-    seeds = 1 if quick else seeds
-    for one in contestants.WITH_TRUE_NUMBER + contestants.WITHOUT_NUMBER:
-        if one.missing() or (quick and one.name not in QUICK_CONTESTANTS):
-            continue
-        questions[one.name] = (one.answer, min(one.seeds, seeds), one.program)
-    questions["cluster number"] = (cluster_number.measure, min(cluster_number.SEEDS, seeds), True)
-    questions["few and all scales"] = (few_scales.compare, 1, True)
+def takes_part(one, quick):
+    return not one.missing() and (not quick or one.name in QUICK_CONTESTANTS)
+
+
+def asked(parts, quick, whole, part, few):
+    """Every question: (kind, name, key, function of the program and of what is asked about, that, whether it needs the program)."""
+    questions = []
+    if "sets" in parts:
+        for one in contestants.CONTESTANTS:
+            if takes_part(one, quick):
+                questions += [("sets", one.name, on.folder.name, one.answer, on, one.program) for on in (whole if one.whole else part)]
+    if "populations" in parts:
+        ones, twos = populations.questions(quick)
+        questions += [("one", "one population", key, populations.single, key, True) for key in ones]
+        questions += [("two", "two populations", key, populations.pair, key, True) for key in twos]
+    if "few scales" in parts:
+        questions += [("few", "few and all scales", on.folder.name, few_scales.compare, on, True) for on in few]
     return questions
 
 
-def answer(program, name, one, seed):
+def answer(program, question):
     """In a process of its own: (answer, None) or (None, what went wrong)."""
+    _, name, key, function, about, _ = question
     try:
-        return asked(False)[name][0](program, one, seed), None
+        return function(program, about), None
     except (Failed, OSError, ValueError, KeyError) as error:
-        return None, f"{one.name}, {name}: {error!r}"
+        return None, f"{key}, {name}: {error!r}"
 
 
-def answer_all(program, questions, sets_of, kept, jobs):
-    """Answers by question, a list over sets of lists over seeds; and what went wrong."""
-    found = {name: [[None] * seeds for _ in sets_of[name]] for name, (_, seeds, _) in questions.items()}
-    wrong, waiting = [], {}
+def answer_all(program, questions, kept, jobs):
+    """(kind, name) → key → answer; and what went wrong."""
+    found, wrong, waiting = {}, [], {}
     began = time.monotonic()
     with concurrent.futures.ProcessPoolExecutor(jobs, multiprocessing.get_context("fork")) as pool:
-        # The first seed of everything first: what an interrupted run has kept is then most of use.
-        for seed in range(max(seeds for _, seeds, _ in questions.values())):
-            for name, (_, seeds, needs_program) in questions.items():
-                for place, one in enumerate(sets_of[name] if seed < seeds else []):
-                    key = (REVISION, name, one.folder.name, seed, program.identity if needs_program else "")
-                    found[name][place][seed] = kept.find(key)
-                    if found[name][place][seed] is None:
-                        waiting[pool.submit(answer, program, name, one, seed)] = (key, name, place, seed)
+        for question in questions:
+            kind, name, key, _, _, needs_program = question
+            kept_as = (REVISION, name, key, program.identity if needs_program else "")
+            found.setdefault((kind, name), {})[key] = kept.find(kept_as)
+            if found[kind, name][key] is None:
+                waiting[pool.submit(answer, program, question)] = (kept_as, kind, name, key)
         for done, future in enumerate(concurrent.futures.as_completed(waiting), 1):
-            key, name, place, seed = waiting[future]
-            found[name][place][seed], error = future.result()
+            kept_as, kind, name, key = waiting[future]
+            found[kind, name][key], error = future.result()
             if error:
                 wrong.append(error)
                 print(error, file=sys.stderr, flush=True)
             else:
-                kept.keep(key, found[name][place][seed])
-            print(f"{time.monotonic() - began:5.0f} s  {done} of {len(waiting)}: {sets_of[name][place].name}, {name}, seed {seed}", file=sys.stderr, flush=True)
+                kept.keep(kept_as, found[kind, name][key])
+            print(f"{time.monotonic() - began:5.0f} s  {done} of {len(waiting)}: {key}, {name}", file=sys.stderr, flush=True)
     return found, wrong
 
 
-def tables_of(labelled, few, found):
-    """Name of the place in the page → text."""
-    answers = tables.Answers(labelled, found)
-    known = [one for one in contestants.WITH_TRUE_NUMBER if one.name in found]
-    unknown = [one for one in contestants.WITHOUT_NUMBER if one.name in found]
-    return {
-        "true number": tables.with_true_number(answers, known),
-        "number unknown": tables.without_number(answers, unknown),
-        "losses": tables.losses(answers),
-        "rules": tables.rules(labelled, found["cluster number"]),
-        "few scales": tables.few_scales(few, [of_set[0] for of_set in found["few and all scales"]]),
-    }, tables.far_behind(answers)
+def tables_of(whole, few, found):
+    """(name of the place in the page → text, sets where the default is far behind)."""
+    made, behind = {}, []
+    by_name = {name: answers for (kind, name), answers in found.items() if kind == "sets"}
+    if by_name:
+        answers = tables.Answers(whole, {name: list(of_sets.values()) for name, of_sets in by_name.items()})
+        made.update({"sets": tables.of_sets(answers), "means": tables.means(answers)})
+        behind = tables.far_behind(answers)
+    if ("one", "one population") in found:
+        made["one population"] = tables.one_population(found["one", "one population"])
+        made["two populations"] = tables.two_populations(found["two", "two populations"])
+    if ("few", "few and all scales") in found:
+        made["few scales"] = tables.few_scales(few, list(found["few", "few and all scales"].values()))
+    return made, behind
 
 
 def unexplained(text, names):
@@ -106,24 +115,26 @@ def main():
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("data", type=pathlib.Path)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--parts", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("build/quality"), help="folder for what is kept")
     parser.add_argument("--page", type=pathlib.Path, help="page to fill")
-    parser.add_argument("--seeds", type=int, default=contestants.SEEDS, help="fewer take less time and give wider spreads")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes, one thread each")
     options = parser.parse_args()
-    labelled, left = sets.load(options.data, options.out, options.quick)
+    parts = options.parts.split(",")
+    whole, left = sets.load(options.data, options.out, options.quick, sets.ALL_CELLS)
+    part, _ = sets.load(options.data, options.out, options.quick)
     few, _ = sets.load(options.data, options.out, options.quick, few_scales.CELLS)
-    left += [f"{one.name}: left out, {one.missing()}" for one in contestants.WITHOUT_NUMBER if one.missing()]
+    few = [one for one in few if one.name in few_scales.SETS]
+    left += [f"{one.name}: left out, {one.missing()}" for one in contestants.CONTESTANTS if one.missing()]
     print("\n".join(left))
-    if not labelled:
+    if not whole:
         print(f"skipped: no labelled set is in {options.data}")
         sys.exit(SKIPPED)
-    questions = asked(options.quick, options.seeds)
-    sets_of = {name: few if name == "few and all scales" else labelled for name in questions}
-    found, wrong = answer_all(Program(options.program), questions, sets_of, Kept(options.out / "answers"), options.jobs)
+    questions = asked(parts, options.quick, whole, part, few)
+    found, wrong = answer_all(Program(options.program), questions, Kept(options.out / "answers"), options.jobs)
     if wrong:
         sys.exit("\n".join(["not all was answered:", *wrong]))
-    made, behind = tables_of(labelled, few, found)
+    made, behind = tables_of(whole, few, found)
     for name, text in made.items():
         print(f"\n{name}\n\n{text}")
     print("\nfar behind NMF with the true number of clusters:", ", ".join(behind) or "none")

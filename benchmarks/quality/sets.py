@@ -1,11 +1,11 @@
-"""The ten labelled sets as the tables of docs/choosing-scales.md take them.
+"""The labelled sets as the tables of docs/choosing-scales.md take them.
 
-A set is a folder with matrix.mtx.gz (genes × cells) and cells.tsv with a column `label`. At most 800 cells take part,
-drawn with a fixed seed. Each set is written twice, as AnnData files:
+A set is a folder with matrix.mtx.gz (genes × cells) and cells.tsv with a column `label`. Each is made ready twice: with
+all its cells, and with at most 800 of them, drawn with a fixed seed. Written as AnnData files:
 
-    counts.h5ad     the values as they came: what a user would give to `pnmf fit`
-    prepared.h5ad   what every contestant is given: counts per 10,000, log1p, the 2,000 genes of largest variance,
-                    cells of unit length; `obsm` holds the principal components of the log values
+    counts.h5ad           the values as they came: what a user would give to `pnmf fit`
+    <preparation>.h5ad    what other methods are given, once for each preparation: the 2,000 genes of largest variance,
+                          cells of unit length; `obsm` holds the principal components of the values before that
 """
 
 import csv
@@ -18,15 +18,18 @@ import numpy as np
 import pandas
 import scipy.io
 import scipy.sparse
+from sklearn.decomposition import PCA
 
-CELLS, GENES, COMPONENTS = 800, 2000, (30, 50)
+CELLS, ALL_CELLS, GENES, COMPONENTS = 800, 10**9, 2000, (30, 50)
 SPACE, WIDE_SPACE = (f"X_pca{count}" for count in COMPONENTS)
 
 # Folder → name in the tables, in their order.
 NAMES = {
-    "Yan": "Yan", "Goolam": "Goolam", "Dendritic_batch1_HVG859": "Dendritic", "Pollen": "Pollen", "img_ORL32": "ORL",
-    "PBMC68k_reduced700": "PBMC68k", "GSE75748time_TF100": "GSE75748", "Kang_PBMC_12261": "Kang", "PBMC3k": "PBMC3k",
-    "Baron_human_2000g": "Baron",
+    "Baron_human_2000g": "Baron", "Biase_GSE57249": "Biase", "CellBench_RNAmix_celseq2": "CellBench RNA mix", "Darmanis_GSE67835": "Darmanis",
+    "Dendritic_batch1_HVG859": "Dendritic", "Deng_SC3_268": "Deng", "GSE75140_fetal220": "GSE75140", "GSE75748time_TF100": "GSE75748",
+    "Goolam": "Goolam", "Kang_PBMC_12261": "Kang", "Klein_1000c_900g": "Klein", "PBMC3k": "PBMC3k", "PBMC68k_reduced700": "PBMC68k",
+    "PBMC_FACS_Zheng": "PBMC FACS", "Pollen": "Pollen", "Segerstolpe_2000g": "Segerstolpe", "Ting": "Ting", "Xin_674c_980g": "Xin", "Yan": "Yan",
+    "Zeisel_1464c_1000g": "Zeisel",
 }
 QUICK = ("Yan", "Goolam")
 
@@ -45,13 +48,12 @@ class Set:
     def counts(self):
         return self.folder / "counts.h5ad"
 
-    @property
-    def prepared(self):
-        return self.folder / "prepared.h5ad"
+    def prepared(self, preparation="cp10k"):
+        return self.folder / f"{preparation}.h5ad"
 
     def space(self, name=SPACE):
         """Cells × components."""
-        return np.asarray(anndata.read_h5ad(self.prepared, backed="r").obsm[name])
+        return np.asarray(anndata.read_h5ad(self.prepared(), backed="r").obsm[name])
 
 
 def read(folder):
@@ -76,6 +78,14 @@ def logged(values):
     return scaled.log1p().tocsr()
 
 
+def log10(values):
+    return (values.log1p() / np.log(10)).tocsr()
+
+
+# What other methods are given, by name: what is done to counts before genes are chosen.
+PREPARATIONS = {"cp10k": logged, "log10": log10}
+
+
 def variable_genes(values, count):
     """Positions of the genes of largest variance, ascending; none that does not vary."""
     mean = np.asarray(values.mean(axis=0)).ravel()
@@ -86,15 +96,17 @@ def variable_genes(values, count):
 
 def principal_components(values, count):
     """Coordinates of the cells, cells × components."""
+    count = min(count, min(values.shape) - 1)
+    if values.shape[0] > CELLS:
+        return PCA(count, svd_solver="randomized", random_state=0).fit_transform(values.toarray())
     dense = values.toarray()
     U, S, _ = np.linalg.svd(dense - dense.mean(axis=0), full_matrices=False)
-    count = min(count, len(S) - 1)
     return U[:, :count] * S[:count]
 
 
-def prepare(values):
+def prepare(values, preparation=logged):
     """Cells of unit length in the most variable genes, and the spaces of their log values."""
-    logs = logged(values)
+    logs = preparation(values)
     logs = logs[:, variable_genes(logs, GENES)]
     lengths = np.sqrt(np.asarray(logs.multiply(logs).sum(axis=1)).ravel())
     if not lengths.all():
@@ -116,10 +128,11 @@ def write(source, folder, most=CELLS):
     kept = some_cells(len(labels), most)
     values, labels = values[kept], labels[kept]
     table = pandas.DataFrame({"label": pandas.Categorical(labels)}, index=[f"cell{i}" for i in range(len(labels))])
-    X, spaces = prepare(values)
     folder.mkdir(parents=True, exist_ok=True)
     anndata_of(values, obs=table).write_h5ad(folder / "counts.h5ad")
-    anndata_of(X, obs=table, obsm=spaces).write_h5ad(folder / "prepared.h5ad")
+    for name, preparation in PREPARATIONS.items():
+        X, spaces = prepare(values, preparation)
+        anndata_of(X, obs=table, obsm=spaces).write_h5ad(folder / f"{name}.h5ad")
     np.save(folder / "labels.npy", np.unique(labels, return_inverse=True)[1])
 
 

@@ -2,76 +2,90 @@
 
 import numpy as np
 
-import cluster_number
 import contestants
 import page
+import populations
+import sets
 
 FAR_BEHIND = 0.15  # of plain NMF: then the page must say why
 
 
-def head(sets, *more):
-    return ["", *(one.name for one in sets), "mean", *more]
-
-
-def row(name, values, *more):
-    return [name, *map(page.number, values), page.mean(np.mean(values)), *more]
-
-
 class Answers:
-    """Of every contestant: a list of answers, one for each seed, for each set."""
+    """Of every contestant: an answer for each set."""
 
-    def __init__(self, sets, found):
-        self.sets, self.found = sets, found
+    def __init__(self, of_sets, found):
+        self.sets, self.found = of_sets, found
 
-    def mean(self, name, what="ari"):
-        return np.array([np.mean([answer[what] for answer in of_set]) for of_set in self.found[name]])
+    def values(self, name, what="ari"):
+        return np.array([answer[what] for answer in self.found[name]])
 
-    def spread(self, name):
-        """The standard deviation over the seeds, mean over the sets."""
-        deviations = [of_set[0]["sd"] if "sd" in of_set[0] else np.std([answer["ari"] for answer in of_set]) for of_set in self.found[name]]
-        return page.mean(np.mean(deviations))
-
-
-def with_true_number(answers, rows):
-    lines = [row(one.name, answers.mean(one.name), answers.spread(one.name)) for one in rows]
-    lines.append(row("pNMF, best scale by labels", answers.mean(contestants.KNOWN, "best"), ""))
-    numbers = ["true number of clusters", *(one.clusters for one in answers.sets), "", ""]
-    return page.table(head(answers.sets, "spread"), [numbers, *lines])
+    def better(self, method):
+        """The preparation with which a method has the larger mean ARI."""
+        there = [preparation for preparation in sets.PREPARATIONS if contestants.of_method(method, preparation) in self.found]
+        return max(there, key=lambda preparation: np.mean(self.values(contestants.of_method(method, preparation)))) if there else None
 
 
-def without_number(answers, rows):
-    lines = [["true number of clusters", *(one.clusters for one in answers.sets), "", ""]]
-    for one in rows:
-        lines.append(row(one.name, answers.mean(one.name), answers.spread(one.name)))
-        lines.append(["its number of clusters", *(f"{k:.1f}".removesuffix(".0") for k in answers.mean(one.name, "clusters")), "", ""])
-    return page.table(head(answers.sets, "spread"), lines)
+def levels_of(answer):
+    return " · ".join(f"{clusters} {page.number(ari)}" for clusters, ari, _ in answer["levels"])
 
 
-def losses(answers):
-    known, unknown, best = answers.mean(contestants.KNOWN), answers.mean(contestants.UNKNOWN), answers.mean(contestants.KNOWN, "best")
-    return page.table(head(answers.sets), [
-        row("by the scale: best by labels minus recommended, true k", best - known),
-        row("by the number of clusters: true k minus the number found", known - unknown),
-        row("by both", best - unknown),
-    ])
+def of_sets(answers):
+    """A row for each set."""
+    methods = [contestants.of_method(method, answers.better(method)) for method in contestants.METHODS if answers.better(method)]
+    known = [contestants.KNOWN, contestants.PART, *methods]
+    others = [contestants.LEIDEN] if contestants.LEIDEN in answers.found else []
+    head = ["set", "cells", "labels", "found", contestants.UNKNOWN, "levels", *others, *known]
+    rows = []
+    for i, one in enumerate(answers.sets):
+        default = answers.found[contestants.UNKNOWN][i]
+        rows.append([one.name, f"{len(one.labels):,}", one.clusters, default["clusters"], page.number(default["ari"]), levels_of(default),
+                     *(page.number(answers.found[name][i]["ari"]) for name in (*others, *known))])
+    for what in contestants.SCORES:
+        rows.append([f"mean {what.upper()}", "", "", "", *(page.mean(np.mean(answers.values(name, what))) if name else "" for name in
+                     (contestants.UNKNOWN, None, *others, *known))])
+    return page.table(head, rows)
 
 
-def rules(sets, measured):
-    found, chosen = cluster_number.compare(measured)
-    lines = [["true number of clusters", *(one.clusters for one in sets), ""]]
-    cell = lambda k, ari: f"{page.number(ari)} ({k:.0f})"
-    for candidate, of_sets in found.items():
-        lines.append([cluster_number.name(candidate), *(cell(*one) for one in of_sets), page.mean(np.mean([ari for _, ari in of_sets]))])
-    by_others = [found[candidate][i] for i, candidate in enumerate(chosen)]
-    lines.append(["**chosen on the other sets**", *(cell(*one) for one in by_others), page.mean(np.mean([ari for _, ari in by_others]))])
-    lines.append(["which one", *(f"{100 * share:.0f} %, {graph}" for share, graph in chosen), ""])
-    return page.table(head(sets), lines)
+def means(answers):
+    """What the table of sets leaves out: the other preparations, the best level, the best scale."""
+    rows = [[name, *(page.mean(np.mean(answers.values(name, what))) for what in contestants.SCORES)] for name in answers.found]
+    default = answers.found[contestants.UNKNOWN]
+    best = [[max(level[at] for level in answer["levels"][:4]) for answer in default] for at in (1, 2)]
+    rows.insert(1, ["the best of its first four levels", page.mean(np.mean(best[0])), "", page.mean(np.mean(best[1]))])
+    rows.append(["best scale by labels, true k", page.mean(np.mean(answers.values(contestants.KNOWN, "best"))), "", ""])
+    return page.table(["", *(what.upper() for what in contestants.SCORES)], rows)
 
 
-def few_scales(sets, found):
+def one_population(found):
+    """`found`: (kind, cells, seed) → answer."""
+    sizes = sorted({cells for _, cells, _ in found})
+    rows = []
+    for kind in dict.fromkeys(kind for kind, _, _ in found):
+        of = lambda cells: [answer["clusters"] > 1 for (a, n, _), answer in found.items() if (a, n) == (kind, cells)]
+        rows.append([kind, *(f"{sum(of(cells))} of {len(of(cells))}" for cells in sizes)])
+    return page.table(["more than one cluster", *(f"{cells:,} cells" for cells in sizes)], rows)
+
+
+def two_populations(found):
+    """`found`: (fold, share, cells, seed) → answer."""
+    columns = list(dict.fromkeys((share, cells) for _, share, cells, _ in found))
+    rows = []
+    for fold in dict.fromkeys(fold for fold, _, _, _ in found):
+        row = [f"{fold:g}"]
+        for share, cells in columns:
+            of = [answer for (f, s, n, _), answer in found.items() if (f, s, n) == (fold, share, cells)]
+            text = f"{sum(one['clusters'] > 1 for one in of)} of {len(of)}, {page.number(np.mean([one['ari'] for one in of]))}"
+            if "leiden" in of[0]:
+                text += f" ({page.number(np.mean([one['leiden'] for one in of]))})"
+            row.append(text)
+        rows.append(row)
+    return page.table(["f", *(f"{100 * share:.0f} %, {cells:,} cells" for share, cells in columns)], rows)
+
+
+def few_scales(of_sets, found):
     percent = lambda how, what: [f"{100 * one[how][what]:.3f} %".replace("-", "−") for one in found]
     aris = lambda how, what: [page.number(one[how][what]) for one in found]
-    rows = [["cells", *(len(one.labels) for one in sets)], ["scales kept of all", *(f"{one['equal']['kept']} of {one['all']}" for one in found)]]
+    rows = [["cells", *(len(one.labels) for one in of_sets)], ["scales kept of all", *(f"{one['equal']['kept']} of {one['all']}" for one in found)]]
     for how, words in (("equal", "same tolerance"), ("default", "the preset's tolerance")):
         rows += [
             [f"{words}: objective at the kept scales, against all scales", *percent(how, "sum")],
@@ -79,10 +93,10 @@ def few_scales(sets, found):
             ["ARI of the recommended clusters with those of all scales", *aris(how, "recommended")],
             ["mean ARI of the clusters of each kept scale", *aris(how, "scales")],
         ]
-    return page.table(["", *(one.name for one in sets)], rows)
+    return page.table(["", *(one.name for one in of_sets)], rows)
 
 
 def far_behind(answers):
-    """Names of the sets where the default is far behind plain NMF."""
-    behind = answers.mean(contestants.PLAIN) - answers.mean(contestants.KNOWN)
+    """Names of the sets where the default with the true number is far behind plain NMF."""
+    behind = answers.values(contestants.of_method("nmf", answers.better("nmf"))) - answers.values(contestants.PART)
     return [one.name for one, by in zip(answers.sets, behind) if by > FAR_BEHIND]

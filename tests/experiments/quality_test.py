@@ -11,12 +11,14 @@ import scipy.sparse
 
 sys.path.insert(0, sys.argv.pop(1))
 
-import cluster_number
+import contestants
 import few_scales
 import neighbors
 import page
+import populations
 import run
 import sets
+import tables
 from program import Kept
 
 
@@ -39,17 +41,6 @@ class Graphs(unittest.TestCase):
         apart = scipy.sparse.coo_matrix((np.ones(len(neighbors.edges(blobs(), 5)[0])), neighbors.edges(blobs(), 5)), shape=(60, 60))
         self.assertEqual(scipy.sparse.csgraph.connected_components(apart)[0], 3)
 
-    def test_modularity_is_that_of_the_definition(self):
-        graph = neighbors.edges(blobs(), 5, tree=True)
-        clusters = np.random.RandomState(1).randint(4, size=60)
-        A = np.zeros((60, 60))
-        A[graph] = 1
-        A += A.T
-        degrees = A.sum(axis=0)
-        same = clusters[:, None] == clusters[None, :]
-        slow = np.sum((A - np.outer(degrees, degrees) / A.sum()) * same) / A.sum()
-        self.assertAlmostEqual(neighbors.modularity(graph, clusters), slow, 12)
-
 
 class Preparation(unittest.TestCase):
     def test_cells_have_unit_length_and_components_keep_distances(self):
@@ -67,27 +58,32 @@ class Preparation(unittest.TestCase):
         self.assertTrue(np.array_equal(sets.some_cells(40, 50), np.arange(40)))
 
 
-class Rules(unittest.TestCase):
-    def measured(self, modularity, ari):
-        """Two scales; the second has the larger silhouette."""
-        return {"numbers": [2, 3, 4], "modularity": [[modularity, [0, 0, 0]]] * 2, "ari": [[0, 0, 0], ari],
-                "silhouette": [[0.1] * 3, [0.2] * 3]}
+class Scores(unittest.TestCase):
+    def test_a_rare_type_counts_as_much_as_a_large_one(self):
+        labels = np.array([0] * 90 + [1] * 10)
+        self.assertEqual(contestants.mean_f1(labels, labels), 1.0)
+        self.assertAlmostEqual(contestants.mean_f1(labels, np.zeros(100, int)), (180 / 190 + 20 / 110) / 2)
+        self.assertAlmostEqual(contestants.mean_f1(labels, labels + 5), 1.0)
 
-    def test_a_share_takes_the_smallest_number_that_is_nearly_as_good(self):
-        measured = self.measured([0.70, 0.785, 0.80], [0.1, 0.2, 0.3])
-        self.assertEqual(cluster_number.choose(measured, (1.0, 8)), (4, 0.3))
-        self.assertEqual(cluster_number.choose(measured, (0.98, 8)), (3, 0.2))
-        self.assertEqual(cluster_number.choose(measured, (0.97, 15)), (3, 0.2))
+    def test_the_better_preparation_of_a_method_is_taken(self):
+        found = {contestants.of_method("nmf", name): [{"ari": ari}] for name, ari in (("cp10k", 0.3), ("log10", 0.4))}
+        answers = tables.Answers([], found)
+        self.assertEqual(answers.better("nmf"), "log10")
+        self.assertIsNone(answers.better("gnmf"))
 
-    def test_a_set_has_no_say_in_the_rule_it_is_judged_by(self):
-        # Of 3 clusters (98 %) and 4 (the largest) the others do a little better with 3, the last much better with 4;
-        # 0.97 and 0.98 give 3, 0.99 and 1 give 4, and of equal rules the first is taken.
-        little, much = [0.1, 0.6, 0.5], [0.1, 0.1, 0.9]
-        measured = [[self.measured([0.70, 0.785, 0.80], ari)] for ari in (little, little, much)]
-        found, chosen = cluster_number.compare(measured)
-        self.assertEqual(max(found, key=lambda rule: np.mean([ari for _, ari in found[rule]]))[0], 0.99)
-        self.assertEqual(chosen[2][0], 0.97)
-        self.assertEqual(chosen[0][0], 0.99)
+
+class Populations(unittest.TestCase):
+    def test_one_population_has_no_second_and_two_have(self):
+        values, truth = populations.counts(50, 1, size=2.0)
+        self.assertEqual(values.shape, (50, populations.GENES))
+        self.assertEqual(truth.sum(), 0)
+        self.assertEqual(populations.counts(50, 1, fold=2.0, share=0.1)[1].sum(), 5)
+
+    def test_library_sizes_span_tenfold(self):
+        totals = populations.counts(400, 1, library="tenfold")[0].sum(axis=1)
+        self.assertGreater(totals.max() / totals.min(), 7)
+        even = populations.counts(400, 1)[0].sum(axis=1)
+        self.assertLess(even.max() / even.min(), 1.5)
 
 
 class Terms(unittest.TestCase):

@@ -1,0 +1,89 @@
+"""One population, and two: what the default finds in counts whose truth is known.
+
+1,500 genes with log-normal means (−1.5 and 1.5 in the logarithm). The kinds of one population differ in their noise and in
+what a cell was measured to; those of `GRADIENTS` vary along one or two directions, with 10 % of the genes changing.
+"""
+
+import numpy as np
+import pandas
+import scipy.sparse
+from sklearn.metrics import adjusted_rand_score
+
+import contestants
+import neighbors
+import sets
+from sets import WIDE_SPACE
+
+GENES = 1500
+KINDS = {
+    "Poisson": {}, "negative binomial": {"size": 2.0}, "library sizes, log-normal (sd .5)": {"library": "normal"},
+    "library sizes, tenfold": {"library": "tenfold"}, "library sizes, tenfold, negative binomial": {"library": "tenfold", "size": 2.0},
+    "ambient counts": {"ambient": 0.2}, "ambient counts, negative binomial": {"ambient": 0.2, "size": 2.0},
+}
+GRADIENTS = {
+    "one gradient, uniform": {"gradients": 1, "library": "normal"}, "two gradients, uniform": {"gradients": 2, "library": "normal"},
+    "one gradient, normal": {"gradients": 1, "even": False, "library": "normal"},
+}
+SIZES = {100: 10, 300: 10, 1000: 4}  # cells: runs of each kind
+FOLDS, SHARES, PAIRS = (1.0, 1.25, 1.5, 2.0), (0.5, 0.1), {300: 6, 1000: 3}
+
+
+def counts(cells, seed, size=None, library=None, ambient=0.0, gradients=0, even=True, fold=0.0, share=0.0):
+    """Counts (cells × genes), and the population of each cell."""
+    random = np.random.RandomState(seed)
+    mean = np.exp(random.normal(-1.5, 1.5, GENES))
+    second = np.arange(cells) < round(share * cells)
+    change = np.where(random.rand(GENES) < 0.05, random.normal(0, 1, GENES), 0) * fold
+    log_mean = np.log(mean) + np.outer(second, change)
+    for _ in range(gradients):
+        place = random.uniform(-1, 1, cells) if even else random.normal(0, 0.6, cells)
+        log_mean = log_mean + np.outer(place, np.where(random.rand(GENES) < 0.1, random.normal(0, 1.5, GENES), 0))
+    rate = np.exp(log_mean)
+    if ambient > 0:  # the mean of all cells, in another measure in each
+        part = random.uniform(0, 2 * ambient, cells)[:, None]
+        rate = (1 - part) * rate + part * rate.mean(axis=0)
+    if library == "normal":
+        rate *= np.exp(random.normal(0, 0.5, cells))[:, None]
+    elif library == "tenfold":
+        rate *= 10 ** random.uniform(-0.5, 0.5, cells)[:, None]
+    if size is not None:
+        rate *= random.gamma(size, 1 / size, rate.shape)
+    return random.poisson(rate).astype(float), second.astype(int)
+
+
+def fitted(program, values):
+    """Clusters of the default, and the smallest p."""
+    with contestants.folder() as out:
+        names = pandas.DataFrame(index=[f"cell{i}" for i in range(len(values))])
+        sets.anndata_of(scipy.sparse.csr_matrix(values), obs=names).write_h5ad(f"{out}/cells.h5ad")
+        return program.fit(f"{out}/fit", f"{out}/cells.h5ad", "--preset", "cells").column("pnmf_clusters")
+
+
+def single(program, one):
+    """One population: the number of clusters found. `one`: kind, cells, seed."""
+    kind, cells, seed = one
+    values, _ = counts(cells, seed, **{**KINDS, **GRADIENTS}[kind])
+    return {"clusters": len(np.unique(fitted(program, values)))}
+
+
+def pair(program, one):
+    """Two populations: clusters found, and ARI, also of Leiden at resolution 1. `one`: fold, share, cells, seed."""
+    fold, share, cells, seed = one
+    values, truth = counts(cells, 1000 + seed, size=2.0, library="normal", fold=fold, share=share)
+    found = fitted(program, values)
+    _, spaces = sets.prepare(scipy.sparse.csr_matrix(values))
+    answer = {"clusters": len(np.unique(found)), "ari": adjusted_rand_score(truth, found)}
+    if not contestants.missing_leiden():
+        other = neighbors.leiden(neighbors.edges(spaces[WIDE_SPACE], 15), cells, seed)
+        answer["leiden"] = adjusted_rand_score(truth, other)
+        answer["leiden_clusters"] = len(np.unique(other))
+    return answer
+
+
+def questions(quick):
+    """(the runs of one population, those of two)."""
+    if quick:
+        return [("Poisson", 100, 0)], [(2.0, 0.5, 300, 0)]
+    ones = [(kind, cells, seed) for kind in (*KINDS, *GRADIENTS) for cells, runs in SIZES.items() for seed in range(runs)]
+    twos = [(fold, share, cells, seed) for fold in FOLDS for share in SHARES for cells, runs in PAIRS.items() for seed in range(runs)]
+    return ones, twos
