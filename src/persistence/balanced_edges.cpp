@@ -46,7 +46,7 @@ class Search {
         const Index n = points.count();
         smallest_ = of_each;
         for (const auto& cells : cells_) {
-            smallest_ = std::min(smallest_, std::ssize(cells) - 1);
+            smallest_ = std::min<Index>(smallest_, std::ssize(cells) - 1);
         }
         own_.resize(static_cast<std::size_t>(n));
         nearest_own_.resize(n);
@@ -244,7 +244,7 @@ void balance_distances(Matrix& distances, const std::vector<Index>& batch, Index
     const Index of_each = neighbors_of_each_batch(neighbors, std::ssize(cells));
     Index smallest = of_each;
     for (const auto& of_batch : cells) {
-        smallest = std::min(smallest, std::ssize(of_batch) - 1);
+        smallest = std::min<Index>(smallest, std::ssize(of_batch) - 1);
     }
     parallel_for(distances.cols(), [&](Index j) {
         auto column = distances.col(j);
@@ -255,7 +255,7 @@ void balance_distances(Matrix& distances, const std::vector<Index>& batch, Index
         Vector mean(std::ssize(cells));
         for (Index b = 0; b < mean.size(); ++b) {
             std::vector<Index>& list = kept[static_cast<std::size_t>(b)];
-            const Index count = std::min(of_each, std::ssize(list));
+            const Index count = std::min<Index>(of_each, std::ssize(list));
             std::partial_sort(list.begin(), list.begin() + count, list.end(), [&](Index p, Index q) {
                 return std::pair(known[p], p) < std::pair(known[q], q);
             });

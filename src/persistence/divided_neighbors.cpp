@@ -39,7 +39,7 @@ std::vector<Edge> divided_exact_edges(const DividedPoints& points, Index k) {
         std::iota(all.begin(), all.end(), Index{0});
         const std::span<const Index> cells = std::span<const Index>(all).first(own);
         const std::span<const Index> among = step == 0 ? cells : std::span<const Index>(all).subspan(own);
-        const Index found = std::min(k, std::ssize(among) - (step == 0 ? 1 : 0));
+        const Index found = std::min<Index>(k, std::ssize(among) - (step == 0 ? 1 : 0));
         if (own == 0 || found < 1) {
             continue;
         }

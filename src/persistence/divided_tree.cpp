@@ -77,7 +77,7 @@ class DividedTreeSearch {
         const Index share = panel_cells * points_.held().count / points_.count() + 1;
         if (!groups.empty()) {
             mine.assign(groups.front().begin(),
-                        groups.front().begin() + std::min(share, std::ssize(groups.front())));
+                        groups.front().begin() + std::min<Index>(share, std::ssize(groups.front())));
         }
         std::vector<Index> all = gather_any(ranks_, mine);
         std::sort(all.begin(), all.end());

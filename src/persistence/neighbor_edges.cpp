@@ -89,7 +89,7 @@ double measured_recall(const Points& points, const std::vector<std::vector<Candi
 void sort_edges(std::vector<Edge>& edges) {
     constexpr Index block = Index{1} << 15U;
     const auto size = std::ssize(edges);
-    const auto at = [&](Index place) { return edges.begin() + std::min(place, size); };
+    const auto at = [&](Index place) { return edges.begin() + std::min<Index>(place, size); };
     parallel_blocks(size, block, [&](Index begin, Index end) { std::sort(at(begin), at(end)); });
     for (Index width = block; width < size; width *= 2) {
         parallel_blocks(size, 2 * width, [&](Index begin, Index end) {

@@ -126,7 +126,7 @@ std::vector<double> effective_ranks(const DataMatrix<Real>& X, const std::vector
     Communicator& ranks = X.ranks();
     for (Index first = 0; first < std::ssize(H); first += ranks.size()) {
         DenseMatrix<Real> mine;
-        for (Index t = first; t < std::min(std::ssize(H), first + ranks.size()); ++t) {
+        for (Index t = first; t < std::min<Index>(std::ssize(H), first + ranks.size()); ++t) {
             DenseMatrix<Real> all = gather_cells(X, H[t], dealt_to(ranks, t));
             if (is_mine(ranks, t)) {
                 mine = std::move(all);

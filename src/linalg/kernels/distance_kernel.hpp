@@ -65,7 +65,7 @@ PNMF_INLINE void score_centres(const double* X, Index d, const double* centres, 
 /// Some cells against all centres, those that are left of them one part at a time.
 template <int cells>
 PNMF_INLINE void nearest_of(const double* X, Index d, const CentreTable& table, double* room,
-                            std::ptrdiff_t* labels) {
+                            std::int64_t* labels) {
     double* scores[cells];
     for (int a = 0; a < cells; ++a) {
         scores[a] = room + a * table.stride;
@@ -97,7 +97,7 @@ PNMF_INLINE void nearest_of(const double* X, Index d, const CentreTable& table, 
 }
 
 static void nearest_centres(const double* X, Index d, Index cells, const CentreTable& table, double* room,
-                            std::ptrdiff_t* labels) {
+                            std::int64_t* labels) {
     constexpr Index together = centre_room_cells;
     Index j = 0;
     for (; j + together <= cells; j += together) {

@@ -15,7 +15,7 @@ template <class Real>
 struct GatherRun {
     const std::int32_t* row;
     const Real* value;
-    std::ptrdiff_t count;
+    std::int64_t count;
     Real* result;
 };
 
@@ -23,17 +23,17 @@ struct GatherRun {
 template <class Real>
 struct GatherFrom {
     const Real* M;
-    std::ptrdiff_t d;
-    std::ptrdiff_t stride;
-    bool far;                 ///< larger than the nearest cache: columns are fetched ahead
-    std::ptrdiff_t first = 0; ///< number of the first column, where rows of the runs do not begin at 0
+    std::int64_t d;
+    std::int64_t stride;
+    bool far;               ///< larger than the nearest cache: columns are fetched ahead
+    std::int64_t first = 0; ///< number of the first column, where rows of the runs do not begin at 0
 };
 
 /// The pass along the chain of scales (devices/cpu/embedding_pass.hpp); a pointer for each scale.
 template <class Real>
 struct ChainArguments {
-    std::ptrdiff_t scales;
-    std::ptrdiff_t rank;
+    std::int64_t scales;
+    std::int64_t rank;
     const Real* const* WtX;
     const Real* const* WtW;
     const Real* const* HA;
@@ -46,44 +46,44 @@ struct ChainArguments {
 
 /// Cells that the chain's kernel treats together: 64 bytes of them.
 template <class Real>
-inline constexpr std::ptrdiff_t chain_lanes = 64 / static_cast<std::ptrdiff_t>(sizeof(Real));
+inline constexpr std::int64_t chain_lanes = 64 / static_cast<std::int64_t>(sizeof(Real));
 
 /// Numbers that it needs as room, at an address divisible by 64.
 template <class Real>
-constexpr std::ptrdiff_t chain_room(std::ptrdiff_t scales, std::ptrdiff_t rank) {
+constexpr std::int64_t chain_room(std::int64_t scales, std::int64_t rank) {
     return (2 * rank + 7) * scales * chain_lanes<Real>;
 }
 
 /// Cells whose coordinates lie side by side for `strip_products`.
-inline constexpr std::ptrdiff_t strip_cells = 32;
+inline constexpr std::int64_t strip_cells = 32;
 
 /// Centres as `nearest_centres` wants them: coordinate after coordinate, those of all centres side by side.
 struct CentreTable {
     const double* centres;      ///< coordinate f of centre c: centres[f·stride + c]
     const double* half_squares; ///< ½‖c‖²
-    std::ptrdiff_t count;
-    std::ptrdiff_t stride; ///< count or more, divisible by 8
+    std::int64_t count;
+    std::int64_t stride; ///< count or more, divisible by 8
 };
 
 /// Cells that are compared with the centres together: the kernel needs room for their scores, `stride` each.
-inline constexpr std::ptrdiff_t centre_room_cells = 4;
+inline constexpr std::int64_t centre_room_cells = 4;
 
 /// out_o ← out_o + Σ_l factors[o·columns + l]·column_l, l ascending: columns of `count` numbers each.
 struct ColumnSums {
-    std::ptrdiff_t count;
+    std::int64_t count;
     const double* column; ///< the first; `stride` numbers from one to the next
-    std::ptrdiff_t stride;
-    std::ptrdiff_t columns;
+    std::int64_t stride;
+    std::int64_t columns;
     const double* factors;
     double* out;
-    std::ptrdiff_t out_stride;
-    std::ptrdiff_t outputs;
+    std::int64_t out_stride;
+    std::int64_t outputs;
 };
 
 /// Components of one scale that stand side by side, and their shifts in one row of H
 /// (devices/cpu/row_shift.hpp).
 struct ShiftLevel {
-    std::ptrdiff_t count;
+    std::int64_t count;
     const std::int32_t* size;
     double own;         ///< curvature of a cell
     double after;       ///< coupling with the next coarser scale
@@ -108,7 +108,7 @@ struct HandedRows {
 /// `degree`; null for what is not to be added.
 template <class Real>
 struct HalfGradient {
-    std::ptrdiff_t rank;
+    std::int64_t rank;
     const Real* H;
     const Real* WtX;
     const Real* HA;
@@ -131,18 +131,18 @@ struct StepLengths {
 };
 
 /// Columns of W that are stepped on together.
-inline constexpr std::ptrdiff_t basis_columns = 4;
+inline constexpr std::int64_t basis_columns = 4;
 
 /// Columns [first, first + count) of W, at most `basis_columns` of them, one step on each in turn
 /// (devices/cpu/basis_step.hpp). W and XHt are rows × rank.
 template <class Real>
 struct BasisBlock {
-    std::ptrdiff_t rows;
-    std::ptrdiff_t rank;
+    std::int64_t rows;
+    std::int64_t rank;
     const Real* W;
     const Real* XHt;
-    std::ptrdiff_t first;
-    std::ptrdiff_t count;
+    std::int64_t first;
+    std::int64_t count;
     const Real* factors; ///< of column j of W for the c-th of these: factors[basis_columns·j + c]
     Real* rest;          ///< rows × count
 };
@@ -150,14 +150,14 @@ struct BasisBlock {
 /// Sums over the components of one scale and their least entries of H, `stride` numbers from row to row.
 template <class Real>
 struct ComponentAdder {
-    std::ptrdiff_t cells;
-    std::ptrdiff_t rank;
+    std::int64_t cells;
+    std::int64_t rank;
     const std::int32_t* place; ///< of each cell: its component, or −1 − the number of a wide one
     const Real* gradient;
     const Real* H;
     double* sums;
     double* least;
-    std::ptrdiff_t stride;
+    std::int64_t stride;
     double* wide; ///< `rank` numbers for each
     double* wide_least;
 };
@@ -165,50 +165,50 @@ struct ComponentAdder {
 /// Cells that move with their components: shifts of row k begin at shift[k·stride].
 template <class Real>
 struct ComponentMover {
-    std::ptrdiff_t cells;
-    std::ptrdiff_t rank;
+    std::int64_t cells;
+    std::int64_t rank;
     const std::int32_t* component; ///< of each cell
     const double* shift;
-    std::ptrdiff_t stride;
+    std::int64_t stride;
     const Real* degree;
     Real* H;
     Real* HA;
 };
 
 /// Cells that are summed or moved together, so that what is read across their columns stays at hand.
-inline constexpr std::ptrdiff_t component_cells = 64;
+inline constexpr std::int64_t component_cells = 64;
 
 /// Numbers that moving cells needs as room.
-constexpr std::ptrdiff_t component_room(std::ptrdiff_t rank) {
+constexpr std::int64_t component_room(std::int64_t rank) {
     return component_cells * rank;
 }
 
 template <class Real>
 struct KernelsOf {
     /// Several columns of a sparse product.
-    void (*gather)(const GatherFrom<Real>& from, const GatherRun<Real>* runs, std::ptrdiff_t count);
+    void (*gather)(const GatherFrom<Real>& from, const GatherRun<Real>* runs, std::int64_t count);
     /// Cells [begin, end), at most `chain_lanes`.
-    void (*chain)(const ChainArguments<Real>& in, std::ptrdiff_t begin, std::ptrdiff_t end, Real* room);
+    void (*chain)(const ChainArguments<Real>& in, std::int64_t begin, std::int64_t end, Real* room);
     /// rest_c ← XHt_c + Σ_j factor·w_j for each of these columns, j ascending: over all columns of W, or over
     /// those of other blocks.
     void (*basis_rest)(const BasisBlock<Real>& in, bool over_all);
     /// w ← max(v, 0) with v = rest_c + Σ_j factor·w_j, over the other columns of the block; w is its c-th.
     /// Returns its square; −1 where no entry of v is positive, and w stays.
-    Real (*basis_column)(const BasisBlock<Real>& in, std::ptrdiff_t c, Real* w);
+    Real (*basis_column)(const BasisBlock<Real>& in, std::int64_t c, Real* w);
     /// sums[0] and [1]: w·w and w·rest.
-    void (*basis_products)(const Real* w, const Real* rest, std::ptrdiff_t rows, double* sums);
+    void (*basis_products)(const Real* w, const Real* rest, std::int64_t rows, double* sums);
     /// ‖w − max(0, w + inverse·(rest − along·w))‖².
-    double (*basis_movement)(const Real* w, const Real* rest, std::ptrdiff_t rows, double along,
+    double (*basis_movement)(const Real* w, const Real* rest, std::int64_t rows, double along,
                              double inverse);
     /// `gradient` has WᵀW·H of cells [begin, begin + count); the other terms are added.
-    void (*half_gradient)(const HalfGradient<Real>& in, std::ptrdiff_t begin, std::ptrdiff_t count,
+    void (*half_gradient)(const HalfGradient<Real>& in, std::int64_t begin, std::int64_t count,
                           Real* gradient);
     /// Adds how far each row of H would move: q·(h − max(0, h − gradient/q))², and q·h².
-    void (*step_lengths)(const HalfGradient<Real>& in, std::ptrdiff_t begin, std::ptrdiff_t count,
+    void (*step_lengths)(const HalfGradient<Real>& in, std::int64_t begin, std::int64_t count,
                          const Real* gradient, const StepLengths& out);
     /// Adds to five sums for each row of H, those of a kind together: of WᵀX ⊙ H, HA ⊙ H, H ⊙ H, H ⊙ H·D and
     /// (H − before) ⊙ (H − before).
-    void (*term_rows)(const HalfGradient<Real>& in, std::ptrdiff_t begin, std::ptrdiff_t count, double* sums);
+    void (*term_rows)(const HalfGradient<Real>& in, std::int64_t begin, std::int64_t count, double* sums);
     void (*add_to_components)(const ComponentAdder<Real>& in);
     /// H ← max(0, H + shift), HA ← HA + shift·degree.
     void (*move_with_components)(const ComponentMover<Real>& in, Real* room);
@@ -220,14 +220,14 @@ struct Kernels {
     KernelsOf<double> of_double;
     /// sums[a] ← sums[a] + Σ_e value[e]·strip[row[e]·32 + a] for the 32 cells of a strip.
     void (*strip_products)(const double* strip, const std::int32_t* row, const double* value,
-                           std::ptrdiff_t count, double* sums);
+                           std::int64_t count, double* sums);
     /// out[4j + m] = ‖x_j − p_m‖² for cells x_j, columns of X, and four points p_m: coordinate f of p_m is
     /// points[4f + m].
-    void (*squared_distances)(const double* X, std::ptrdiff_t d, std::ptrdiff_t cells, const double* points,
+    void (*squared_distances)(const double* X, std::int64_t d, std::int64_t cells, const double* points,
                               double* out);
     /// The nearest centre of each cell, the first among equals.
-    void (*nearest_centres)(const double* X, std::ptrdiff_t d, std::ptrdiff_t cells, const CentreTable& table,
-                            double* room, std::ptrdiff_t* labels);
+    void (*nearest_centres)(const double* X, std::int64_t d, std::int64_t cells, const CentreTable& table,
+                            double* room, std::int64_t* labels);
     void (*add_columns)(const ColumnSums& in);
     /// S after the rows before have moved, `moved` for each cell, and what a component has of itself: pivot
     /// (in the place of its inverse), right side and slope.

@@ -21,7 +21,7 @@
 
 namespace pnmf::PNMF_KERNEL_SET {
 
-using Index = std::ptrdiff_t;
+using Index = std::int64_t; ///< as outside of the kernels, also where pointers have 32 bits
 
 /// a·b + c: rounded once on ARM64, where every processor can, and twice on x86-64, where SSE2 cannot. So all
 /// sets of a processor agree.
