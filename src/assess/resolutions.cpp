@@ -1,3 +1,4 @@
+#include "assess/cut_stability.hpp"
 #include "assess/embedding_parts.hpp"
 #include "assess/labels_on_owners.hpp"
 #include "assess/split_tree.hpp"
@@ -12,7 +13,6 @@
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/metrics/kmeans.hpp>
-#include <pnmf/metrics/label_free.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -38,16 +38,13 @@ class Search {
            const SplitEvidence& evidence, const ResolutionOptions& options)
         : leaves_(leaves), embedding_(embedding), graph_(graph), options_(options),
           seen_(some_cells(graph.cells(), options.probed_cells, options.seed)),
-          compared_(some_cells(graph.cells(), options.compared_cells, options.seed)),
-          tested_(some_cells(graph.cells(), options.tested_cells, options.seed)) {
-        cells_.space = evidence.space.some(evidence.space.here(0), tested_);
-        const Matrix depth = evidence.depth.some(evidence.depth.here(0), tested_);
-        cells_.depth.assign(depth.data(), depth.data() + depth.size());
-        cells_.level = options.level;
-        cells_.seed = options.seed;
+          tested_(some_cells(graph.cells(), options.tested_cells, options.seed)),
+          cells_(evidence_of(evidence, tested_)) {
         take_scales(scales);
         find_leaves();
         choose_scale();
+        stability_ = cut_stability(evidence_of(evidence, seen_), seen_at_[best_], tree_,
+                                   at(labels_[best_], seen_), leaves_, options.resamples);
     }
 
     Resolutions resolutions() {
@@ -65,7 +62,7 @@ class Search {
             found.labels = clusters_of_cut(tree_, k, labels_[best_]);
             found.modularity = quality[k - 1];
             found.p_value = tree_.p_value[k - 1];
-            found.stability = stability(k);
+            found.stability = stability_[k - 1];
             found.agreement = agreement(k, at(found.labels, seen_));
         });
         nest(result.all);
@@ -103,16 +100,13 @@ class Search {
         return found;
     }
 
-    double stability(Index k) const {
-        const Matrix& part = parts_[static_cast<std::size_t>(best_)];
-        if (k == 1) {
-            return 1.0;
-        }
-        if (std::lround(0.8 * static_cast<double>(part.cols())) < k) {
-            return 0.0;
-        }
-        return resampling_stability(
-            part, {.clusters = k, .repeats = options_.resamples, .starts = 3, .seed = options_.seed});
+    /// What these cells are tested on.
+    SplitCells evidence_of(const SplitEvidence& evidence, const std::vector<Index>& cells) const {
+        const Matrix depth = evidence.depth.some(evidence.depth.here(0), cells);
+        return {.space = evidence.space.some(evidence.space.here(0), cells),
+                .depth = {depth.data(), depth.data() + depth.size()},
+                .level = options_.level,
+                .seed = options_.seed};
     }
 
     /// With the clusters of the probed scales next to the best one; 1 where there is none.
@@ -135,17 +129,17 @@ class Search {
     }
 
     /// The scales to try: evenly spaced, the finest among them, without those where the embedding has
-    /// collapsed (`has_collapsed`). What is compared and seen of each.
+    /// collapsed (`has_collapsed`). What is seen of each.
     void take_scales(Index scales) {
+        const std::vector<Index> compared =
+            some_cells(graph_.cells(), options_.compared_cells, options_.seed);
         double finest = 0.0;
         for (const Index t : evenly_spaced(options_.probed_scales, scales)) {
             const Matrix here = embedding_.here(t);
-            Matrix part = embedding_.some(here, compared_);
-            const double rank = effective_rank(part);
+            const double rank = effective_rank(embedding_.some(here, compared));
             finest = t == 0 ? rank : finest;
             if (t == 0 || !has_collapsed(rank, finest)) {
                 scales_.push_back(t);
-                parts_.push_back(std::move(part));
                 seen_at_.push_back(embedding_.some(here, seen_));
             }
         }
@@ -159,7 +153,7 @@ class Search {
         parallel_for(std::ssize(mine), [&](Index m) { found[mine[m]] = cluster(mine[m], leaves_); });
         for (Index s = 0; s < count; ++s) {
             const int owner = dealt_to(ranks_, s);
-            Matrix centres = is_mine(ranks_, s) ? found[s].centres : Matrix(parts_[s].rows(), leaves_);
+            Matrix centres = is_mine(ranks_, s) ? found[s].centres : Matrix(seen_at_[s].rows(), leaves_);
             broadcast(ranks_, std::span(centres.data(), static_cast<std::size_t>(centres.size())), owner);
             std::vector<Index> seen = std::move(found[s].labels);
             broadcast_labels(ranks_, std::ssize(seen_), owner, seen);
@@ -215,18 +209,17 @@ class Search {
     const NeighborLists& graph_;
     const ResolutionOptions& options_;
     Communicator& ranks_ = communicator();
-    std::vector<Index> seen_;     ///< cells that k-means sees
-    std::vector<Index> compared_; ///< cells that resampling sees
-    std::vector<Index> tested_;   ///< cells that splits are tested on
+    std::vector<Index> seen_;   ///< cells that k-means and resampling see
+    std::vector<Index> tested_; ///< cells that splits are tested on
     SplitCells cells_;
     std::vector<Index> scales_;
-    std::vector<Matrix> parts_;   ///< the compared cells at each probed scale
-    std::vector<Matrix> seen_at_; ///< those that k-means sees
+    std::vector<Matrix> seen_at_; ///< the cells that k-means sees, at each probed scale
     std::vector<std::vector<Index>> labels_;
     std::vector<Matrix> centres_;
     std::vector<std::vector<double>> size_;
     Index best_ = 0; ///< of the probed scales
     SplitTree tree_;
+    std::vector<double> stability_; ///< of each cut of the tree
 };
 
 Resolutions one_cluster(Index cells) {

@@ -13,8 +13,8 @@ namespace pnmf {
 struct ResolutionOptions {
     Index leaves = 16;           ///< clusters that are joined to larger ones, at most a quarter of the cells
     Index probed_scales = 12;    ///< scales tried
-    Index probed_cells = 3000;   ///< cells that k-means sees; the others join the nearest centre
-    Index compared_cells = 1000; ///< cells that resampling sees
+    Index probed_cells = 3000;   ///< cells that k-means and resampling see; others join the nearest centre
+    Index compared_cells = 1000; ///< cells that tell whether an embedding has collapsed
     Index tested_cells = 20000;  ///< cells that splits are tested on
     Index resamples = 5;         ///< subsets of cells for the stability
     double level = 0.05;         ///< of the test of a split
@@ -34,7 +34,7 @@ struct Resolution {
     Index clusters = 0;        ///< k
     Index scale = 0;           ///< position of the scale they were found at
     double modularity = 0.0;   ///< of these clusters in the neighbour graph
-    double stability = 0.0;    ///< mean ARI with the clusters of four fifths of the cells
+    double stability = 0.0;    ///< mean ARI with what is found anew in four fifths of the cells
     double agreement = 0.0;    ///< mean ARI with k clusters at the scales next to it that were tried
     std::vector<Index> labels; ///< of each cell, 0 … k − 1
     /// The cluster of the next coarser resolution that has most cells of each cluster, and the share of its
@@ -59,7 +59,8 @@ struct Resolutions {
 /// - k-means makes `leaves` clusters, and Ward's criterion joins them to a tree;
 /// - from the root down a node is divided where a test says that it is not one population (`SplitTester`).
 ///   The division of the tree is tried first, then each of its lower branches against the rest of the node,
-///   twelve at most; p is multiplied by the number tried. Where all fail, the node is a cluster;
+///   twelve at most; p is multiplied by the number tried. A group so small that it could not pass is not
+///   tried (Tarone 1990). Where all fail, the node is a cluster;
 /// - the divisions of the most variance first, each of the numbers of clusters from 1 to all is one cut.
 ///
 /// The scale is taken that has the cut of largest modularity, of equal ones the coarsest; that cut is
