@@ -7,16 +7,21 @@
 #include <Eigen/Eigenvalues>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace pnmf {
 namespace {
 
 constexpr Index parts = 10;
-constexpr double half_width = 0.16;         ///< of a window, as a share of the way between the centres
-constexpr double nearest_between = 0.32;    ///< to an end: windows do not overlap
+constexpr double half_width = 0.16;         ///< of equal windows, as a share of the way between the centres
+constexpr double nearest_between = 0.32;    ///< to an end: equal windows do not overlap
+constexpr double rare = 0.2;                ///< a group with a smaller share of the cells
+constexpr Index grid = 24;                  ///< steps from centre to centre that windows may end at
+constexpr double within_one = 0.1587;       ///< of a normal population, beyond one deviation on a side
 constexpr Index cells_of_axis = 5;          ///< fewer cells for each axis would not fix a direction
 constexpr Index fewest_cells = 4;           ///< on a side
 constexpr double deviations_of_depth = 2.0; ///< between groups that depth alone might part
@@ -37,24 +42,142 @@ double mean_of(const std::vector<double>& values, const std::vector<Index>& at) 
     return sum / static_cast<double>(at.size());
 }
 
+/// Of a group on the line: half of it on either side of the centre, a third within a deviation on a side.
+struct Spread {
+    double cells = 0.0;
+    double centre = 0.0;
+    double deviation = 0.0;
+};
+
+Spread spread_of(std::vector<double> places) {
+    std::sort(places.begin(), places.end());
+    const auto at = [&](double share) {
+        const double place = share * static_cast<double>(places.size() - 1);
+        const auto below = static_cast<std::size_t>(place);
+        const std::size_t above = std::min(below + 1, places.size() - 1);
+        return places[below] + (place - std::floor(place)) * (places[above] - places[below]);
+    };
+    return {.cells = static_cast<double>(places.size()),
+            .centre = at(0.5),
+            .deviation = std::max(0.5 * (at(1.0 - within_one) - at(within_one)), 1e-6)};
+}
+
+/// Cells of two normal groups that are expected in a window.
+double expected(const Spread& a, const Spread& b, const SplitWindow& window) {
+    const auto of = [&](const Spread& group) {
+        const auto below = [&](double place) {
+            return 0.5 * std::erfc((group.centre - place) / (std::sqrt(2.0) * group.deviation));
+        };
+        return group.cells * (below(window.end) - below(window.begin));
+    };
+    return of(a) + of(b);
+}
+
+/// What x cells in one window and y in another say against even density: the logarithm of the likelihood
+/// ratio; less than nothing where the first is the denser.
+double evidence(double x, double y, double width_x, double width_y) {
+    const double share = width_x / (width_x + width_y);
+    const double found = x / (x + y);
+    if (!(found < share)) {
+        return -1.0;
+    }
+    return x * std::log(std::max(found, 1e-9) / share) + y * std::log((1.0 - found) / (1.0 - share));
+}
+
+/// Windows on the outer and inner half of a group; `towards` the other one is 1 or -1.
+std::array<SplitWindow, 3> ends_of(const Spread& group, double towards) {
+    std::array<SplitWindow, 3> ends;
+    constexpr std::array<std::pair<double, double>, 3> shapes{{{0.5, 0.0}, {1.0, 0.0}, {1.0, 0.5}}};
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+        const auto [half, outwards] = shapes[i];
+        const double middle = group.centre - towards * outwards * group.deviation;
+        ends[i] = {.begin = middle - half * group.deviation, .end = middle + half * group.deviation};
+    }
+    return ends;
+}
+
+/// Around 0, around 1, and around a place between them.
+SplitWindows equal_windows(double between) {
+    between = std::clamp(between, nearest_between, 1.0 - nearest_between);
+    const auto around = [](double place) {
+        return SplitWindow{.begin = place - half_width, .end = place + half_width};
+    };
+    return {.first = around(0.0), .between = around(between), .second = around(1.0)};
+}
+
+std::optional<SplitWindows> choose_windows(const Spread& a, const Spread& b) {
+    if (b.centre <= a.centre) {
+        return std::nullopt;
+    }
+    const std::array<SplitWindow, 3> first = ends_of(a, 1.0);
+    const std::array<SplitWindow, 3> second = ends_of(b, -1.0);
+    const auto expected_in = [&](const std::array<SplitWindow, 3>& ends) {
+        std::array<double, 3> cells{};
+        std::transform(ends.begin(), ends.end(), cells.begin(),
+                       [&](const SplitWindow& window) { return expected(a, b, window); });
+        return cells;
+    };
+    const std::array<double, 3> in_first = expected_in(first);
+    const std::array<double, 3> in_second = expected_in(second);
+    const double step = (b.centre - a.centre) / static_cast<double>(grid);
+    std::optional<SplitWindows> best;
+    double most = 0.0;
+    for (Index from = 0; from < grid; ++from) {
+        for (Index to = from + 1; to <= grid; ++to) {
+            const SplitWindow between{.begin = a.centre + step * static_cast<double>(from),
+                                      .end = a.centre + step * static_cast<double>(to)};
+            const double cells = expected(a, b, between);
+            double of[2] = {0.0, 0.0};
+            std::size_t at[2] = {0, 0};
+            for (std::size_t i = 0; i < first.size(); ++i) {
+                const double left = first[i].end <= between.begin
+                                        ? evidence(cells, in_first[i], between.width(), first[i].width())
+                                        : -1.0;
+                const double right = second[i].begin >= between.end
+                                         ? evidence(cells, in_second[i], between.width(), second[i].width())
+                                         : -1.0;
+                if (left > of[0]) {
+                    of[0] = left;
+                    at[0] = i;
+                }
+                if (right > of[1]) {
+                    of[1] = right;
+                    at[1] = i;
+                }
+            }
+            if (std::min(of[0], of[1]) > most) {
+                most = std::min(of[0], of[1]);
+                best = SplitWindows{.first = first[at[0]], .between = between, .second = second[at[1]]};
+            }
+        }
+    }
+    return best;
+}
+
 } // namespace
 
-double binomial_below(Index x, Index n) {
-    if (x >= n) {
+double binomial_below(Index x, Index n, double share) {
+    if (x >= n || share <= 0.0) {
         return 1.0;
     }
-    // Each term from the one before, from the largest down, relative to it.
+    if (share >= 1.0) {
+        return 0.0;
+    }
+    // Each term from the one before, from x down, relative to it. Where terms rise on the way down, x is
+    // above the mean.
     const auto size = static_cast<double>(n);
     const auto top = static_cast<double>(x);
-    const double largest = std::lgamma(size + 1.0) - std::lgamma(top + 1.0) - std::lgamma(size - top + 1.0) -
-                           size * std::log(2.0);
+    const double first = std::lgamma(size + 1.0) - std::lgamma(top + 1.0) - std::lgamma(size - top + 1.0) +
+                         top * std::log(share) + (size - top) * std::log1p(-share);
     double sum = 0.0;
     double term = 1.0;
-    for (Index i = x; i >= 0 && term > 1e-18 * sum; --i) {
+    double before = 0.0;
+    for (Index i = x; i >= 0 && (term > 1e-18 * sum || term > before); --i) {
         sum += term;
-        term *= static_cast<double>(i) / static_cast<double>(n - i + 1);
+        before = term;
+        term *= static_cast<double>(i) / static_cast<double>(n - i + 1) * (1.0 - share) / share;
     }
-    return std::min(1.0, std::exp(largest) * sum);
+    return std::min(1.0, std::exp(first) * sum);
 }
 
 SplitTester::SplitTester(const Matrix& cells, std::vector<Index> leaf, Index leaves,
@@ -131,15 +254,19 @@ SplitTester::Line SplitTester::line_without(Index part, const std::vector<bool>&
     return line;
 }
 
-SplitTest SplitTester::count(const Vector& place, double between, const std::vector<Index>& cells) const {
+SplitTest SplitTester::count(const Vector& place, const SplitWindows& windows,
+                             const std::vector<Index>& cells) {
     SplitTest result;
     for (const Index j : cells) {
-        result.first += std::abs(place[j]) < half_width ? 1 : 0;
-        result.between += std::abs(place[j] - between) < half_width ? 1 : 0;
-        result.second += std::abs(place[j] - 1.0) < half_width ? 1 : 0;
+        result.first += windows.first.holds(place[j]) ? 1 : 0;
+        result.between += windows.between.holds(place[j]) ? 1 : 0;
+        result.second += windows.second.holds(place[j]) ? 1 : 0;
     }
-    result.p_value = std::max(binomial_below(result.between, result.between + result.first),
-                              binomial_below(result.between, result.between + result.second));
+    const double width = windows.between.width();
+    result.p_value = std::max(binomial_below(result.between, result.between + result.first,
+                                             width / (width + windows.first.width())),
+                              binomial_below(result.between, result.between + result.second,
+                                             width / (width + windows.second.width())));
     return result;
 }
 
@@ -173,10 +300,14 @@ std::vector<Index> SplitTester::near_border_in_depth(const std::vector<bool>& se
     return cells;
 }
 
+Index SplitTester::smaller_side(const std::vector<bool>& second) const {
+    const Index of_second = std::count_if(leaf_.begin(), leaf_.end(), [&](Index l) { return second[l]; });
+    return std::min<Index>(of_second, std::ssize(leaf_) - of_second);
+}
+
 SplitTest SplitTester::test(const std::vector<bool>& second) const {
     const Index n = cells_.cols();
-    const Index of_second = std::count_if(leaf_.begin(), leaf_.end(), [&](Index l) { return second[l]; });
-    if (std::min(of_second, n - of_second) < fewest_cells) {
+    if (smaller_side(second) < fewest_cells) {
         return {};
     }
     std::vector<Line> lines;
@@ -193,12 +324,23 @@ SplitTest SplitTester::test(const std::vector<bool>& second) const {
         const Line& line = lines[static_cast<std::size_t>(part_[j])];
         place[j] = (line.direction.dot(cells_.col(j)) - line.origin) / line.length;
     }
-    between = std::clamp(between, nearest_between, 1.0 - nearest_between);
+    std::vector<double> side[2];
+    for (Index j = 0; j < n; ++j) {
+        side[second[leaf_[j]] ? 1 : 0].push_back(place[j]);
+    }
+    const bool one_is_rare = static_cast<double>(smaller_side(second)) < rare * static_cast<double>(n);
+    const std::optional<SplitWindows> windows =
+        one_is_rare ? choose_windows(spread_of(std::move(side[0])), spread_of(std::move(side[1])))
+                    : equal_windows(between);
+    if (!windows) {
+        return {.tested = true};
+    }
     std::vector<Index> all(static_cast<std::size_t>(n));
     std::iota(all.begin(), all.end(), Index{0});
-    SplitTest result = count(place, between, all);
+    SplitTest result = count(place, *windows, all);
+    result.tested = true;
     if (const std::vector<Index> near = near_border_in_depth(second); !near.empty()) {
-        result.p_value = std::max(result.p_value, count(place, between, near).p_value);
+        result.p_value = std::max(result.p_value, count(place, *windows, near).p_value);
     }
     return result;
 }

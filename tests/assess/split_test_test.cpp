@@ -33,18 +33,22 @@ double p_of(const Matrix& cells, const std::vector<Index>& leaf, const std::vect
 }
 
 TEST(BinomialBelow, IsTheSumOfItsTerms) {
-    for (Index n = 0; n <= 40; ++n) {
-        double sum = 0.0;
-        for (Index x = 0; x <= n; ++x) {
-            sum += std::exp(std::lgamma(static_cast<double>(n) + 1.0) -
-                            std::lgamma(static_cast<double>(x) + 1.0) -
-                            std::lgamma(static_cast<double>(n - x) + 1.0)) *
-                   std::pow(0.5, static_cast<double>(n));
-            EXPECT_NEAR(binomial_below(x, n), sum, 1e-12) << x << " of " << n;
+    for (const double share : {0.1, 0.5, 0.85}) {
+        for (Index n = 0; n <= 40; ++n) {
+            double sum = 0.0;
+            for (Index x = 0; x <= n; ++x) {
+                sum += std::exp(std::lgamma(static_cast<double>(n) + 1.0) -
+                                std::lgamma(static_cast<double>(x) + 1.0) -
+                                std::lgamma(static_cast<double>(n - x) + 1.0)) *
+                       std::pow(share, static_cast<double>(x)) *
+                       std::pow(1.0 - share, static_cast<double>(n - x));
+                EXPECT_NEAR(binomial_below(x, n, share), sum, 1e-12) << x << " of " << n << ", " << share;
+            }
         }
     }
-    EXPECT_NEAR(binomial_below(50000, 100000), 0.5, 0.01);
-    EXPECT_LT(binomial_below(0, 5000), 1e-300);
+    EXPECT_NEAR(binomial_below(50000, 100000, 0.5), 0.5, 0.01);
+    EXPECT_NEAR(binomial_below(90000, 100000, 0.5), 1.0, 1e-9);
+    EXPECT_LT(binomial_below(0, 5000, 0.5), 1e-300);
 }
 
 TEST(SplitTester, TellsTwoPopulationsApart) {
@@ -69,6 +73,36 @@ TEST(SplitTester, DoesNotTellPartsOfOnePopulationApart) {
             }
             EXPECT_LE(split, 10) << (normal ? "normal" : "uniform") << " cut at " << border;
         }
+    }
+}
+
+TEST(SplitTester, TellsAFewCellsFromManyThatReachTowardsThem) {
+    // The valley lies near the few: halfway between the centres are more of the many than there are few.
+    int found = 0;
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        Matrix cells = drawn(8, 1000, seed);
+        std::vector<Index> leaf(1000, 0);
+        for (Index j = 0; j < 60; ++j) {
+            cells.col(j)[0] += 4.8;
+            leaf[j] = 1;
+        }
+        found += p_of(cells, leaf) < 0.05 ? 1 : 0;
+    }
+    EXPECT_GE(found, 10); // none with equal windows
+}
+
+TEST(SplitTester, DoesNotTellTheTailOfASkewedPopulationApart) {
+    for (const double border : {1.0, 2.0, 3.0}) {
+        int split = 0;
+        for (std::uint64_t seed = 0; seed < 100; ++seed) {
+            Matrix cells = drawn(6, 200, seed);
+            Random random(seed + 1000);
+            for (Index j = 0; j < 200; ++j) {
+                cells(0, j) = -1.5 * std::log(1.0 - random.uniform()); // one mode, at the edge
+            }
+            split += p_of(cells, cut_at(cells, 0, border)) < 0.05 ? 1 : 0;
+        }
+        EXPECT_LE(split, 5) << "cut at " << border;
     }
 }
 

@@ -13,16 +13,37 @@ struct SplitTest {
     Index between = 0;
     Index second = 0;
     double p_value = 1.0; ///< of so few between them, were there a single mode
+    bool tested = false;  ///< false where a side has too few cells, or no line tells them apart
+};
+
+/// Places on a line from `begin` to before `end`.
+struct SplitWindow {
+    double begin = 0.0;
+    double end = 0.0;
+    bool holds(double place) const { return place >= begin && place < end; }
+    double width() const { return end - begin; }
+};
+
+/// Where cells are counted: at either end and between.
+struct SplitWindows {
+    SplitWindow first;
+    SplitWindow between;
+    SplitWindow second;
 };
 
 /// Tests whether two groups of cells are two populations, or parts of one.
 ///
-/// Where there is one mode, cells are at least as dense between two places as at the emptier of them. So the
-/// cells are projected on the line along which the groups differ most, with the centres of the groups at 0
-/// and 1, and counted in three equal windows: around 0, around 1, and around the place between them that is
-/// as many standard deviations from either. If x is in the middle window and a or b in the others, then
+/// Where there is one mode, cells are at least as dense between two windows as in the emptier of them,
+/// wherever the windows lie and however wide they are. So the cells are projected on the line along which the
+/// groups differ most, and counted in a window at either group and in one between. If x are in the middle
+/// window, of width w, and a or b in the others, of widths u and v, then
 ///
-///     p = max( P(Bin(x + a, ½) ≤ x), P(Bin(x + b, ½) ≤ x) ) .
+///     p = max( P(Bin(x + a, w/(w + u)) ≤ x), P(Bin(x + b, w/(w + v)) ≤ x) ) .
+///
+/// The windows are equally wide, around the centres of the groups and around the place between them that is
+/// as many standard deviations from either. Where one group has less than a fifth of the cells, the valley
+/// lies near that group; the windows are then those of which most could be expected if both groups were
+/// normal, with the centre, the deviation and the number of cells that each has on the line.
 ///
 /// The line of a cell is found without it: cells are dealt into ten parts, and those of a part are projected
 /// on Fisher's direction Σ⁻¹(μ₂ − μ₁) of the other nine, Σ shrunk towards a multiple of the unit matrix. So
@@ -44,6 +65,9 @@ class SplitTester {
     /// The cells of the leaves that are true against all others. p is 1 where a side has too few cells.
     SplitTest test(const std::vector<bool>& second) const;
 
+    /// Cells of the smaller of the two groups.
+    Index smaller_side(const std::vector<bool>& second) const;
+
   private:
     /// Sums over the cells of a leaf that are in a part.
     struct Moments {
@@ -60,7 +84,7 @@ class SplitTester {
     };
     const Moments& moments(Index leaf, Index part) const;
     Line line_without(Index part, const std::vector<bool>& second) const;
-    SplitTest count(const Vector& place, double between, const std::vector<Index>& cells) const;
+    static SplitTest count(const Vector& place, const SplitWindows& windows, const std::vector<Index>& cells);
     std::vector<Index> near_border_in_depth(const std::vector<bool>& second) const;
 
     Matrix cells_; ///< along their principal axes
@@ -70,7 +94,7 @@ class SplitTester {
     std::vector<Moments> moments_; ///< leaf by leaf
 };
 
-/// P(Bin(n, ½) ≤ x).
-double binomial_below(Index x, Index n);
+/// P(Bin(n, share) ≤ x).
+double binomial_below(Index x, Index n, double share);
 
 } // namespace pnmf
