@@ -6,6 +6,7 @@
 #include <pnmf/error.hpp>
 #include <pnmf/io/batches.hpp>
 #include <pnmf/io/places.hpp>
+#include <pnmf/results/within.hpp>
 #include <pnmf/solvers/option_list.hpp>
 
 #include <fmt/format.h>
@@ -124,6 +125,9 @@ Work read_work(const AnalysisFlags& options) {
     }
     if (!options.input.sample.empty()) {
         add_samples(work.data, options.input.sample);
+    }
+    if (!options.input.within.empty()) {
+        keep_cluster(work.data, options.input.within);
     }
     work.analysis = plan_analysis(work.data, options.analysis);
     require(options.input.sample.empty() || work.analysis.preset == Preset::spatial,

@@ -328,6 +328,12 @@ void add_fit(CLI::App& app, const std::string& command) {
     add_space_flag(*verb, *options);
     add_tissue_flags(*verb, *options);
     add_batch_option(*verb, options->input);
+    verb->add_option(
+            "--within", options->input.within,
+            "Fit the cells of one cluster of an earlier result alone, to divide them further: its name in "
+            "obs/pnmf_clusters, or in another column. Genes and components are chosen anew among them")
+        ->type_name("RESULT:[COLUMN=]CLUSTER")
+        ->group("Input");
     add_fit_options(*verb, options->analysis.fit);
     verb->add_option("--clusters", options->clusters,
                      "Number of clusters [found by testing splits, at several levels]")

@@ -21,6 +21,7 @@ struct InputOptions {
     std::string labels;
     std::string batch;  ///< where batches are read from, for verbs that take them; empty: none
     std::string sample; ///< where the slice of each cell is read from; empty: one slice
+    std::string within; ///< RESULT:CLUSTER whose cells alone take part; empty: all
     bool drop_empty = false;
 };
 

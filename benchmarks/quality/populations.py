@@ -24,8 +24,8 @@ GRADIENTS = {
     "one gradient, uniform": {"gradients": 1, "library": "normal"}, "two gradients, uniform": {"gradients": 2, "library": "normal"},
     "one gradient, normal": {"gradients": 1, "even": False, "library": "normal"},
 }
-SIZES = {100: 10, 300: 10, 1000: 4}  # cells: runs of each kind
-FOLDS, SHARES, PAIRS = (1.0, 1.25, 1.5, 2.0), (0.5, 0.1), {300: 6, 1000: 3}
+SIZES = {100: 8, 300: 8, 1000: 2}  # cells: runs of each kind
+FOLDS, SHARES, PAIRS = (1.0, 1.25, 1.5, 2.0), (0.5, 0.1), {300: 5, 1000: 2}
 
 
 def counts(cells, seed, size=None, library=None, ambient=0.0, gradients=0, even=True, fold=0.0, share=0.0):

@@ -102,6 +102,7 @@
 #include <pnmf/results/stored_programs.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/results/transform_cells.hpp>
+#include <pnmf/results/within.hpp>
 #include <pnmf/scales/scale_set.hpp>
 #include <pnmf/scales/strategies.hpp>
 #include <pnmf/simulate/branches.hpp>

@@ -159,6 +159,9 @@ void learn_poor_cells(Dataset& data, PreparationStep& step, const LearnOptions& 
 /// New cells are the user's choice: none is left out for its few genes.
 void apply_nothing(Dataset&, const PreparationStep&, const ApplyOptions&) {}
 
+/// Done by whoever chose the cells: `keep_cluster`.
+void learn_nothing(Dataset&, PreparationStep&, const LearnOptions&) {}
+
 void learn_counts_per(Dataset& data, PreparationStep& step, const LearnOptions&) {
     step.count = cell_sum;
     scale_cells_to(data, step.count);
@@ -274,6 +277,7 @@ struct StepFunctions {
 
 constexpr std::array known_steps{StepFunctions{step::rare_genes, learn_rare_genes, apply_genes},
                                  StepFunctions{step::poor_cells, learn_poor_cells, apply_nothing},
+                                 StepFunctions{step::within, learn_nothing, apply_nothing},
                                  StepFunctions{step::genes, learn_genes, apply_genes},
                                  StepFunctions{step::empty_cells, learn_empty_cells, apply_empty_cells},
                                  StepFunctions{step::counts_per, learn_counts_per, apply_counts_per},

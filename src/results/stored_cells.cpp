@@ -1,4 +1,5 @@
 #include <pnmf/error.hpp>
+#include <pnmf/io/preparation.hpp>
 #include <pnmf/results/stored_result.hpp>
 
 #include <string_view>
@@ -154,7 +155,10 @@ Dataset read_data_of(const StoredResult& result, const std::filesystem::path& pa
     if (!places || !of_fit) {
         refuse("some cells have the same name, so that they cannot be matched");
     }
-    if (!unknown.empty()) {
+    // Cells that the fit was told to leave out are no surprise.
+    const bool some_left_out =
+        result.input.step(step::within) != nullptr || result.input.step(step::poor_cells) != nullptr;
+    if (!unknown.empty() && !some_left_out) {
         refuse(fmt::format("{} of its {} cells are not among those of the fit: {}", unknown.size(),
                            data.cells(), some_of(unknown)));
     }
