@@ -26,9 +26,9 @@ GRADIENTS = {
     "one gradient, uniform": {"gradients": 1, "library": "normal"}, "two gradients, uniform": {"gradients": 2, "library": "normal"},
     "one gradient, normal": {"gradients": 1, "even": False, "library": "normal"},
 }
-SIZES = {100: 60, 300: 40, 1000: 10}  # cells: runs of each kind
+SIZES = {100: 20, 300: 20, 1000: 4}  # cells: runs of each kind
 LARGE = {"negative binomial": 20000, "library sizes, tenfold": 20000}  # one run
-FOLDS, SHARES, PAIRS = (1.0, 1.25, 1.5, 2.0), (0.5, 0.1), {300: 6, 1000: 3}
+FOLDS, SHARES, PAIRS = (1.0, 1.25, 1.5, 2.0), (0.5, 0.1), {300: 5, 1000: 2}
 ONE_EACH = ("CellBench RNA mix", "PBMC FACS")  # sets each of whose labels was one mixture, or sorted
 
 

@@ -49,8 +49,8 @@ class Search {
 
     Resolutions resolutions() {
         const std::vector<double> quality = qualities(tree_, labels_[best_]);
-        const Index best = best_cut(quality) + 1;
-        const std::vector<Index> counts = levels(std::ssize(tree_.cuts), best);
+        const Index best = best_cut(quality, tree_) + 1;
+        const std::vector<Index> counts = levels(best);
         Resolutions result;
         result.recommended = std::find(counts.begin(), counts.end(), best) - counts.begin();
         result.all.resize(counts.size());
@@ -70,12 +70,14 @@ class Search {
     }
 
   private:
-    /// Numbers of clusters to report: the recommended one, and four between few and all.
-    static std::vector<Index> levels(Index most, Index recommended) {
-        std::set<Index> counts{recommended};
+    /// Numbers of clusters to report: the recommended one, four between few and all that are not rare, and
+    /// all.
+    std::vector<Index> levels(Index recommended) const {
+        std::set<Index> counts{recommended, std::ssize(tree_.cuts)};
+        const Index most = tree_.without_rare;
         for (const double share : {0.4, 0.6, 0.8, 1.0}) {
             const auto count = static_cast<Index>(std::lround(share * static_cast<double>(most)));
-            counts.insert(std::clamp<Index>(count, std::min<Index>(2, most), most));
+            counts.insert(std::max<Index>(count, std::min<Index>(2, std::ssize(tree_.cuts))));
         }
         return {counts.begin(), counts.end()};
     }
@@ -85,10 +87,12 @@ class Search {
         return at(tree.cuts[static_cast<std::size_t>(k - 1)], leaf);
     }
 
-    /// The position of the largest; where there is a division, of those that divide.
-    static Index best_cut(const std::vector<double>& quality) {
-        const auto from = quality.begin() + (quality.size() > 1 ? 1 : 0);
-        return std::max_element(from, quality.end()) - quality.begin();
+    /// The position of the largest, of those without rare groups; where there is a division, of those that
+    /// divide.
+    static Index best_cut(const std::vector<double>& quality, const SplitTree& tree) {
+        const Index from = quality.size() > 1 ? 1 : 0;
+        const Index to = std::max(from + 1, tree.without_rare);
+        return std::max_element(quality.begin() + from, quality.begin() + to) - quality.begin();
     }
 
     /// The modularity of every cut.
@@ -183,20 +187,41 @@ class Search {
 
     void choose_scale() {
         std::vector<double> quality(scales_.size(), 0.0);
+        std::vector<double> p_value(scales_.size(), 0.0);
         std::vector<SplitTree> trees(scales_.size());
         const std::vector<Index> mine = mine_among(ranks_, std::ssize(scales_));
         parallel_for(std::ssize(mine), [&](Index m) {
             const Index s = mine[m];
             trees[s] = grow(s);
             const std::vector<double> found = qualities(trees[s], labels_[s]);
-            const Index cut = best_cut(found);
+            const Index cut = best_cut(found, trees[s]);
             quality[s] = cut > 0 ? found[static_cast<std::size_t>(cut)] : undivided;
+            p_value[s] = trees[s].least_p;
         });
         gather_dealt(ranks_, std::span(quality));
+        gather_dealt(ranks_, std::span(p_value));
         for (Index s = 1; s < std::ssize(scales_); ++s) {
             best_ = quality[s] >= quality[best_] ? s : best_;
         }
         tree_ = is_mine(ranks_, best_) ? std::move(trees[best_]) : grow(best_);
+        const double p = harmonic_mean(p_value);
+        if (p >= options_.level) {
+            tree_.cuts.resize(1);
+            tree_.p_value = {p};
+        }
+        for (double& of_cut : tree_.p_value) {
+            of_cut = std::max(of_cut, p);
+        }
+    }
+
+    /// One p value of several that depend on each other: the harmonic mean (Wilson 2019). A division that one
+    /// scale alone shows was chosen among all of them.
+    static double harmonic_mean(const std::vector<double>& p) {
+        double sum = 0.0;
+        for (const double one : p) {
+            sum += 1.0 / one;
+        }
+        return static_cast<double>(p.size()) / sum;
     }
 
     SplitTree grow(Index s) const {

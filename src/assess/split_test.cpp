@@ -7,10 +7,8 @@
 #include <Eigen/Eigenvalues>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 namespace pnmf {
@@ -20,8 +18,6 @@ constexpr Index parts = 10;
 constexpr double half_width = 0.16;         ///< of equal windows, as a share of the way between the centres
 constexpr double nearest_between = 0.32;    ///< to an end: equal windows do not overlap
 constexpr double rare = 0.2;                ///< a group with a smaller share of the cells
-constexpr Index grid = 24;                  ///< steps from centre to centre that windows may end at
-constexpr double within_one = 0.1587;       ///< of a normal population, beyond one deviation on a side
 constexpr Index cells_of_axis = 5;          ///< fewer cells for each axis would not fix a direction
 constexpr Index fewest_cells = 4;           ///< on a side
 constexpr double deviations_of_depth = 2.0; ///< between groups that depth alone might part
@@ -42,116 +38,16 @@ double mean_of(const std::vector<double>& values, const std::vector<Index>& at) 
     return sum / static_cast<double>(at.size());
 }
 
-/// Of a group on the line: half of it on either side of the centre, a third within a deviation on a side.
-struct Spread {
-    double cells = 0.0;
-    double centre = 0.0;
-    double deviation = 0.0;
-};
-
-Spread spread_of(std::vector<double> places) {
-    std::sort(places.begin(), places.end());
-    const auto at = [&](double share) {
-        const double place = share * static_cast<double>(places.size() - 1);
-        const auto below = static_cast<std::size_t>(place);
-        const std::size_t above = std::min(below + 1, places.size() - 1);
-        return places[below] + (place - std::floor(place)) * (places[above] - places[below]);
-    };
-    return {.cells = static_cast<double>(places.size()),
-            .centre = at(0.5),
-            .deviation = std::max(0.5 * (at(1.0 - within_one) - at(within_one)), 1e-6)};
-}
-
-/// Cells of two normal groups that are expected in a window.
-double expected(const Spread& a, const Spread& b, const SplitWindow& window) {
-    const auto of = [&](const Spread& group) {
-        const auto below = [&](double place) {
-            return 0.5 * std::erfc((group.centre - place) / (std::sqrt(2.0) * group.deviation));
-        };
-        return group.cells * (below(window.end) - below(window.begin));
-    };
-    return of(a) + of(b);
-}
-
-/// What x cells in one window and y in another say against even density: the logarithm of the likelihood
-/// ratio; less than nothing where the first is the denser.
-double evidence(double x, double y, double width_x, double width_y) {
-    const double share = width_x / (width_x + width_y);
-    const double found = x / (x + y);
-    if (!(found < share)) {
-        return -1.0;
-    }
-    return x * std::log(std::max(found, 1e-9) / share) + y * std::log((1.0 - found) / (1.0 - share));
-}
-
-/// Windows on the outer and inner half of a group; `towards` the other one is 1 or -1.
-std::array<SplitWindow, 3> ends_of(const Spread& group, double towards) {
-    std::array<SplitWindow, 3> ends;
-    constexpr std::array<std::pair<double, double>, 3> shapes{{{0.5, 0.0}, {1.0, 0.0}, {1.0, 0.5}}};
-    for (std::size_t i = 0; i < shapes.size(); ++i) {
-        const auto [half, outwards] = shapes[i];
-        const double middle = group.centre - towards * outwards * group.deviation;
-        ends[i] = {.begin = middle - half * group.deviation, .end = middle + half * group.deviation};
-    }
-    return ends;
-}
-
-/// Around 0, around 1, and around a place between them.
-SplitWindows equal_windows(double between) {
-    between = std::clamp(between, nearest_between, 1.0 - nearest_between);
-    const auto around = [](double place) {
-        return SplitWindow{.begin = place - half_width, .end = place + half_width};
-    };
-    return {.first = around(0.0), .between = around(between), .second = around(1.0)};
-}
-
-std::optional<SplitWindows> choose_windows(const Spread& a, const Spread& b) {
-    if (b.centre <= a.centre) {
-        return std::nullopt;
-    }
-    const std::array<SplitWindow, 3> first = ends_of(a, 1.0);
-    const std::array<SplitWindow, 3> second = ends_of(b, -1.0);
-    const auto expected_in = [&](const std::array<SplitWindow, 3>& ends) {
-        std::array<double, 3> cells{};
-        std::transform(ends.begin(), ends.end(), cells.begin(),
-                       [&](const SplitWindow& window) { return expected(a, b, window); });
-        return cells;
-    };
-    const std::array<double, 3> in_first = expected_in(first);
-    const std::array<double, 3> in_second = expected_in(second);
-    const double step = (b.centre - a.centre) / static_cast<double>(grid);
-    std::optional<SplitWindows> best;
-    double most = 0.0;
-    for (Index from = 0; from < grid; ++from) {
-        for (Index to = from + 1; to <= grid; ++to) {
-            const SplitWindow between{.begin = a.centre + step * static_cast<double>(from),
-                                      .end = a.centre + step * static_cast<double>(to)};
-            const double cells = expected(a, b, between);
-            double of[2] = {0.0, 0.0};
-            std::size_t at[2] = {0, 0};
-            for (std::size_t i = 0; i < first.size(); ++i) {
-                const double left = first[i].end <= between.begin
-                                        ? evidence(cells, in_first[i], between.width(), first[i].width())
-                                        : -1.0;
-                const double right = second[i].begin >= between.end
-                                         ? evidence(cells, in_second[i], between.width(), second[i].width())
-                                         : -1.0;
-                if (left > of[0]) {
-                    of[0] = left;
-                    at[0] = i;
-                }
-                if (right > of[1]) {
-                    of[1] = right;
-                    at[1] = i;
-                }
-            }
-            if (std::min(of[0], of[1]) > most) {
-                most = std::min(of[0], of[1]);
-                best = SplitWindows{.first = first[at[0]], .between = between, .second = second[at[1]]};
-            }
-        }
-    }
-    return best;
+/// P(so few between, or fewer, were the density log-concave): the mass of a window at share t of the way is
+/// then at least the weighted geometric mean (1 − t, t) of the others (Prékopa 1973). By the normal
+/// approximation of the logarithms of the counts.
+double below_log_concave(const SplitTest& found, double share) {
+    const auto first = static_cast<double>(found.first) + 0.5;
+    const auto between = static_cast<double>(found.between) + 0.5;
+    const auto second = static_cast<double>(found.second) + 0.5;
+    const double short_of = std::log(between) - (1.0 - share) * std::log(first) - share * std::log(second);
+    const double variance = 1.0 / between + (1.0 - share) * (1.0 - share) / first + share * share / second;
+    return 0.5 * std::erfc(-short_of / std::sqrt(2.0 * variance));
 }
 
 } // namespace
@@ -251,22 +147,26 @@ SplitTester::Line SplitTester::line_without(Index part, const std::vector<bool>&
     const double first = deviation(0);
     const double both = first + deviation(1);
     line.between = both > 0.0 ? first / both : 0.5;
+    const double within = line.direction.dot((spread[0] + spread[1]) * line.direction) / count;
+    line.border = 0.5 + within / (line.length * line.length) * std::log(side[0].count / side[1].count);
     return line;
 }
 
-SplitTest SplitTester::count(const Vector& place, const SplitWindows& windows,
+SplitTest SplitTester::count(const Vector& place, double between, SplitShape shape,
                              const std::vector<Index>& cells) {
-    SplitTest result;
+    SplitTest result{.tested = true};
+    const auto near = [&](Index j, double middle) { return std::abs(place[j] - middle) < half_width; };
     for (const Index j : cells) {
-        result.first += windows.first.holds(place[j]) ? 1 : 0;
-        result.between += windows.between.holds(place[j]) ? 1 : 0;
-        result.second += windows.second.holds(place[j]) ? 1 : 0;
+        result.first += near(j, 0.0) ? 1 : 0;
+        result.between += near(j, between) ? 1 : 0;
+        result.second += near(j, 1.0) ? 1 : 0;
     }
-    const double width = windows.between.width();
-    result.p_value = std::max(binomial_below(result.between, result.between + result.first,
-                                             width / (width + windows.first.width())),
-                              binomial_below(result.between, result.between + result.second,
-                                             width / (width + windows.second.width())));
+    const Index fewer = std::min(result.first, result.second);
+    if (shape == SplitShape::log_concave) {
+        result.p_value = 2 * fewer > result.between ? below_log_concave(result, between) : 1.0;
+    } else {
+        result.p_value = binomial_below(result.between, result.between + fewer, 0.5);
+    }
     return result;
 }
 
@@ -305,9 +205,11 @@ Index SplitTester::smaller_side(const std::vector<bool>& second) const {
     return std::min<Index>(of_second, std::ssize(leaf_) - of_second);
 }
 
-SplitTest SplitTester::test(const std::vector<bool>& second) const {
+SplitTest SplitTester::test(const std::vector<bool>& second, SplitShape shape) const {
     const Index n = cells_.cols();
-    if (smaller_side(second) < fewest_cells) {
+    const Index smaller = smaller_side(second);
+    const bool one_is_rare = static_cast<double>(smaller) < rare * static_cast<double>(n);
+    if (smaller < fewest_cells || (shape == SplitShape::log_concave && !one_is_rare)) {
         return {};
     }
     std::vector<Line> lines;
@@ -317,30 +219,20 @@ SplitTest SplitTester::test(const std::vector<bool>& second) const {
         if (!lines.back().exists) {
             return {};
         }
-        between += lines.back().between / static_cast<double>(parts);
+        between += (shape == SplitShape::log_concave ? lines.back().border : lines.back().between) /
+                   static_cast<double>(parts);
     }
     Vector place(n);
     for (Index j = 0; j < n; ++j) {
         const Line& line = lines[static_cast<std::size_t>(part_[j])];
         place[j] = (line.direction.dot(cells_.col(j)) - line.origin) / line.length;
     }
-    std::vector<double> side[2];
-    for (Index j = 0; j < n; ++j) {
-        side[second[leaf_[j]] ? 1 : 0].push_back(place[j]);
-    }
-    const bool one_is_rare = static_cast<double>(smaller_side(second)) < rare * static_cast<double>(n);
-    const std::optional<SplitWindows> windows =
-        one_is_rare ? choose_windows(spread_of(std::move(side[0])), spread_of(std::move(side[1])))
-                    : equal_windows(between);
-    if (!windows) {
-        return {.tested = true};
-    }
+    between = std::clamp(between, nearest_between, 1.0 - nearest_between);
     std::vector<Index> all(static_cast<std::size_t>(n));
     std::iota(all.begin(), all.end(), Index{0});
-    SplitTest result = count(place, *windows, all);
-    result.tested = true;
+    SplitTest result = count(place, between, shape, all);
     if (const std::vector<Index> near = near_border_in_depth(second); !near.empty()) {
-        result.p_value = std::max(result.p_value, count(place, *windows, near).p_value);
+        result.p_value = std::max(result.p_value, count(place, between, shape, near).p_value);
     }
     return result;
 }

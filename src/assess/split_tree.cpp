@@ -34,6 +34,8 @@ struct Node {
     std::optional<std::array<Index, 2>> children{};
     double height = 0.0; ///< variance between the children
     double p_value = 0.0;
+    bool rare = false;  ///< whether one of the children is a rare group
+    double tried = 0.0; ///< ways to divide it
 };
 
 class Grower {
@@ -49,7 +51,14 @@ class Grower {
                 all.push_back(l);
             }
         }
-        divide(all);
+        nodes_.push_back({.leaves = all});
+        for (const SplitShape shape : {SplitShape::one_mode, SplitShape::log_concave}) {
+            for (Index node = 0; node < std::ssize(nodes_); ++node) { // grows
+                if (!nodes_[node].children && nodes_[node].leaves.size() > 1) {
+                    divide(node, shape);
+                }
+            }
+        }
         return cuts();
     }
 
@@ -127,18 +136,15 @@ class Grower {
                 cells_.seed};
     }
 
-    /// The position of the new node.
-    Index divide(const Leaves& leaves) {
-        const Index node = std::ssize(nodes_);
-        nodes_.push_back({.leaves = leaves});
-        if (leaves.size() < 2) {
-            return node;
-        }
+    /// Children for a node, where a division passes.
+    void divide(Index node, SplitShape shape) {
+        const Leaves leaves = nodes_[node].leaves;
         const SplitTester cells = tester(leaves);
-        double tried = 0.0;
+        double& tried = nodes_[node].tried;
+        const double most = tried + static_cast<double>(most_tried);
         for (const Leaves& branch : branches(leaves)) {
-            if (tried >= static_cast<double>(most_tried)) {
-                break;
+            if (tried >= most) {
+                return;
             }
             std::vector<bool> second(static_cast<std::size_t>(centres_.cols()), false);
             for (const Index l : branch) {
@@ -150,9 +156,9 @@ class Grower {
             if (std::exp2(-few) * (tried + 1.0) >= cells_.level) {
                 continue;
             }
-            const SplitTest test = cells.test(second);
+            const SplitTest test = cells.test(second, shape);
             if (!test.tested) {
-                continue; // no line tells the groups apart
+                continue; // no line tells the groups apart, or none is rare
             }
             tried += 1.0;
             const double p = std::min(1.0, test.p_value * tried);
@@ -161,13 +167,14 @@ class Grower {
                 const Leaves rest = without(leaves, branch);
                 nodes_[node].height = between(branch, rest);
                 nodes_[node].p_value = p;
-                const Index left = divide(branch);
-                const Index right = divide(rest);
-                nodes_[node].children = {left, right};
-                break;
+                nodes_[node].rare = shape == SplitShape::log_concave;
+                const Index first = std::ssize(nodes_);
+                nodes_[node].children = {first, first + 1};
+                nodes_.push_back({.leaves = branch});
+                nodes_.push_back({.leaves = rest});
+                return;
             }
         }
-        return node;
     }
 
     /// Clusters in the order of the tree.
@@ -192,6 +199,11 @@ class Grower {
         return cluster;
     }
 
+    /// Divisions of the most variance first, those of rare groups last.
+    static bool comes_before(const Node& a, const Node& b) {
+        return a.rare != b.rare ? b.rare : a.height > b.height;
+    }
+
     SplitTree cuts() const {
         SplitTree tree;
         tree.least_p = least_;
@@ -203,12 +215,15 @@ class Grower {
             tree.p_value.push_back(open.empty() ? least_ : p);
             Index best = -1;
             for (const Index node : ends) {
-                if (nodes_[node].children && (best < 0 || nodes_[node].height > nodes_[best].height)) {
+                if (nodes_[node].children && (best < 0 || comes_before(nodes_[node], nodes_[best]))) {
                     best = node;
                 }
             }
             if (best < 0) {
                 return tree;
+            }
+            if (!nodes_[best].rare) {
+                tree.without_rare = std::ssize(tree.cuts) + 1;
             }
             ends.erase(best);
             open.insert(best);

@@ -14,7 +14,8 @@ struct SplitTree {
     std::vector<std::vector<Index>> cuts;
     /// p_value[i]: the largest over the divisions that cut i + 1 has.
     std::vector<double> p_value;
-    double least_p = 1.0; ///< of the divisions of all cells that were tried
+    double least_p = 1.0;   ///< of the divisions of all cells that were tried
+    Index without_rare = 1; ///< so many first cuts have no division of a rare group
 };
 
 /// What a tree of splits is grown on.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -28,8 +29,9 @@ std::vector<Index> cut_at(const Matrix& cells, Index coordinate, double border) 
     return leaf;
 }
 
-double p_of(const Matrix& cells, const std::vector<Index>& leaf, const std::vector<double>& depth = {}) {
-    return SplitTester(cells, leaf, 2, depth, 1).test({false, true}).p_value;
+double p_of(const Matrix& cells, const std::vector<Index>& leaf, const std::vector<double>& depth = {},
+            SplitShape shape = SplitShape::one_mode) {
+    return SplitTester(cells, leaf, 2, depth, 1).test({false, true}, shape).p_value;
 }
 
 TEST(BinomialBelow, IsTheSumOfItsTerms) {
@@ -76,9 +78,9 @@ TEST(SplitTester, DoesNotTellPartsOfOnePopulationApart) {
     }
 }
 
-TEST(SplitTester, TellsAFewCellsFromManyThatReachTowardsThem) {
+TEST(SplitTester, TellsARareGroupFromManyCellsThatReachTowardsIt) {
     // The valley lies near the few: halfway between the centres are more of the many than there are few.
-    int found = 0;
+    int found[2] = {0, 0};
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         Matrix cells = drawn(8, 1000, seed);
         std::vector<Index> leaf(1000, 0);
@@ -86,9 +88,44 @@ TEST(SplitTester, TellsAFewCellsFromManyThatReachTowardsThem) {
             cells.col(j)[0] += 4.8;
             leaf[j] = 1;
         }
-        found += p_of(cells, leaf) < 0.05 ? 1 : 0;
+        for (const SplitShape shape : {SplitShape::one_mode, SplitShape::log_concave}) {
+            found[shape == SplitShape::log_concave ? 1 : 0] += p_of(cells, leaf, {}, shape) < 0.05 ? 1 : 0;
+        }
     }
-    EXPECT_GE(found, 10); // none with equal windows
+    EXPECT_GE(found[1], 18);
+    EXPECT_LT(found[0], found[1]);
+}
+
+TEST(SplitTester, DoesNotTellTheTailOfALogConcavePopulationForARareGroup) {
+    for (int form = 0; form < 3; ++form) { // normal, uniform, exponential
+        for (const double share : {0.03, 0.1, 0.19}) {
+            int split = 0;
+            for (std::uint64_t seed = 0; seed < 100; ++seed) {
+                Matrix cells = drawn(8, 300, seed, form == 0);
+                std::vector<double> first;
+                for (Index j = 0; j < 300; ++j) {
+                    cells(0, j) = form == 2 ? -std::log(1.0 - cells(0, j)) : cells(0, j);
+                    first.push_back(cells(0, j));
+                }
+                std::sort(first.begin(), first.end());
+                const double border = first[static_cast<std::size_t>(300.0 * (1.0 - share))];
+                split += p_of(cells, cut_at(cells, 0, border), {}, SplitShape::log_concave) < 0.05 ? 1 : 0;
+            }
+            EXPECT_LE(split, 10) << "form " << form << ", " << share << " of the cells";
+        }
+    }
+}
+
+TEST(SplitTester, HasARareGroupOnlyBelowAFifthOfTheCells) {
+    const Matrix cells = drawn(4, 100, 5);
+    std::vector<Index> leaf(100, 0);
+    std::fill(leaf.begin(), leaf.begin() + 20, 1);
+    const auto tested = [&] {
+        return SplitTester(cells, leaf, 2, {}, 1).test({false, true}, SplitShape::log_concave).tested;
+    };
+    EXPECT_FALSE(tested());
+    leaf[19] = 0;
+    EXPECT_TRUE(tested());
 }
 
 TEST(SplitTester, DoesNotTellTheTailOfASkewedPopulationApart) {

@@ -36,5 +36,27 @@ TEST(SplitTree, IsNotHeldUpByGroupsThatAreTooSmallToPass) {
     EXPECT_LT(tree.p_value[1], 1e-6);
 }
 
+TEST(SplitTree, HasRareGroupsInItsLastCuts) {
+    // Two halves, and 40 cells beside one of them that only the test for rare groups tells from it.
+    constexpr Index n = 1240;
+    Random random(7);
+    SplitCells cells{.space = Matrix(5, n), .depth = {}};
+    std::vector<Index> leaf;
+    for (Index j = 0; j < n; ++j) {
+        leaf.push_back(j < 600 ? 0 : j < 1200 ? 1 : 2);
+        for (Index k = 0; k < 5; ++k) {
+            cells.space(k, j) = random.normal() + (k == 0 && leaf.back() > 0 ? 9.0 : 0.0) +
+                                (k == 1 && leaf.back() == 2 ? 5.0 : 0.0);
+        }
+    }
+    Matrix centres = Matrix::Zero(2, 3);
+    centres << 0, 9, 9, 0, 0, 5;
+    const SplitTree tree = grow_splits(cells, leaf, centres, {600.0, 600.0, 40.0});
+    ASSERT_EQ(tree.cuts.size(), 3U);
+    EXPECT_EQ(tree.without_rare, 2);
+    EXPECT_EQ(tree.cuts[1][1], tree.cuts[1][2]);
+    EXPECT_NE(tree.cuts[2][1], tree.cuts[2][2]);
+}
+
 } // namespace
 } // namespace pnmf

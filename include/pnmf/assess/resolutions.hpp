@@ -61,11 +61,16 @@ struct Resolutions {
 ///   The division of the tree is tried first, then each of its lower branches against the rest of the node,
 ///   twelve at most; p is multiplied by the number tried. A group so small that it could not pass is not
 ///   tried (Tarone 1990). Where all fail, the node is a cluster;
-/// - the divisions of the most variance first, each of the numbers of clusters from 1 to all is one cut.
+/// - of each cluster a rare group is told off where the test for rare groups says so, in the same way;
+/// - the divisions of the most variance first, those of rare groups last, each of the numbers of clusters
+///   from 1 to all is one cut.
 ///
 /// The scale is taken that has the cut of largest modularity, of equal ones the coarsest; that cut is
-/// recommended. Further resolutions are those with about 40, 60, 80 and 100 % of its clusters. All are cuts
-/// of one tree, so each refines the one before. One cluster is the answer where no division passes.
+/// recommended. It has no rare groups, unless there is nothing else. Further resolutions are those with about
+/// 40, 60, 80 and 100 % of the clusters without rare groups, and all. All are cuts of one tree, so each
+/// refines the one before. One cluster is the answer where no division passes, or where the harmonic mean
+/// over the scales of the least p of all cells does not (Wilson 2019): a division that one scale alone shows
+/// was chosen among all of them.
 ///
 /// Scales where the embedding has collapsed take no part. The result does not depend on the number of
 /// threads.

@@ -16,34 +16,24 @@ struct SplitTest {
     bool tested = false;  ///< false where a side has too few cells, or no line tells them apart
 };
 
-/// Places on a line from `begin` to before `end`.
-struct SplitWindow {
-    double begin = 0.0;
-    double end = 0.0;
-    bool holds(double place) const { return place >= begin && place < end; }
-    double width() const { return end - begin; }
-};
-
-/// Where cells are counted: at either end and between.
-struct SplitWindows {
-    SplitWindow first;
-    SplitWindow between;
-    SplitWindow second;
-};
+/// What is asked of one population: a single mode, or a log-concave density. The latter is for a rare group,
+/// less than a fifth of the cells.
+enum class SplitShape { one_mode, log_concave };
 
 /// Tests whether two groups of cells are two populations, or parts of one.
 ///
-/// Where there is one mode, cells are at least as dense between two windows as in the emptier of them,
-/// wherever the windows lie and however wide they are. So the cells are projected on the line along which the
-/// groups differ most, and counted in a window at either group and in one between. If x are in the middle
-/// window, of width w, and a or b in the others, of widths u and v, then
+/// The cells are projected on the line along which the groups differ most, and counted in three windows of
+/// equal width: at the centre of either group and at the place between them that is as many standard
+/// deviations from either. Where there is one mode, the middle window is at least as dense as the emptier of
+/// the ends. So if x are in it, and a and b at the ends,
 ///
-///     p = max( P(Bin(x + a, w/(w + u)) ≤ x), P(Bin(x + b, w/(w + v)) ≤ x) ) .
+///     p = P(Bin(x + min(a, b), 1/2) ≤ x) .
 ///
-/// The windows are equally wide, around the centres of the groups and around the place between them that is
-/// as many standard deviations from either. Where one group has less than a fifth of the cells, the valley
-/// lies near that group; the windows are then those of which most could be expected if both groups were
-/// normal, with the centre, the deviation and the number of cells that each has on the line.
+/// The tail of many cells fills the valley beside a rare group. There a stronger property of one population
+/// can be asked for: that the density on the line is log-concave. With the middle window where a cell is as
+/// likely of the one group as of the other, x ≥ a^{1−t} b^t in expectation, t being the share of the way
+/// where the middle window lies (Prékopa 1973); p is of the shortfall of log x, and 1 unless 2 min(a, b) > x:
+/// the rarer end is a mode, or nearly.
 ///
 /// The line of a cell is found without it: cells are dealt into ten parts, and those of a part are projected
 /// on Fisher's direction Σ⁻¹(μ₂ − μ₁) of the other nine, Σ shrunk towards a multiple of the unit matrix. So
@@ -62,8 +52,9 @@ class SplitTester {
     SplitTester(const Matrix& cells, std::vector<Index> leaf, Index leaves, std::vector<double> depth,
                 std::uint64_t seed);
 
-    /// The cells of the leaves that are true against all others. p is 1 where a side has too few cells.
-    SplitTest test(const std::vector<bool>& second) const;
+    /// The cells of the leaves that are true against all others. p is 1 where a side has too few cells, or
+    /// where none is rare though the shape is for rare groups.
+    SplitTest test(const std::vector<bool>& second, SplitShape shape = SplitShape::one_mode) const;
 
     /// Cells of the smaller of the two groups.
     Index smaller_side(const std::vector<bool>& second) const;
@@ -77,14 +68,16 @@ class SplitTester {
     };
     struct Line {
         Vector direction;
-        double origin = 0.0; ///< the first group's centre along the direction
-        double length = 0.0; ///< from there to the second's
-        double between = 0.5;
+        double origin = 0.0;  ///< the first group's centre along the direction
+        double length = 0.0;  ///< from there to the second's
+        double between = 0.5; ///< as many standard deviations from either
+        double border = 0.5;  ///< where a cell is as likely of the one as of the other
         bool exists = false;
     };
     const Moments& moments(Index leaf, Index part) const;
     Line line_without(Index part, const std::vector<bool>& second) const;
-    static SplitTest count(const Vector& place, const SplitWindows& windows, const std::vector<Index>& cells);
+    static SplitTest count(const Vector& place, double between, SplitShape shape,
+                           const std::vector<Index>& cells);
     std::vector<Index> near_border_in_depth(const std::vector<bool>& second) const;
 
     Matrix cells_; ///< along their principal axes
