@@ -41,8 +41,8 @@ struct Resolution {
     /// cells that it has: 1 for those of `find_resolutions`, which nest. Empty for the coarsest.
     std::vector<Index> parent{};
     std::vector<double> share{};
-    /// The largest over the splits that made the clusters; with one cluster the smallest of those that were
-    /// tried. NaN where nothing was tested.
+    /// The largest over the splits that made the clusters, and at least that of the division of all cells
+    /// over the scales; with one cluster the latter. NaN where nothing was tested.
     double p_value = std::numeric_limits<double>::quiet_NaN();
 };
 
