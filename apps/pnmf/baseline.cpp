@@ -188,6 +188,9 @@ void add_method(CLI::App& baseline, Baseline method, const char* help, const std
                                              : std::string();
     };
     verb->get_option("--preset")->transform(CLI::Validator(no_settings, ""));
+    verb->add_option("-o,--output", options->folder, "Folder to write result.h5ad and summary.json into")
+        ->type_name("FOLDER")
+        ->required();
     verb->add_option("--settings", options->settings,
                      "Settings and protocol as published; published-2: with the second number of neighbours "
                      "that the authors of GNMF and TNMF give. Every other option you give overrides them")
