@@ -1,5 +1,5 @@
 #include "help.hpp"
-#include "input_options.hpp"
+#include "input_flags.hpp"
 #include "json_text.hpp"
 #include "option_flags.hpp"
 #include "progress.hpp"
@@ -8,7 +8,6 @@
 
 #include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/io/space.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/result_file.hpp>
@@ -29,16 +28,12 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-struct BaselineRequest {
-    InputOptions input;
+struct BaselineRequest : InputFlags {
     BaselineFitOptions baseline;
-    std::string preset;
-    std::string space = "none"; ///< or "obsm:KEY"
+    std::string settings;
     std::string folder;
-    std::string precision = "double";
     std::string command;
     Index clusters = 0;
-    int threads = 0;
     bool overwrite = false;
     bool strict = false;
     bool json = false;
@@ -46,14 +41,15 @@ struct BaselineRequest {
 };
 
 template <class Real>
-Json summary_json(const BaselineRequest& options, const PreparedFit<Real>& prepared,
+Json summary_json(const BaselineRequest& options, const Work& work, const PreparedFit<Real>& prepared,
                   const FitResult<Real>& result, const Assessment& assessment, double seconds) {
     const Objective& last = result.trace.back();
     Json json;
     json["program"] = std::string("pnmf ") + PNMF_VERSION;
     json["method"] = name_of(options.baseline.graph.method);
-    json["input"] = options.input.path;
-    json["space"] = options.space;
+    json["input"] = options.path;
+    json["preset"] = name_of(work.analysis.preset);
+    json["space"] = work.data.space ? work.data.space->name : "none";
     json["features"] = prepared.X->features();
     json["cells"] = prepared.X->cells();
     json["rank"] = prepared.rank;
@@ -69,22 +65,19 @@ Json summary_json(const BaselineRequest& options, const PreparedFit<Real>& prepa
     json["warnings"] = result.warnings;
     json["notices"] = prepared.notices;
     json["options"] = Json::parse(options_json(options.baseline));
-    json["precision"] = options.precision;
+    json["precision"] = name_of(work.analysis.precision);
     json["threads"] = thread_count();
     json["seconds"] = seconds;
     return json;
 }
 
 template <class Real>
-void solve_and_write(const BaselineRequest& options, const Dataset& data, RunFolder& folder) {
+void solve_and_write(const BaselineRequest& options, const Work& work, RunFolder& folder) {
+    const Dataset& data = work.data;
     require(options.clusters <= data.cells(), "--clusters must be at most the number of cells, {}, got {}",
             data.cells(), options.clusters);
     const PreparedFit<Real> prepared =
-        data.space ? prepare_baseline<Real>(
-                         view_of(data.X),
-                         Points(DataView(view_of(data.space->coordinates)), options.baseline.metric),
-                         options.baseline)
-                   : prepare_baseline<Real>(view_of(data.X), options.baseline);
+        prepare_baseline<Real>(view_of(data.X), points_of(data, options.baseline.metric), options.baseline);
     print_notices(prepared.notices);
     const auto rank = static_cast<double>(prepared.rank);
     folder.make(2.0 * sizeof(Real) * rank * static_cast<double>(data.cells() + data.features()));
@@ -110,7 +103,7 @@ void solve_and_write(const BaselineRequest& options, const Dataset& data, RunFol
     }
     const Assessment assessment = assess_fit(prepared, result, assess);
     print_notices(assessment.notices);
-    Json summary = summary_json(options, prepared, result, assessment, seconds);
+    Json summary = summary_json(options, work, prepared, result, assessment, seconds);
     summary["cpu_seconds"] = cpu_seconds; // of the solve, all threads
     save_result(folder,
                 result_file(data, prepared, result, assessment,
@@ -142,12 +135,13 @@ void solve_and_write(const BaselineRequest& options, const Dataset& data, RunFol
     }
 }
 
-/// The preset's options, with those that were given on the command line in their place.
-BaselineFitOptions with_preset(const CLI::App& verb, const BaselineRequest& options) {
-    if (options.preset.empty()) {
+/// As published, with those that were given on the command line in their place.
+BaselineFitOptions with_settings(const CLI::App& verb, const BaselineRequest& options) {
+    if (options.settings.empty()) {
         return options.baseline;
     }
-    BaselineFitOptions chosen = published_fit(options.baseline.graph.method, options.preset == "published-2");
+    BaselineFitOptions chosen =
+        published_fit(options.baseline.graph.method, options.settings == "published-2");
     visit_baseline_options(chosen, [&](std::string_view name, auto& field, const char*) {
         if (verb.get_option("--" + std::string(name))->count() == 0) {
             return;
@@ -164,19 +158,19 @@ BaselineFitOptions with_preset(const CLI::App& verb, const BaselineRequest& opti
     return chosen;
 }
 
-void run(const BaselineRequest& options) {
-    if (options.threads > 0) {
-        set_thread_count(options.threads);
-    }
-    const SpaceChoice space = space_choice(options.space);
-    require(space.kind != SpaceChoice::Kind::components, "--space must be none or obsm:KEY here, got {}",
-            options.space);
+void run(BaselineRequest options, const CLI::App& verb) {
+    options.baseline = with_settings(verb, options);
     RunFolder folder(options.folder, options.overwrite ? FolderUse::overwrite : FolderUse::fresh);
-    const Dataset data = read_input(options.input, space.key);
-    if (options.precision == "float") {
-        solve_and_write<float>(options, data, folder);
+    if (options.baseline.rank) {
+        options.analysis.fit.rank = options.baseline.rank;
+        options.analysis.given.insert("rank");
+    }
+    const Work work = read_work(options, verb);
+    options.baseline.rank = work.analysis.fit.rank;
+    if (work.analysis.precision == Precision::single) {
+        solve_and_write<float>(options, work, folder);
     } else {
-        solve_and_write<double>(options, data, folder);
+        solve_and_write<double>(options, work, folder);
     }
 }
 
@@ -185,44 +179,36 @@ void add_method(CLI::App& baseline, Baseline method, const char* help, const std
     auto options = std::make_shared<BaselineRequest>();
     options->command = command;
     options->baseline.graph = published_settings(method);
-    add_input_options(*verb, options->input);
+    options->analysis.preset = Preset::paper; // data as the published comparisons had them
+    OptionNames names = of_preparing;
+    names.insert({"space", "places", "precision"});
+    add_input_flags(*verb, *options, names);
+    const auto no_settings = [](const std::string& name) {
+        return name.starts_with("published") ? "is a kind of data; --settings " + name + " is what you mean"
+                                             : std::string();
+    };
+    verb->get_option("--preset")->transform(CLI::Validator(no_settings, ""));
     verb->add_option("-o,--output", options->folder, "Folder to write result.h5ad and summary.json into")
         ->type_name("FOLDER")
         ->required();
-    verb->add_option("--preset", options->preset,
+    verb->add_option("--settings", options->settings,
                      "Settings and protocol as published; published-2: with the second number of neighbours "
                      "that the authors of GNMF and TNMF give. Every other option you give overrides them")
         ->check(CLI::IsMember({"published", "published-2"}).description(""))
         ->type_name("published|published-2");
-    verb->add_option("--space", options->space,
-                     "What distances between cells are measured in: the values themselves (none), or "
-                     "coordinates stored in "
-                     "obsm")
-        ->type_name("none|obsm:KEY")
-        ->capture_default_str()
-        ->group("Input");
     visit_baseline_options(options->baseline, [&](const char* name, auto& field, const char* text) {
         add_flag_for(*verb, name, field, capitalised(text).c_str());
     });
     verb->add_option("--clusters", options->clusters,
                      "Number of clusters [the one that changes least when cells are left out]")
         ->check(whole_number_from(1));
-    verb->add_option("--precision", options->precision, "Precision of the computation")
-        ->check(CLI::IsMember({"double", "float"}).description(""))
-        ->type_name("double|float")
-        ->capture_default_str();
-    verb->add_option("--threads", options->threads,
-                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(whole_number_from(1));
+    add_threads_flag(*verb);
     verb->add_flag("--overwrite", options->overwrite,
                    "Replace the result in the output folder, but only once the new one is complete");
     verb->add_flag("--strict", options->strict, "Exit with code 3 if the run did not converge");
     add_progress_option(*verb, options->progress);
-    verb->add_flag("--json", options->json, "Print the summary as JSON, for other programs");
-    verb->callback([verb, options] {
-        options->baseline = with_preset(*verb, *options);
-        run(*options);
-    });
+    add_json_flag(*verb, options->json);
+    verb->callback([verb, options] { run(*options, *verb); });
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 #include "check_report.hpp"
-#include "input_options.hpp"
+#include "input_flags.hpp"
 #include "option_flags.hpp"
 #include "say.hpp"
 #include "verbs.hpp"
@@ -8,7 +8,6 @@
 #include <pnmf/error.hpp>
 #include <pnmf/io/batches.hpp>
 #include <pnmf/io/write_text.hpp>
-#include <pnmf/parallel.hpp>
 #include <pnmf/results/stored_result.hpp>
 
 #include <fmt/format.h>
@@ -23,39 +22,37 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct CheckRequest {
-    InputOptions input;
+/// Options of a fit that its graphs and scales follow.
+const OptionNames of_graphs{"alpha", "metric", "neighbors", "search", "scales", "max-scales", "seed"};
+
+struct CheckRequest : InputFlags {
     std::string data;
-    FitOptions fit; ///< how graphs and scales are made of data; a result has its own
     CheckOptions check;
-    int threads = 0;
     std::string output;
     bool points = false;
     bool json = false;
     bool strict = false;
 };
 
-Dataset read_data(const CheckRequest& options) {
-    if (options.points) {
-        require(options.input.transform.empty() && !options.input.drop_empty,
-                "--transform and --drop-empty cannot be used with --points");
-        Dataset data = read_only(options.input);
-        if (!options.input.batch.empty()) {
-            add_batches(data, options.input.batch);
-        }
-        print_notices(data.notices);
-        return data;
+/// Of a point cloud, used as it is.
+CheckReport check_points(const CheckRequest& options, const CLI::App& verb) {
+    refuse_flags(verb, of_distances, {"cells", "layer", "variable", "labels", "batch"}, "--points");
+    Dataset data = read_only(options);
+    FitOptions fit = options.analysis.fit;
+    if (!options.analysis.batch.empty()) {
+        add_batches(data, options.analysis.batch);
+        fit.filtration.batch = batches_of(data)->of_cell;
     }
-    return read_input(options.input);
+    print_notices(data.notices);
+    return check_data(points_of(data, fit.filtration.metric), data.features(), fit, options.check);
 }
 
-CheckReport check_input(const CheckRequest& options) {
-    const Dataset data = read_data(options);
-    FitOptions fit = options.fit;
-    if (const auto batches = batches_of(data)) {
-        fit.filtration.batch = batches->of_cell;
-    }
-    return check_data(view_of(data.X), fit, options.check);
+/// Of the graphs and scales that `pnmf fit` would make of the data.
+CheckReport check_input(const CheckRequest& options, const CLI::App& verb) {
+    const Work work = read_work(options, verb);
+    FitOptions fit = work.analysis.fit;
+    fit.scale_error.reset(); // all scales, or those of --max-scales
+    return check_data(points_of(work.data, fit.filtration.metric), work.data.features(), fit, options.check);
 }
 
 CheckReport check_stored(const CheckRequest& options, const fs::path& path) {
@@ -64,28 +61,27 @@ CheckReport check_stored(const CheckRequest& options, const fs::path& path) {
         say("--data INPUT, with the data of the fit, checks more\n");
         return check_result(result);
     }
-    const Dataset data = read_data_of(result, options.data, choices_of(options.input));
+    const Dataset data = read_data_of(result, options.data, input_choices(options.analysis));
     print_notices(data.notices);
     return check_result(result, view_of(data.X), options.check);
 }
 
-void run(CheckRequest options, const CLI::App& verb) {
-    if (options.threads > 0) {
-        set_thread_count(options.threads);
-    }
-    const auto stored = find_result(options.input.path);
+void run(const CheckRequest& options, const CLI::App& verb) {
+    const auto stored = find_result(options.path);
     if (stored) {
-        for (const char* other :
-             {"--alpha", "--metric", "--neighbors", "--scales", "--max-scales", "--seed", "--points"}) {
-            require(verb.count(other) == 0, "{} cannot be used with a result: it has its own", other);
-        }
+        const std::string own = "a result: it has its own";
+        refuse_flags(verb, of_distances,
+                     {"cells", "layer", "variable", "drop-empty", "labels", "transform", "batch"}, own);
+        refuse_flags(verb, of_graphs, {}, own);
+        require(!options.points, "--points cannot be used with a result: it has its own");
     } else {
-        require(options.data.empty(), "--data is for results of `pnmf fit`, and {} is none",
-                options.input.path);
+        require(options.data.empty(), "--data is for results of `pnmf fit`, and {} is none", options.path);
     }
-    const CheckReport report = stored ? check_stored(options, *stored) : check_input(options);
-    const std::string of = stored ? stored->string() : options.input.path;
-    const std::string data = stored ? options.data : options.input.path;
+    const CheckReport report = stored           ? check_stored(options, *stored)
+                               : options.points ? check_points(options, verb)
+                                                : check_input(options, verb);
+    const std::string of = stored ? stored->string() : options.path;
+    const std::string data = stored ? options.data : options.path;
     if (!options.output.empty()) {
         write_text(options.output, to_json_text(report, of, data));
     }
@@ -106,7 +102,8 @@ void add_check(CLI::App& app) {
         "check",
         "Test the theorems of the paper on your data or on a result: each bound, what was measured, and "
         "whether it holds");
-    add_input_options(*verb, options->input, "RESULT|INPUT");
+    options->analysis.given.insert("rank"); // none is looked for
+    add_input_flags(*verb, *options, of_distances, "RESULT|INPUT");
     verb->get_option("RESULT|INPUT")
         ->description(
             "Folder or .h5ad file of a fit, or data: .h5ad, 10x folder or .h5, .mtx[.gz], .csv[.gz], "
@@ -114,21 +111,7 @@ void add_check(CLI::App& app) {
     verb->add_option("--data", options->data,
                      "For a result: the data it was made from. Without them little can be checked")
         ->type_name("INPUT");
-    add_batch_option(*verb, options->input);
-    FiltrationOptions& filtration = options->fit.filtration;
-    verb->add_option("--alpha", filtration.alpha,
-                     "An edge of length d has the weight exp(-d^2/epsilon^alpha)")
-        ->capture_default_str();
-    add_flag_for(*verb, "metric", filtration.metric, "Distance between cells");
-    verb->add_option(
-        "--neighbors", filtration.neighbors,
-        "Join each cell to this many nearest neighbours, and along the spanning tree [all pairs]");
-    add_flag_for(*verb, "scales", filtration.scales.strategy, "How the scales are chosen");
-    verb->add_option("--max-scales", filtration.scales.max_scales, "Keep at most this many scales [all]");
-    verb->add_option("--seed", options->fit.seed,
-                     "Seed of everything random: scales, and the search for neighbours")
-        ->check(not_negative())
-        ->capture_default_str();
+    add_fit_flags(*verb, *options, of_graphs);
     verb->add_flag("--points", options->points,
                    "INPUT is a point cloud, used as it is; values may be negative");
     verb->add_option(
@@ -136,12 +119,10 @@ void add_check(CLI::App& app) {
             "Look at this many intervals between neighbouring distances at most [as many as a second "
             "allows]")
         ->check(whole_number_from(1));
-    verb->add_option("--threads", options->threads,
-                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(whole_number_from(1));
+    add_threads_flag(*verb);
     verb->add_option("-o,--output", options->output, "Also write all findings to this .json file")
         ->type_name("FILE");
-    verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
+    add_json_flag(*verb, options->json);
     verb->add_flag("--strict", options->strict, "Exit with code 3 if a statement does not hold");
     verb->callback([options, verb] { run(*options, *verb); });
 }

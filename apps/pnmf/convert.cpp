@@ -1,4 +1,4 @@
-#include "input_options.hpp"
+#include "input_flags.hpp"
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
@@ -20,8 +20,7 @@ namespace {
 
 enum class Output { h5ad, npy, delimited, matrix_market };
 
-struct ConvertOptions {
-    InputOptions input;
+struct ConvertOptions : InputFlags {
     std::string output;
     std::string output_cells;
 };
@@ -68,17 +67,15 @@ void convert(const ConvertOptions& options) {
     const Output output = recognise_output(options.output);
     require(output != Output::h5ad || options.output_cells != "columns",
             "{}: cells are the rows of every .h5ad file", options.output);
-    Dataset data = read_only(options.input);
+    Dataset data = read_only(options);
     check_dataset(data);
-    if (!options.input.labels.empty()) {
-        std::vector<std::string> labels = read_labels(options.input.labels, data);
-        std::erase_if(data.cell_table, [](const TableColumn& column) { return column.name == "label"; });
-        data.cell_table.push_back({.name = "label", .values = std::move(labels)});
+    const AnalysisOptions& asked = options.analysis;
+    if (!asked.labels.empty()) {
+        add_labels(data, asked.labels);
     }
-    if (options.input.drop_empty || options.input.transform == "log-unit") {
-        const bool log_unit = options.input.transform == "log-unit";
-        prepare(data, {.drop_empty_cells = options.input.drop_empty,
-                       .transform = log_unit ? Transform::log_unit : Transform::none});
+    if (asked.drop_empty_cells || asked.transform == Transform::log_unit) {
+        prepare(data, {.drop_empty_cells = asked.drop_empty_cells,
+                       .transform = asked.transform.value_or(Transform::none)});
     }
     const CellAxis cells = output_axis(options, output);
     switch (output) {
@@ -110,7 +107,7 @@ void add_convert(CLI::App& app) {
     auto options = std::make_shared<ConvertOptions>();
     CLI::App* verb =
         app.add_subcommand("convert", "Write data in another format, chosen by the ending of OUTPUT");
-    add_input_options(*verb, options->input);
+    add_input_flags(*verb, *options, of_reading);
     verb->get_option("--transform")->description("log-unit: log10(1+x), then cells of length 1 [none]");
     verb->add_option("OUTPUT", options->output,
                      "File to write: .h5ad, .npy, .csv[.gz], .tsv[.gz] or .mtx[.gz]")

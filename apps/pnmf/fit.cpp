@@ -1,7 +1,5 @@
-#include "analysis_flags.hpp"
-#include "fit_options.hpp"
 #include "fit_summary.hpp"
-#include "input_options.hpp"
+#include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "json_text.hpp"
 #include "option_flags.hpp"
@@ -17,7 +15,6 @@
 #include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/io/write_text.hpp>
-#include <pnmf/parallel.hpp>
 #include <pnmf/results/batch_scores.hpp>
 #include <pnmf/results/preset.hpp>
 #include <pnmf/results/run.hpp>
@@ -46,14 +43,13 @@ namespace fs = std::filesystem;
 constexpr std::int64_t entries_on_page = 100'000'000;
 constexpr Index genes_in_table = 100; ///< of each program in programs.tsv; the result has the scores of all
 
-struct FitRequest : AnalysisFlags {
+struct FitRequest : InputFlags {
     std::string folder;
     std::string trace;
     std::string start_from;
     std::string command;
     Index clusters = 0;
     Index domains = 0;
-    int threads = 0;
     double checkpoint_every = 300.0;
     std::string memory; ///< a size; empty: no limit
     bool save_basis = false;
@@ -141,7 +137,7 @@ Run<Real> run_watched(const FitRequest& options, const Work& work, RunFolder& fo
 /// The labels that the user gave, from 0; empty for none.
 std::vector<Index> labels_of(const FitRequest& options, const Dataset& data) {
     for (const TableColumn& column : data.cell_table) {
-        if (!options.input.labels.empty() && column.name == "label") {
+        if (!options.analysis.labels.empty() && column.name == "label") {
             return relabel(std::get<std::vector<std::string>>(column.values));
         }
     }
@@ -158,11 +154,11 @@ Json summary_of(const FitRequest& options, const Work& work, const Run<Real>& ru
                 const StoredResult& stored) {
     Json json;
     json["program"] = std::string("pnmf ") + PNMF_VERSION;
-    json["input"] = options.input.path;
+    json["input"] = options.path;
     json["preset"] = name_of(work.analysis.preset);
     json["space"] = work.data.space ? work.data.space->name : "none";
     json.update(Json::parse(summary_json(run)));
-    if (!options.input.labels.empty()) {
+    if (!options.analysis.labels.empty()) {
         add_agreement(json, work.data, run.assessment);
         add_agreement(json, work.data, run.domains);
     }
@@ -203,7 +199,7 @@ std::string write_files(const FitRequest& options, const Work& work, const Run<R
         return files;
     }
     if (data.part) {
-        say("report.html has no colours by gene: the values are divided over the ranks, and too many to "
+        say("report.html has no colours by gene: the values are divided over the processes, and too many to "
             "bring "
             "together; `pnmf report` adds them\n");
     }
@@ -284,19 +280,15 @@ void check_start_names(const std::string& path, const Dataset& data) {
 }
 
 void run(FitRequest options, const CLI::App& verb) {
-    options.analysis = analysis_options(options, verb);
     require(!options.choose_rank || !options.analysis.fit.rank,
             "--rank and --choose-rank exclude each other");
     require(!options.choose_rank || !options.resume, "--choose-rank cannot be resumed: give --rank");
-    if (options.threads > 0) {
-        set_thread_count(options.threads);
-    }
     if (!options.memory.empty()) {
         parse_size(options.memory); // before anything is read
     }
     check_divided(options.analysis.fit.solver.algorithm);
     RunFolder folder(options.folder, use_of(options), is_host() ? FolderRole::host : FolderRole::guest);
-    Work work = read_work(options);
+    Work work = read_work(options, verb);
     require(options.domains == 0 || work.analysis.preset == Preset::spatial,
             "--domains is for the preset spatial, not for {}", name_of(work.analysis.preset));
     if (!options.start_from.empty()) {
@@ -324,17 +316,10 @@ void add_fit(CLI::App& app, const std::string& command) {
                      "Folder to write result.h5ad, summary.json, programs.tsv and report.html into")
         ->type_name("FOLDER")
         ->required();
-    add_analysis_flags(*verb, *options);
-    add_space_flag(*verb, *options);
-    add_tissue_flags(*verb, *options);
-    add_batch_option(*verb, options->input);
-    verb->add_option(
-            "--within", options->input.within,
-            "Fit the cells of one cluster of an earlier result alone, to divide them further: its name in "
-            "obs/pnmf_clusters, or in another column. Genes and components are chosen anew among them")
-        ->type_name("RESULT:[COLUMN=]CLUSTER")
-        ->group("Input");
-    add_fit_options(*verb, options->analysis.fit);
+    OptionNames names = of_distances;
+    names.insert({"within", "precision"});
+    add_input_flags(*verb, *options, names);
+    add_fit_flags(*verb, *options);
     verb->add_option("--clusters", options->clusters,
                      "Number of clusters [found by testing splits, at several levels]")
         ->check(whole_number_from(1));
@@ -342,14 +327,7 @@ void add_fit(CLI::App& app, const std::string& command) {
             "--domains", options->domains,
             "Preset spatial: number of domains, parts of the tissue such as layers [found from the data]")
         ->check(CLI::PositiveNumber);
-    verb->add_option(
-            "--precision", options->precision,
-            "Precision of the computation; float needs half the memory [preset cells: float; else double]")
-        ->check(CLI::IsMember({"double", "float"}).description(""))
-        ->type_name("double|float");
-    verb->add_option("--threads", options->threads,
-                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(whole_number_from(1));
+    add_threads_flag(*verb);
     verb->add_flag("--choose-rank", options->choose_rank,
                    "Choose the rank that predicts left-out entries best, as `pnmf rank` does. Costs ten NMFs "
                    "for each rank "
@@ -384,7 +362,7 @@ void add_fit(CLI::App& app, const std::string& command) {
         ->excludes("--resume");
     verb->add_flag("--strict", options->strict, "Exit with code 3 if the run did not converge");
     add_progress_option(*verb, options->progress);
-    verb->add_flag("--json", options->json, "Print the summary as JSON, for other programs");
+    add_json_flag(*verb, options->json);
     verb->callback([options, verb] { run(*options, *verb); });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pnmf/names.hpp>
+#include <pnmf/parallel.hpp>
 
 #include <CLI/CLI.hpp>
 
@@ -87,6 +88,18 @@ void add_flag_for(CLI::App& verb, const char* name, Field& field, const char* he
         verb.add_option_function<Value>(
             flag, [&field](const Value& value) { field = value; }, help);
     }
+}
+
+/// --threads, which takes effect where it is read.
+inline void add_threads_flag(CLI::App& verb) {
+    verb.add_option_function<int>(
+            "--threads", [](int count) { set_thread_count(count); },
+            "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
+        ->check(whole_number_from(1));
+}
+
+inline void add_json_flag(CLI::App& verb, bool& json) {
+    verb.add_flag("--json", json, "Print the results as JSON, for other programs");
 }
 
 } // namespace pnmf::cli

@@ -1,4 +1,3 @@
-#include "input_options.hpp"
 #include "json_text.hpp"
 #include "option_flags.hpp"
 #include "say.hpp"
@@ -7,7 +6,6 @@
 #include <pnmf/error.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/write_text.hpp>
-#include <pnmf/parallel.hpp>
 #include <pnmf/results/stored_paths.hpp>
 
 #include <fmt/format.h>
@@ -27,7 +25,6 @@ struct PathsOptions {
     std::string data; ///< of the fit; empty: its space is enough
     PathRequest request;
     std::string output; ///< a table; empty: none
-    int threads = 0;
     bool keep = false;
     bool json = false;
 };
@@ -129,9 +126,6 @@ void print_paths(const StoredPaths& paths, const StoredResult& result) {
 }
 
 void run_paths(const PathsOptions& options) {
-    if (options.threads > 0) {
-        set_thread_count(options.threads);
-    }
     const StoredResult result = read_stored_result(options.result);
     std::optional<Dataset> data;
     if (!options.data.empty()) {
@@ -191,10 +185,8 @@ void add_paths(CLI::App& app) {
         ->type_name("FILE.tsv");
     verb->add_flag("--keep", options->keep,
                    "Store them in obs of the result, as pnmf_time and pnmf_fate_GROUP");
-    verb->add_option("--threads", options->threads,
-                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(whole_number_from(1));
-    verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
+    add_threads_flag(*verb);
+    add_json_flag(*verb, options->json);
     verb->callback([options] { run_paths(*options); });
 }
 

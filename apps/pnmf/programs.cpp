@@ -177,7 +177,7 @@ void add_programs(CLI::App& app) {
         ->capture_default_str();
     verb->add_option("-o,--output", options->output, "Write the scores of all genes as a table")
         ->type_name("FILE.tsv");
-    verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
+    add_json_flag(*verb, options->json);
     verb->callback([options] { run_programs(*options); });
 }
 

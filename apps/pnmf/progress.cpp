@@ -31,18 +31,8 @@ std::string duration(double seconds) {
     return fmt::format("{:.1f} h", seconds / 3600.0);
 }
 
-const char* name_of_stage(Stage stage) {
-    switch (stage) {
-    case Stage::preparing:
-        return "preparing";
-    case Stage::starting:
-        return "starting";
-    case Stage::sweeping:
-        return "sweeping";
-    case Stage::assessing:
-        return "clusters";
-    }
-    return "";
+std::string name_of_stage(Stage stage) {
+    return stage == Stage::assessing ? "clusters" : std::string(name_of(stage));
 }
 
 std::string bar(double fraction) {
@@ -184,8 +174,7 @@ void Progress::parts(const char* stage, Index done, Index total) {
 
 /// A stage that begins is always sent, and its first sweep; others when enough time has passed.
 void Progress::send(const ProgressLine& line) {
-    const bool news =
-        std::string_view(line.stage) != last_.stage || line.sweep.has_value() != last_.sweep.has_value();
+    const bool news = line.stage != last_.stage || line.sweep.has_value() != last_.sweep.has_value();
     if (!news && line.seconds - last_line_ < between_events) {
         return;
     }

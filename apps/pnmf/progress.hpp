@@ -13,7 +13,7 @@ namespace pnmf::cli {
 
 /// What is known about a run, for one line of at most `columns`: stage, bar, sweep, residual, time left.
 struct ProgressLine {
-    const char* stage = "";
+    std::string stage{};
     std::optional<double> fraction{}; ///< of the run; nothing: not known, no bar
     std::optional<Index> sweep{};
     std::optional<Index> sweeps{};    ///< at most

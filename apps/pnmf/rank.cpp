@@ -1,4 +1,4 @@
-#include "analysis_flags.hpp"
+#include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "json_text.hpp"
 #include "option_flags.hpp"
@@ -9,7 +9,6 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/write_text.hpp>
-#include <pnmf/parallel.hpp>
 #include <pnmf/remedy.hpp>
 #include <pnmf/results/rank_tables.hpp>
 #include <pnmf/results/run_folder.hpp>
@@ -27,11 +26,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct RankRequest : AnalysisFlags {
+struct RankRequest : InputFlags {
     RankOptions rank;
     std::string ranks; ///< as given; empty: the candidates of the library
     std::string folder;
-    int threads = 0;
     ProgressStyle progress = ProgressStyle::automatic;
     bool overwrite = false;
     bool json = false;
@@ -114,20 +112,16 @@ RankCurve watched_choose_rank(const DataValues& X, const RankOptions& options, P
 namespace {
 
 void run(RankRequest options, const CLI::App& verb) {
-    options.analysis = analysis_options(options, verb);
     options.analysis.space = "none";       // no distances are measured,
     options.analysis.given.insert("rank"); // and the rank is what is asked for
     if (!options.ranks.empty()) {
         options.rank.ranks = ranks_of(options.ranks);
     }
-    if (options.threads > 0) {
-        set_thread_count(options.threads);
-    }
     const std::unique_ptr<RunFolder> folder = folder_for(options);
-    const Work work = read_work(options);
+    const Work work = read_work(options, verb);
     const RankRun found{.curve = watched_choose_rank(work.data.X, options.rank, options.progress),
                         .options = options.rank,
-                        .input = options.input.path};
+                        .input = options.path};
     const ConsensusPrograms& programs = found.chosen_programs();
     const DenseMatrix<float> scores = consensus_scores(work.data.X, programs);
     const nlohmann::ordered_json summary = rank_json(found, work.data, scores);
@@ -155,7 +149,7 @@ void add_rank(CLI::App& app) {
     auto options = std::make_shared<RankRequest>();
     CLI::App* verb = app.add_subcommand(
         "rank", "Choose the rank by restarts: how well it predicts, and how stable its programs are");
-    add_analysis_flags(*verb, *options);
+    add_input_flags(*verb, *options, of_preparing);
     verb->add_option("--ranks", options->ranks,
                      "Ranks to try: 5:30 is every one from 5 to 30, 5:30:5 every fifth; commas join several "
                      "[2, 3, 4, 6, 8, 11, ... up to the square root of the number of cells]")
@@ -176,12 +170,10 @@ void add_rank(CLI::App& app) {
             "Folder to write into: rank.tsv, the picture rank.svg, the consensus programs of the chosen "
             "rank as consensus.tsv, and rank.json")
         ->type_name("FOLDER");
-    verb->add_option("--threads", options->threads,
-                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(whole_number_from(1));
+    add_threads_flag(*verb);
     verb->add_flag("--overwrite", options->overwrite, "Replace what an earlier run wrote into the folder");
     add_progress_option(*verb, options->progress);
-    verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
+    add_json_flag(*verb, options->json);
     verb->callback([options, verb] { run(*options, *verb); });
 }
 

@@ -101,7 +101,7 @@ void begin_ranks(const std::string& verb) {
 
 void check_divided(Algorithm algorithm) {
     require(communicator().size() == 1 || algorithm == Algorithm::stationary,
-            "the algorithm {} is for one process: only stationary divides its work over {} ranks",
+            "the algorithm {} is for one process: only stationary divides its work over {} processes",
             name_of(algorithm), communicator().size());
 }
 
@@ -114,7 +114,7 @@ bool ranks_end_together() {
     constexpr double grace = 2.0; // seconds: a wrong file or option is found by all ranks at about one time
     if (together && communicator().size() > 1 && !together->mpi.all_arrive(grace)) {
         set_silent(false);
-        say("pnmf: rank {} of {} ends the run:\n", communicator().rank(), communicator().size());
+        say("pnmf: process {} of {} ends the run:\n", communicator().rank(), communicator().size());
         return false;
     }
 #endif

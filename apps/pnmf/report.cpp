@@ -1,4 +1,4 @@
-#include "input_options.hpp"
+#include "input_flags.hpp"
 #include "json_text.hpp"
 #include "option_flags.hpp"
 #include "report_page.hpp"
@@ -7,7 +7,6 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/write_text.hpp>
-#include <pnmf/parallel.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/version.hpp>
 
@@ -26,8 +25,7 @@ namespace fs = std::filesystem;
 struct ReportRequest {
     std::vector<std::string> results;
     std::string output;
-    InputOptions input; ///< its path is empty without --input
-    int threads = 0;
+    InputFlags input; ///< its path is empty without --input
     bool json = false;
 };
 
@@ -38,9 +36,6 @@ std::string program_name() {
 void run(const ReportRequest& options) {
     require(options.results.size() <= 2, "a page compares two results at most, got {}",
             options.results.size());
-    if (options.threads > 0) {
-        set_thread_count(options.threads);
-    }
     std::vector<StoredResult> results;
     std::vector<Dataset> data;
     std::vector<ReportSource> sources;
@@ -50,7 +45,8 @@ void run(const ReportRequest& options) {
         results.push_back(read_stored_result(given));
         ReportSource source{.result = &results.back()};
         if (!options.input.path.empty()) {
-            data.push_back(read_data_of(results.back(), options.input.path, choices_of(options.input)));
+            data.push_back(
+                read_data_of(results.back(), options.input.path, input_choices(options.input.analysis)));
             source.data = &data.back();
         }
         sources.push_back(std::move(source));
@@ -85,18 +81,14 @@ void add_report(CLI::App& app) {
     verb->add_option("RESULT", options->results, "Folder or .h5ad file of a fit; give two to compare them")
         ->required();
     verb->add_option("-o,--output", options->output, "Page to write")->type_name("FILE.html")->required();
-    add_input_options(*verb, options->input, "--input");
+    add_input_flags(*verb, options->input, {"cells", "layer", "variable", "transform"}, "--input");
     CLI::Option* input = verb->get_option("--input");
     input->required(false)->description(
         "The data of the fit; adds colours by gene and the graph of each scale to the page");
     input->type_name("INPUT");
     verb->get_option("--transform")->description("As in `pnmf fit` [as in the fit]");
-    verb->remove_option(verb->get_option("--labels"));
-    verb->remove_option(verb->get_option("--drop-empty"));
-    verb->add_option("--threads", options->threads,
-                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(whole_number_from(1));
-    verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
+    add_threads_flag(*verb);
+    add_json_flag(*verb, options->json);
     verb->callback([options] { run(*options); });
 }
 

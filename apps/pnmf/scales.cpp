@@ -1,4 +1,4 @@
-#include "input_options.hpp"
+#include "input_flags.hpp"
 #include "option_flags.hpp"
 #include "say.hpp"
 #include "scales_output.hpp"
@@ -7,11 +7,10 @@
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/filtration.hpp>
 #include <pnmf/names.hpp>
-#include <pnmf/parallel.hpp>
 
 #include <fmt/core.h>
 
-#include <cstdio>
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,62 +19,82 @@
 namespace pnmf::cli {
 namespace {
 
-struct ScalesOptions {
-    InputOptions input;
-    FiltrationOptions filtration;
+struct ScalesOptions : InputFlags {
     bool distances = false;
     bool points = false;
-    std::uint64_t seed = 0;
-    std::optional<int> threads;
     bool json = false;
     std::string output;
 };
 
-/// The values as in the file, for INPUT that is not data to factorise.
-Dataset read_as_is(const ScalesOptions& options, CLI::App& verb, const char* why) {
-    for (const char* other : {"--transform", "--drop-empty", "--labels"}) {
-        require(verb.count(other) == 0, "{} cannot be used with {}", other, why);
-    }
-    Dataset data = read_only(options.input);
-    print_notices(data.notices);
-    return data;
-}
+/// The points that scales are of, with the options of a fit of them.
+struct Cloud {
+    Dataset data; ///< which the points may look at
+    FitOptions fit;
+    std::optional<Points> points;
+};
 
-Points read_points(const ScalesOptions& options, CLI::App& verb) {
-    const Metric metric = options.filtration.metric;
-    const auto to_points = [&](Dataset& data) {
-        return std::visit([metric](auto& X) { return Points(std::move(X), metric); }, data.X);
-    };
-    if (!options.distances && !options.points) {
-        Dataset prepared = read_input(options.input);
-        return to_points(prepared);
-    }
-    require(!options.distances || verb.count("--metric") == 0, "--metric cannot be used with --distances");
-    Dataset data = read_as_is(options, verb, options.distances ? "--distances" : "--points");
+/// Of INPUT that is not data to factorise: its values as in the file.
+void take_as_is(Cloud& cloud, const ScalesOptions& options, const CLI::App& verb) {
+    refuse_flags(verb, of_distances, {"cells", "layer", "variable"},
+                 options.distances ? "--distances" : "--points");
+    cloud.data = read_only(options);
+    print_notices(cloud.data.notices);
     try {
-        if (options.points) {
-            return to_points(data);
-        }
-        return Points::from_distances(data.is_sparse() ? to_dense(std::get<SparseMatrix<double>>(data.X))
-                                                       : std::move(std::get<Matrix>(data.X)));
+        cloud.points =
+            options.points
+                ? points_of(cloud.data, cloud.fit.filtration.metric)
+                : Points::from_distances(cloud.data.is_sparse()
+                                             ? to_dense(std::get<SparseMatrix<double>>(cloud.data.X))
+                                             : std::move(std::get<Matrix>(cloud.data.X)));
     } catch (const InputError& e) {
-        fail("{}: {}", options.input.path, e.what());
+        fail("{}: {}", options.path, e.what());
     }
 }
 
-void run(const ScalesOptions& options, CLI::App& verb) {
+/// As `pnmf fit` with the same flags has them.
+void take_planned(Cloud& cloud, const ScalesOptions& options, const CLI::App& verb) {
+    Work work = read_work(options, verb);
+    cloud.data = std::move(work.data);
+    cloud.fit = work.analysis.fit;
+    cloud.points = points_of(cloud.data, cloud.fit.filtration.metric);
+    if (cloud.fit.scale_error) {
+        say("`pnmf fit` keeps as many of these scales as stand for all (--scale-error)\n");
+    }
+}
+
+/// Pairs of cells that are joined at each scale.
+std::vector<Index> edges_at(const Points& points, const Filtration& filtration) {
+    const std::vector<double>& scales = filtration.scales.epsilon;
+    if (!filtration.neighbors) {
+        return edge_counts(points, scales);
+    }
+    const SortedEdges edges = edges_of(points, filtration);
+    std::vector<Index> counts;
+    for (const double epsilon : scales) {
+        counts.push_back(std::partition_point(edges.edges.begin(), edges.edges.end(),
+                                              [&](const Edge& edge) { return edge.length < epsilon; }) -
+                         edges.edges.begin());
+    }
+    return counts;
+}
+
+void run(const ScalesOptions& options, const CLI::App& verb) {
     if (!options.output.empty()) {
         check_scales_file(options.output);
     }
-    if (options.threads) {
-        set_thread_count(*options.threads);
-    }
-    const Points points = read_points(options, verb);
+    require(!options.distances || verb.count("--metric") == 0, "--metric cannot be used with --distances");
+    Cloud cloud{.data = {}, .fit = options.analysis.fit, .points = {}};
+    options.distances || options.points ? take_as_is(cloud, options, verb)
+                                        : take_planned(cloud, options, verb);
+    const Points& points = *cloud.points;
+    const FiltrationOptions& how = cloud.fit.filtration;
     ScalesResult result;
-    result.metric = options.distances ? "own distances" : name_of(options.filtration.metric);
-    result.strategy = name_of(options.filtration.scales.strategy);
-    result.seed = options.seed;
-    Filtration filtration = tree_and_scales(points, options.filtration, options.seed);
+    result.metric = options.distances ? "own distances" : name_of(how.metric);
+    result.strategy = name_of(how.scales.strategy);
+    result.seed = cloud.fit.seed;
+    Filtration filtration = tree_and_scales(points, cloud.fit);
+    print_notices(filtration.notices);
+    result.edges = edges_at(points, filtration);
     result.tree = std::move(filtration.tree);
     result.scales = std::move(filtration.scales);
     result.available = result.scales.available;
@@ -83,7 +102,6 @@ void run(const ScalesOptions& options, CLI::App& verb) {
         say("scales: {} of {}, evenly spaced in rank, finest and coarsest kept\n", result.scales.size(),
             result.available);
     }
-    result.edges = edge_counts(points, result.scales.epsilon);
     if (const Index copies = duplicates(result.tree); copies > 0) {
         say("duplicates: {} of {} cells repeat an earlier cell; they are joined at every scale\n", copies,
             result.tree.cells);
@@ -98,26 +116,17 @@ void run(const ScalesOptions& options, CLI::App& verb) {
 
 void add_scales(CLI::App& app) {
     auto options = std::make_shared<ScalesOptions>();
-    CLI::App* verb =
-        app.add_subcommand("scales", "List the scales at which groups of cells join (H0 persistence)");
-    add_input_options(*verb, options->input);
-    add_flag_for(*verb, "metric", options->filtration.metric, "Distance between cells");
+    CLI::App* verb = app.add_subcommand(
+        "scales", "List the scales at which groups of cells join (H0 persistence), as `pnmf fit` has them");
+    options->analysis.given.insert("rank"); // none is looked for
+    add_input_flags(*verb, *options, of_distances);
+    add_fit_flags(*verb, *options, {"metric", "neighbors", "search", "scales", "max-scales", "seed"});
     verb->add_flag("--distances", options->distances, "INPUT is a table of distances between cells");
     verb->add_flag("--points", options->points,
                    "INPUT is a point cloud, used as it is; values may be negative")
         ->excludes("--distances");
-    add_flag_for(*verb, "scales", options->filtration.scales.strategy, "How the scales are chosen");
-    verb->add_option("--max-scales", options->filtration.scales.max_scales,
-                     "Keep at most T scales, evenly spaced, the finest and the coarsest among them [all]")
-        ->check(whole_number_from(2))
-        ->type_name("T");
-    verb->add_option("--seed", options->seed, "Seed, for --scales random and sufficient")
-        ->capture_default_str()
-        ->check(not_negative());
-    verb->add_option("--threads", options->threads,
-                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(whole_number_from(1));
-    verb->add_flag("--json", options->json, "Print JSON, for other programs, instead of a table");
+    add_threads_flag(*verb);
+    add_json_flag(*verb, options->json);
     verb->add_option(
             "-o,--output", options->output,
             "Also write to FILE: .json with H0 diagram, merge tree and scales, or .csv with the scales alone")

@@ -1,5 +1,5 @@
 #include "batch_table.hpp"
-#include "input_options.hpp"
+#include "input_flags.hpp"
 #include "json_text.hpp"
 #include "option_flags.hpp"
 #include "say.hpp"
@@ -10,7 +10,6 @@
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/write_text.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
-#include <pnmf/parallel.hpp>
 #include <pnmf/results/batch_scores.hpp>
 #include <pnmf/results/score_result.hpp>
 
@@ -30,14 +29,12 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-struct ScoreRequest {
-    InputOptions input;
+struct ScoreRequest : InputFlags {
     std::string merge;
     std::string clusters_file;
     bool keep_clusters = false;
     Index clusters = 0;
     ScoringOptions scoring;
-    int threads = 0;
     bool json = false;
 };
 
@@ -70,9 +67,9 @@ Scored of_fit(const fs::path& path) {
     return scored;
 }
 
-Scored of_embedding(InputOptions input) {
-    if (input.cells.empty()) {
-        input.cells = "rows";
+Scored of_embedding(InputFlags input) {
+    if (!input.analysis.cells) {
+        input.analysis.cells = CellAxis::rows;
         say("{}: cells are the rows (default); --cells columns changes it\n", input.path);
     }
     Dataset data = read_only(input);
@@ -139,7 +136,7 @@ Json json_of(double value) {
 
 Json json_of(const Report& report) {
     Json json;
-    json["result"] = report.options.input.path;
+    json["result"] = report.options.path;
     json["cells"] = report.scored.cells.cells();
     if (!report.labels.empty()) {
         json["cells_without_label"] = cells_without(report.labels);
@@ -300,22 +297,19 @@ void say_what_differs(const Report& report) {
 }
 
 void run(const ScoreRequest& options) {
-    if (options.threads > 0) {
-        set_thread_count(options.threads);
-    }
-    require(options.merge.empty() || !options.input.labels.empty(), "--merge needs --labels");
-    const std::optional<fs::path> file = fit_file(options.input.path);
+    require(options.merge.empty() || !options.analysis.labels.empty(), "--merge needs --labels");
+    const std::optional<fs::path> file = fit_file(options.path);
     require(file || !options.keep_clusters,
             "--keep-clusters needs the result of a fit, {} is an embedding alone; --write-clusters writes a "
             "table",
-            options.input.path);
-    Scored scored = file ? of_fit(*file) : of_embedding(options.input);
+            options.path);
+    Scored scored = file ? of_fit(*file) : of_embedding(options);
     if (scored.fit) {
         scored.embeddings = embeddings_of(*scored.fit);
     }
     std::vector<Index> labels;
-    if (!options.input.labels.empty()) {
-        std::vector<std::string> names = read_labels(options.input.labels, scored.cells);
+    if (!options.analysis.labels.empty()) {
+        std::vector<std::string> names = read_labels(options.analysis.labels, scored.cells);
         labels = relabel(options.merge.empty() ? names : merge_labels(names, options.merge));
         if (const Index missing = cells_without(labels); missing > 0) {
             say("{} of {} cells have no label and are left out of the agreement\n", missing, labels.size());
@@ -359,12 +353,10 @@ void add_score(CLI::App& app) {
         "Cluster embeddings by k-means and compare the clusters with known labels. Scale 1 is the finest "
         "(Python counts from 0)");
     auto options = std::make_shared<ScoreRequest>();
-    verb->add_option("RESULT", options->input.path,
-                     "Folder or .h5ad file of a fit, or an embedding as .npy, .mat or .csv, cells as rows")
-        ->required();
-    verb->add_option("--labels", options->input.labels,
-                     "Known labels of the cells: a column of obs, or a table")
-        ->type_name("COLUMN|FILE[:COLUMN]");
+    add_input_flags(*verb, *options, {"cells", "variable", "labels"}, "RESULT");
+    verb->get_option("RESULT")->description(
+        "Folder or .h5ad file of a fit, or an embedding as .npy, .mat or .csv, cells as rows");
+    verb->get_option("--cells")->description("Where the cells of an embedding are [rows]");
     verb->add_option("--merge", options->merge, "Labels to treat as one, such as \"72h+96h,12h+24h\"");
     verb->add_option(
             "--clusters", options->clusters,
@@ -377,22 +369,14 @@ void add_score(CLI::App& app) {
     verb->add_option("--seed", options->scoring.first_seed, "The first seed")
         ->capture_default_str()
         ->check(not_negative());
-    verb->add_option("--cells", options->input.cells, "Where the cells of an embedding are [rows]")
-        ->check(CLI::IsMember({"rows", "columns"}).description(""))
-        ->type_name("rows|columns");
-    verb->add_option("--variable", options->input.variable,
-                     "Variable of a .mat file that holds the embedding")
-        ->type_name("NAME");
     verb->add_option("--write-clusters", options->clusters_file,
                      "Write a table with the cluster of each cell at each scale")
         ->type_name("FILE");
     verb->add_flag(
         "--keep-clusters", options->keep_clusters,
         "Store the clusters of each scale in obs of the result, as pnmf_scale_1, pnmf_scale_2, ...");
-    verb->add_option("--threads", options->threads,
-                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(whole_number_from(1));
-    verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
+    add_threads_flag(*verb);
+    add_json_flag(*verb, options->json);
     verb->callback([options] { run(*options); });
 }
 

@@ -20,6 +20,8 @@
 #include <functional>
 #include <iterator>
 #include <memory>
+#include <set>
+#include <utility>
 
 namespace pnmf::cli {
 namespace {
@@ -57,12 +59,6 @@ Target folder_target(const fs::path& path) {
     fs::create_directories(path, error);
     require(fs::is_directory(path), "{}: is not a folder and cannot be made one", path.string());
     return {.matrix = path / "matrix.mtx.gz", .folder = path, .prefix = ""};
-}
-
-void add_seed(CLI::App& verb, std::uint64_t& seed) {
-    verb.add_option("--seed", seed, "Seed of the random numbers")
-        ->capture_default_str()
-        ->check(not_negative());
 }
 
 TextFile cell_table(const Target& target, const std::string& label, const std::vector<Index>& labels) {
@@ -240,104 +236,98 @@ void run_tissue(const TissueOptions& options, const fs::path& output) {
         options.cells.genes, options.cells.cells);
 }
 
-void add_circles(CLI::App& simulate) {
-    CLI::App* verb = simulate.add_subcommand(
-        "circles",
-        "Concentric circles in random planes of 3-D space, with noise dimensions (the paper's example)");
-    auto options = std::make_shared<CirclesOptions>();
+template <class Value>
+void add(CLI::App& verb, const char* flag, Value& value, const char* help) {
+    CLI::Option* const option = verb.add_option(flag, value, help)->capture_default_str();
+    if constexpr (std::is_unsigned_v<Value>) {
+        option->check(not_negative());
+    }
+}
+
+/// Flags for the model of the cells, for those of `names`.
+void add_cell_flags(CLI::App& verb, CellsOptions& cells, const std::set<std::string>& names) {
+    const auto one = [&](const char* name, auto& value, const char* help) {
+        if (names.contains(name)) {
+            add(verb, fmt::format("--{}", name).c_str(), value, help);
+        }
+    };
+    one("cells", cells.cells, "Number of cells");
+    one("genes", cells.genes, "Number of genes");
+    one("types", cells.types, "Number of cell types, the leaves of the tree");
+    one("imbalance", cells.imbalance, "How unequal the types are in size (log-normal deviation)");
+    one("gene-spread", cells.gene_spread, "How unequal genes are in mean expression (log-normal deviation)");
+    one("changed", cells.changed, "Share of genes that change along a branch");
+    one("fold", cells.fold, "How much they change (deviation of the log-fold change)");
+    one("depth", cells.depth, "Median sum of counts of a cell, before dropout");
+    one("depth-spread", cells.depth_spread,
+        "How unequal cells are in their sum of counts (log-normal deviation)");
+    one("dispersion", cells.dispersion, "phi: a count with mean m has the variance m + phi m^2");
+    one("dropout", cells.dropout, "A gene with this mean is lost in half of the cells; 0: no dropout");
+    one("seed", cells.seed, "Seed of the random numbers");
+}
+
+/// A verb that makes data by these options and writes them.
+template <class Options>
+std::pair<CLI::App*, std::shared_ptr<Options>> add_model(CLI::App& simulate, const char* name,
+                                                         const char* what, const char* output_help,
+                                                         void (*run)(const Options&, const fs::path&)) {
+    CLI::App* verb = simulate.add_subcommand(name, what);
+    auto options = std::make_shared<Options>();
     auto output = std::make_shared<std::string>();
-    verb->add_option("-o,--output", *output,
-                     "File to write: .csv[.gz], features x cells, with labels beside it, or .h5ad")
-        ->required();
+    verb->add_option("-o,--output", *output, output_help)->required();
+    verb->callback([=] { run(*options, *output); });
+    return {verb, options};
+}
+
+void add_circles(CLI::App& simulate) {
+    const auto [verb, options] = add_model(
+        simulate, "circles",
+        "Concentric circles in random planes of 3-D space, with noise dimensions (the paper's example)",
+        "File to write: .csv[.gz], features x cells, with labels beside it, or .h5ad", run_circles);
     verb->add_option("--radii", options->radii, "Radius of each circle")
         ->delimiter(',')
         ->capture_default_str();
-    verb->add_option("--points", options->points, "Points on each circle")->capture_default_str();
-    verb->add_option("--noise", options->noise, "Standard deviation of the 3 coordinates")
-        ->capture_default_str();
-    verb->add_option("--minimum", options->minimum, "Smallest value of each coordinate")
-        ->capture_default_str();
-    verb->add_option("--noise-dimensions", options->noise_dimensions, "Features that are noise alone")
-        ->capture_default_str();
-    verb->add_option("--noise-mean", options->noise_mean, "Mean of those features")->capture_default_str();
-    verb->add_option("--noise-deviation", options->noise_deviation, "Standard deviation of those features")
-        ->capture_default_str();
+    add(*verb, "--points", options->points, "Points on each circle");
+    add(*verb, "--noise", options->noise, "Standard deviation of the 3 coordinates");
+    add(*verb, "--minimum", options->minimum, "Smallest value of each coordinate");
+    add(*verb, "--noise-dimensions", options->noise_dimensions, "Features that are noise alone");
+    add(*verb, "--noise-mean", options->noise_mean, "Mean of those features");
+    add(*verb, "--noise-deviation", options->noise_deviation, "Standard deviation of those features");
     verb->add_flag(
         "--meet-ends", options->meet_ends,
         "Put the first and the last point of a circle at the same place, as the published data do");
-    add_seed(*verb, options->seed);
-    verb->callback([options, output] { run_circles(*options, *output); });
+    add(*verb, "--seed", options->seed, "Seed of the random numbers");
 }
 
 void add_cells(CLI::App& simulate) {
-    CLI::App* verb = simulate.add_subcommand("cells", "Single-cell counts with a tree of cell types");
-    auto options = std::make_shared<CellsOptions>();
-    auto output = std::make_shared<std::string>();
-    verb->add_option("-o,--output", *output,
-                     "Folder, .mtx[.gz] or .h5ad file to write; labels and the tree of types go beside it")
-        ->required();
-    const auto add = [&](const char* flag, auto& value, const char* help) {
-        verb->add_option(flag, value, help)->capture_default_str();
-    };
-    add("--cells", options->cells, "Number of cells");
-    add("--genes", options->genes, "Number of genes");
-    add("--types", options->types, "Number of cell types, the leaves of the tree");
-    add("--imbalance", options->imbalance, "How unequal the types are in size (log-normal deviation)");
-    add("--gene-spread", options->gene_spread,
-        "How unequal genes are in mean expression (log-normal deviation)");
-    add("--changed", options->changed, "Share of genes that change along a branch");
-    add("--fold", options->fold, "How much they change (deviation of the log-fold change)");
-    add("--depth", options->depth, "Median sum of counts of a cell, before dropout");
-    add("--depth-spread", options->depth_spread,
-        "How unequal cells are in their sum of counts (log-normal deviation)");
-    add("--dispersion", options->dispersion, "phi: a count with mean m has the variance m + phi m^2");
-    add("--dropout", options->dropout, "A gene with this mean is lost in half of the cells; 0: no dropout");
-    add_seed(*verb, options->seed);
-    verb->callback([options, output] { run_cells(*options, *output); });
+    const auto [verb, options] = add_model(
+        simulate, "cells", "Single-cell counts with a tree of cell types",
+        "Folder, .mtx[.gz] or .h5ad file to write; labels and the tree of types go beside it", run_cells);
+    add_cell_flags(*verb, *options,
+                   {"cells", "genes", "types", "imbalance", "gene-spread", "changed", "fold", "depth",
+                    "depth-spread", "dispersion", "dropout", "seed"});
 }
 
 void add_branches(CLI::App& simulate) {
-    CLI::App* verb = simulate.add_subcommand(
-        "branches", "Single-cell counts of cells on the way from one start to several ends, times known");
-    auto options = std::make_shared<BranchesOptions>();
-    auto output = std::make_shared<std::string>();
-    verb->add_option("-o,--output", *output, ".h5ad file to write; the tree goes beside it")->required();
-    const auto add = [&](const char* flag, auto& value, const char* help) {
-        verb->add_option(flag, value, help)->capture_default_str();
-    };
-    add("--cells", options->cells.cells, "Number of cells");
-    add("--genes", options->cells.genes, "Number of genes");
-    add("--ends", options->ends, "Where paths end; branch 1 leads from the start to the first fork");
-    add("--steps", options->steps, "Places on a branch");
-    add("--changed", options->cells.changed, "Share of genes that change along a branch");
-    add("--fold", options->cells.fold, "How much they change (deviation of the log-fold change)");
-    add("--depth", options->cells.depth, "Median sum of counts of a cell, before dropout");
-    add("--dispersion", options->cells.dispersion, "phi: a count with mean m has the variance m + phi m^2");
-    add("--dropout", options->cells.dropout,
-        "A gene with this mean is lost in half of the cells; 0: no dropout");
-    add_seed(*verb, options->cells.seed);
-    verb->callback([options, output] { run_branches(*options, *output); });
+    const auto [verb, options] =
+        add_model(simulate, "branches",
+                  "Single-cell counts of cells on the way from one start to several ends, times known",
+                  ".h5ad file to write; the tree goes beside it", run_branches);
+    add(*verb, "--ends", options->ends, "Where paths end; branch 1 leads from the start to the first fork");
+    add(*verb, "--steps", options->steps, "Places on a branch");
+    add_cell_flags(*verb, options->cells,
+                   {"cells", "genes", "changed", "fold", "depth", "dispersion", "dropout", "seed"});
 }
 
 void add_tissue(CLI::App& simulate) {
-    CLI::App* verb = simulate.add_subcommand(
-        "tissue", "Single-cell counts of a tissue with layers that differ in their types of cells");
-    auto options = std::make_shared<TissueOptions>();
-    auto output = std::make_shared<std::string>();
-    verb->add_option("-o,--output", *output, ".h5ad file to write")->required();
-    const auto add = [&](const char* flag, auto& value, const char* help) {
-        verb->add_option(flag, value, help)->capture_default_str();
-    };
+    const auto [verb, options] = add_model(
+        simulate, "tissue", "Single-cell counts of a tissue with layers that differ in their types of cells",
+        ".h5ad file to write", run_tissue);
     options->cells.imbalance = 0.0;
-    add("--cells", options->cells.cells, "Number of cells");
-    add("--genes", options->cells.genes, "Number of genes");
-    add("--types", options->cells.types, "Number of cell types");
-    add("--layers", options->layers, "Number of layers");
-    add("--mixing", options->mixing,
+    add(*verb, "--layers", options->layers, "Number of layers");
+    add(*verb, "--mixing", options->mixing,
         "Share of the cells that lie in any layer, not in the one of their type");
-    add("--depth", options->cells.depth, "Median sum of counts of a cell");
-    add_seed(*verb, options->cells.seed);
-    verb->callback([options, output] { run_tissue(*options, *output); });
+    add_cell_flags(*verb, options->cells, {"cells", "genes", "types", "depth", "seed"});
 }
 
 } // namespace

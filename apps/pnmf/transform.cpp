@@ -1,4 +1,4 @@
-#include "input_options.hpp"
+#include "input_flags.hpp"
 #include "json_text.hpp"
 #include "option_flags.hpp"
 #include "say.hpp"
@@ -6,7 +6,6 @@
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/parallel.hpp>
 #include <pnmf/results/transform_cells.hpp>
 
 #include <fmt/format.h>
@@ -25,11 +24,10 @@ using Json = nlohmann::ordered_json;
 
 struct TransformRequest {
     std::string result;
-    InputOptions input;
+    InputFlags input;
     std::string output;
     std::string scales = "recommended";
     std::string graph;
-    int threads = 0;
     bool json = false;
 };
 
@@ -100,9 +98,6 @@ void print_table(const TransformRequest& options, const Dataset& data,
 }
 
 void run(const TransformRequest& options) {
-    if (options.threads > 0) {
-        set_thread_count(options.threads);
-    }
     check_transform_file(options.output);
     const StoredResult fit = read_stored_result(options.result);
     print_notices(fit.order.notice.empty() ? std::vector<std::string>{} : std::vector{fit.order.notice});
@@ -111,7 +106,7 @@ void run(const TransformRequest& options) {
             "{}: the result has the programs of the recommended scale alone; `pnmf fit --save-basis` keeps "
             "those of all",
             fit.name);
-    InputChoices choices = choices_of(options.input);
+    InputChoices choices = input_choices(options.input.analysis);
     if (!options.graph.empty() && fit.space) {
         choices.space = &*fit.space;
     }
@@ -155,7 +150,7 @@ void add_transform(CLI::App& app) {
             "Folder or .h5ad file of a fit; for other scales than the recommended one it must have been "
             "made with --save-basis")
         ->required();
-    add_input_options(*verb, options->input, "NEW");
+    add_input_flags(*verb, options->input, of_reading, "NEW");
     verb->get_option("--transform")
         ->description("log-unit: log10(1+x), then cells of length 1 [as in the fit]");
     verb->get_option("--layer")->description("Layer of NEW to read; X is the matrix itself [as in the fit]");
@@ -169,10 +164,8 @@ void add_transform(CLI::App& app) {
     verb->add_option("--graph", options->graph,
                      "The data of the fit; each new cell is then also drawn to its neighbours among them")
         ->type_name("INPUT");
-    verb->add_option("--threads", options->threads,
-                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(whole_number_from(1));
-    verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
+    add_threads_flag(*verb);
+    add_json_flag(*verb, options->json);
     verb->callback([options] { run(*options); });
 }
 

@@ -29,7 +29,7 @@ def run(lab):
         heuristic = name in ("pNMF-UDS", "pNMF-RDS")
         standing = rings_standing_out(fits[name].H, labels, final)
         collapsed = float((standing <= 1).mean())
-        covered = lab.json("check", *data, "--scales", strategy)["scales_used"]
+        covered = lab.json("check", *data, "--preset", "paper", "--scales", strategy)["scales_used"]
         command = fits[name].command
         lab.claim(f"{name}: share of the scales at which at most one of the four rings has half its size",
                   "a large portion" if heuristic else "few", f"{collapsed:.2f}; rings that stand out, on average "

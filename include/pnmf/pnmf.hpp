@@ -30,7 +30,6 @@
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
 #include <pnmf/graphs/filtration.hpp>
-#include <pnmf/graphs/fixed_graph.hpp>
 #include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/graphs/neighbor_lists.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
@@ -41,7 +40,6 @@
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/h5ad_writer.hpp>
 #include <pnmf/io/input_record.hpp>
-#include <pnmf/io/mat.hpp>
 #include <pnmf/io/match_features.hpp>
 #include <pnmf/io/matrix_market_writer.hpp>
 #include <pnmf/io/places.hpp>
@@ -53,7 +51,6 @@
 #include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/data_products.hpp>
-#include <pnmf/linalg/effective_rank.hpp>
 #include <pnmf/linalg/fit_order.hpp>
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/linalg/instruction_set.hpp>
@@ -62,7 +59,6 @@
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/linalg/sparse.hpp>
-#include <pnmf/linalg/svd.hpp>
 #include <pnmf/linalg/views.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/metrics/consensus.hpp>
@@ -75,12 +71,10 @@
 #include <pnmf/model/problem.hpp>
 #include <pnmf/names.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/persistence/balanced_edges.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/persistence/distances.hpp>
 #include <pnmf/persistence/neighbor_edges.hpp>
 #include <pnmf/persistence/neighbor_tree.hpp>
-#include <pnmf/persistence/neighbors.hpp>
 #include <pnmf/persistence/sorted_edges.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 #include <pnmf/precision.hpp>
@@ -102,14 +96,12 @@
 #include <pnmf/results/stored_programs.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/results/transform_cells.hpp>
-#include <pnmf/results/within.hpp>
 #include <pnmf/scales/scale_set.hpp>
 #include <pnmf/scales/strategies.hpp>
 #include <pnmf/simulate/branches.hpp>
 #include <pnmf/simulate/cells.hpp>
 #include <pnmf/simulate/circles.hpp>
 #include <pnmf/simulate/tissue.hpp>
-#include <pnmf/solvers/adapt_scales.hpp>
 #include <pnmf/solvers/embed.hpp>
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/solvers/initial.hpp>

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _core
 from ._data import batches_of, clusters_of, core_matrix, looks_like_counts, seed_of, threads_of, validated
+from ._options import described
 from ._progress import Callback, Progress
 from .result import Result
 
-# Parameters that are no options of the compiled library.
-_OWN_PARAMETERS = {"n_components", "clusters", "random_state", "precision", "threads", "verbose", "callback", "checkpoint", "resume", "memory"}
+_LISTED = {name for name, *_ in _core.options()["fit"]}
+_OF_RUN = {"clusters", "precision", "threads", "verbose", "callback", "checkpoint", "resume", "memory"}
 
 # Checks of scikit-learn that an estimator whose transform is not its fit_transform cannot pass.
 _OF_TRANSFORM = "transform embeds each cell alone; the fit also has the graph and the scales beside"
@@ -76,6 +78,7 @@ def rank_of(rank: int | None, n_components: int | None) -> int | None:
     return n_components if rank is None else rank
 
 
+@described("fit", without={"rank", "seed"})
 class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Nonnegative factorisations X ~ H_t W_t, one for each scale at which the connectivity of the cells changes.
 
@@ -90,34 +93,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         min(n_cells, n_features).
     n_components : int, optional
         The same as scikit-learn spells it: give one of the two.
-    lambda1, lambda2, lambda3 : float
-        Weights of the graph term (pulls neighbours at one scale together), of smoothness (makes neighbouring
-        scales alike) and of the anchor (shrinks embeddings; too large collapses them).
-    alpha : float
-        Edge weights are exp(-d^2 / epsilon^alpha); unless 2, this depends on the unit of the data.
-    metric : {"euclidean", "cosine"}
-    scales : {"canonical", "uniform", "random", "sufficient"}
-    max_scales : int, optional
-        Keep at most this many scales, finest and coarsest among them.
-    scale_error : float, optional
-        Keep only as many scales as stand for all: the largest KKT residual allowed at a scale that is left out. Default:
-        all scales are kept.
-    neighbors : int, optional
-        A graph of so many nearest neighbours and the spanning tree; default all pairs.
-    search : {"automatic", "exact", "screened", "clustered"}
-        How they are found; clustered does not look at all pairs, and takes the spanning tree of what it finds.
-    algorithm : {"stationary", "reference", "paper"}
-        Descent to a certificate; the published protocol; the paper's Algorithm 1.
-    start : {"nested", "chained", "broadcast"}, optional
-    seeding : {"nndsvda", "nndsvd", "nndsvdar", "random"}
-    tolerance : float, optional
-    stop_rule : {"certificate", "relative-decrease"}
-    max_sweeps : int, optional
-    inner_tolerance, inner_limit, basis_passes, embedding_passes, extrapolate, shift_components
-        As in the program; ``pnmf fit --help`` describes them.
-    device : {"auto", "cpu", "cuda"}
-        Where sweeps are made: ``auto`` takes a GPU where this build and the machine have one and the data gain by it;
-        ``cuda`` demands it.
+    {options}
     clusters : int, optional
         Clusters of the cells at each scale; default found by testing splits where there is a neighbour graph, else the
         number that is most stable when cells are left out.
@@ -178,6 +154,9 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     (3, 2)
     """
 
+    lambda3: float
+    threads: int | None
+
     def __init__(
         self,
         rank: int | None = None,
@@ -216,44 +195,14 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         resume: bool = False,
         memory: str | float | None = None,
     ) -> None:
-        self.rank = rank
-        self.lambda1 = lambda1
-        self.lambda2 = lambda2
-        self.lambda3 = lambda3
-        self.alpha = alpha
-        self.metric = metric
-        self.scales = scales
-        self.max_scales = max_scales
-        self.scale_error = scale_error
-        self.neighbors = neighbors
-        self.search = search
-        self.algorithm = algorithm
-        self.start = start
-        self.seeding = seeding
-        self.tolerance = tolerance
-        self.stop_rule = stop_rule
-        self.max_sweeps = max_sweeps
-        self.inner_tolerance = inner_tolerance
-        self.inner_limit = inner_limit
-        self.basis_passes = basis_passes
-        self.embedding_passes = embedding_passes
-        self.extrapolate = extrapolate
-        self.shift_components = shift_components
-        self.device = device
-        self.n_components = n_components
-        self.clusters = clusters
-        self.random_state = random_state
-        self.precision = precision
-        self.threads = threads
-        self.verbose = verbose
-        self.callback = callback
-        self.checkpoint = checkpoint
-        self.resume = resume
-        self.memory = memory
+        given = locals()
+        for name in signature(PersistentNMF).parameters:
+            setattr(self, name, given[name])
 
     def _options(self) -> dict[str, Any]:
-        options = {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN_PARAMETERS}
-        return {**options, "rank": rank_of(self.rank, self.n_components), "seed": seed_of(self.random_state)}
+        given = self.get_params(deep=False)
+        options = {name: value for name, value in given.items() if name in _LISTED}
+        return {**options, "rank": rank_of(given["rank"], given["n_components"]), "seed": seed_of(given["random_state"])}
 
     def fit(self, X: Any, y: Any = None, batch: Any = None) -> PersistentNMF:
         """Factorise X, cells x features, at every scale.
@@ -278,15 +227,8 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
             parts = fit_parts(
                 X,
                 self._options(),
-                clusters=self.clusters,
-                precision=self.precision,
-                threads=self.threads,
-                verbose=self.verbose,
-                callback=self.callback,
-                checkpoint=self.checkpoint,
-                resume=self.resume,
-                memory=self.memory,
                 batch=None if batch is None else ("batch", batches_of(batch)),
+                **{name: value for name, value in self.get_params(deep=False).items() if name in _OF_RUN},
             )
         except ValueError as error:
             if (X.data if scipy.sparse.issparse(X) else X).min(initial=0.0) < 0:  # in scikit-learn's words, which its checks want

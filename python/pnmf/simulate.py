@@ -92,20 +92,7 @@ def cells(
     >>> drawn.to_anndata().obs["type"].nunique()
     3
     """
-    options = {
-        "cells": cells,
-        "genes": genes,
-        "types": types,
-        "imbalance": imbalance,
-        "gene_spread": gene_spread,
-        "changed": changed,
-        "fold": fold,
-        "depth": depth,
-        "depth_spread": depth_spread,
-        "dispersion": dispersion,
-        "dropout": dropout,
-        "seed": seed_of(random_state),
-    }
+    options = {**locals(), "seed": seed_of(random_state)}
     drawn = _core.simulate.cells(options)
     return SimulatedCells(sparse_matrix((*drawn["counts"], (cells, genes))), drawn["types"], drawn["newick"])
 
@@ -145,18 +132,7 @@ def branches(
     >>> drawn.counts.shape, drawn.reaches
     ((50, 30), [[0, 1], [0], [1]])
     """
-    options = {
-        "cells": cells,
-        "genes": genes,
-        "ends": ends,
-        "steps": steps,
-        "changed": changed,
-        "fold": fold,
-        "depth": depth,
-        "dispersion": dispersion,
-        "dropout": dropout,
-        "seed": seed_of(random_state),
-    }
+    options = {**locals(), "seed": seed_of(random_state)}
     drawn = _core.simulate.branches(options)
     counts = sparse_matrix((*drawn["counts"], (cells, genes)))
     return SimulatedBranches(counts, drawn["time"], drawn["branch"], [list(ends) for ends in drawn["reaches"]], drawn["newick"])

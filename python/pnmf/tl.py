@@ -13,6 +13,7 @@ from sklearn.preprocessing import normalize
 from . import _core
 from ._adata import anndata_of, named_cells, prepare
 from ._data import checked, core_matrix, seed_of, threads_of
+from ._options import described
 from ._paths import hierarchy, paths
 from ._progress import Callback
 from ._refine import refine
@@ -43,6 +44,7 @@ def log_unit(X: Any) -> Any:
     return normalize(logarithms)
 
 
+@described("input", only={"preset", "normalize", "transform", "genes", "space", "precision"})
 def pnmf(
     adata: Any,
     rank: int | None = None,
@@ -88,25 +90,13 @@ def pnmf(
         Columns of every embedding; default the square root of the number of cells, rounded up, at most 30.
     n_components : int, optional
         The same as Scanpy and scikit-learn spell it.
-    preset : {"auto", "cells", "points", "paper", "spatial"}
-        A set of choices; any other parameter stands above it. cells (auto for genes): counts per 10,000, log(1 + x),
-        2,000 genes, distances from 30 principal components, 8 neighbours, few scales, single precision. spatial (auto
-        where obsm has "spatial"): the same in a tissue, with distances between the places of cells. points (auto
-        with `use_rep`): values as they are. paper: the model of the paper, all scales, as version 0.1 did.
     layer : str, optional
         Factorise this layer; "X" for the matrix itself, "raw" for adata.raw.
     use_rep : str, optional
         Factorise this entry of obsm; its values must be at least 0.
-    normalize : {"counts", "log", "none"}, optional
-        counts: each cell to a sum of 10,000, then log(1 + x); log: log(1 + x) alone. Default by what the values are.
-    genes : int or str, optional
-        Genes to keep: a number of those that vary most, "all", or a column of var that is true for them. Default
-        "highly_variable" where var has it, else 2,000.
+    {options}
     mask_var : str or array of bool, optional
         The same as Scanpy spells it: a column of var, or which genes to keep.
-    space : str, optional
-        Where distances between cells come from: "pca:30", "none" (the values that are factorised), or "obsm:KEY", an
-        entry of obsm such as one corrected for batches.
     batch_key : str, optional
         A column of obs with the batch of each cell. Each cell then gets neighbours in every batch, so that tree, scales
         and graphs join types and not batches. The values that are factorised are not corrected: programs that tell
@@ -119,8 +109,6 @@ def pnmf(
         A column of obs with the slice of each cell: cells have neighbours in their own slice alone.
     domains : int, optional
         The number of domains; default the number found from the data.
-    transform : {"log-unit", "none"}, optional
-        The older way to say how values are treated: log10(1 + x), then cells of length 1.
     key_added : str
         The name in uns; also obsm["X_<key>"], varm["<key>_W"], obs["<key>_clusters"].
     save_basis : bool
@@ -129,7 +117,6 @@ def pnmf(
         Clusters of the cells at each scale; default the number chosen from the data.
     copy : bool
         Leave adata as it is and return a copy with the result.
-    precision : {"float", "double"}, optional
     verbose : bool, optional
         Default: speak in a terminal and in a notebook.
     random_state, threads, callback, checkpoint, resume, memory

@@ -58,20 +58,6 @@ void check_clusters(std::optional<Index> clusters, Index cells) {
             "clusters must be between 1 and the number of cells, {}, got {}", cells, clusters.value_or(0));
 }
 
-const char* phase_of(Stage stage) {
-    switch (stage) {
-    case Stage::preparing:
-        return "preparing";
-    case Stage::starting:
-        return "starting";
-    case Stage::sweeping:
-        return "sweeping";
-    case Stage::assessing:
-        break;
-    }
-    return "assessing";
-}
-
 /// A run that saves itself is stopped where it can save; before and after that it is cancelled.
 RunObserver observer_of_run(const Reporter& report, bool saves, std::unique_ptr<CancelScope>& cancelling) {
     RunObserver observer;
@@ -82,7 +68,7 @@ RunObserver observer_of_run(const Reporter& report, bool saves, std::unique_ptr<
         } else if (!cancelling) {
             cancelling = report.cancelling();
         }
-        said.phase = phase_of(progress.stage);
+        said.phase = std::string(name_of(progress.stage));
         said.max_sweeps = progress.max_sweeps;
         said.fraction = progress.fraction;
         if (progress.sweep != nullptr) {

@@ -40,6 +40,8 @@ const char* kind_of() {
         return "choice";
     } else if constexpr (std::is_same_v<Value, bool>) {
         return "truth";
+    } else if constexpr (std::is_same_v<Value, std::string>) {
+        return "text";
     } else {
         return std::is_floating_point_v<Value> ? "number" : "integer";
     }
@@ -61,6 +63,10 @@ void set_value(Value& field, const std::string& name, const py::handle& value) {
             fail("{} must be {}, got {}", name, what, text_of(value));
         }
     }
+}
+
+void set_value(std::string& field, const std::string&, const py::handle& value) {
+    field = py::str(value).cast<std::string>();
 }
 
 template <class Value>
@@ -171,16 +177,38 @@ BaselineFitOptions baseline_options_of(const std::string& method, const py::dict
     return options;
 }
 
-py::list list_options() {
-    py::list result;
-    FitOptions options;
-    visit_options(options, [&](const char* option, auto& field, const char* help) {
-        using Field = Described<std::remove_reference_t<decltype(field)>>;
+AnalysisOptions input_options_of(const py::dict& values) {
+    py::dict given;
+    for (const auto& [name, value] : values) {
+        if (!value.is_none()) {
+            given[name] = value;
+        }
+    }
+    AnalysisOptions options;
+    Taken taken{given};
+    visit_input_options(
+        options, [&](const char* name, auto& field, const char*, const char*) { taken.take(name, field); });
+    taken.check("the input");
+    return options;
+}
+
+py::dict list_options() {
+    py::list of_fit;
+    py::list of_input;
+    const auto describe = [](py::list& list, const char* option, const auto& field, const char* help) {
+        using Field = Described<std::remove_cvref_t<decltype(field)>>;
         using Value = typename Field::Type;
-        result.append(py::make_tuple(keyword(option), kind_of<Value>(), Field::initial(field),
-                                     names_of<Value>(), help));
+        list.append(py::make_tuple(keyword(option), kind_of<Value>(), Field::initial(field),
+                                   names_of<Value>(), help));
+    };
+    const AnalysisOptions options;
+    visit_options(options.fit, [&](const char* name, const auto& field, const char* help) {
+        describe(of_fit, name, field, help);
     });
-    return result;
+    visit_input_options(options, [&](const char* name, const auto& field, const char* help, const char*) {
+        describe(of_input, name, field, help);
+    });
+    return py::dict(py::arg("fit") = of_fit, py::arg("input") = of_input);
 }
 
 } // namespace pnmf::python

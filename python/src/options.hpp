@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pnmf/baselines/fit_baseline.hpp>
+#include <pnmf/results/preset.hpp>
 #include <pnmf/solvers/option_list.hpp>
 
 #include <pybind11/pybind11.h>
@@ -24,7 +25,10 @@ std::set<std::string> options_given(const pybind11::dict& values);
 /// given is as published.
 BaselineFitOptions baseline_options_of(const std::string& method, const pybind11::dict& values);
 
-/// (name, kind, default, choices, what it is) of each option, in order.
-pybind11::list list_options();
+/// What is asked about the input, by the names of `visit_input_options` in the same way; None: not said.
+AnalysisOptions input_options_of(const pybind11::dict& values);
+
+/// (name, kind, default, choices, what it is) of each option of a "fit" and of an "input", in order.
+pybind11::dict list_options();
 
 } // namespace pnmf::python

@@ -18,45 +18,6 @@
 namespace pnmf::python {
 namespace {
 
-/// A word of a dictionary; nothing when it is missing or None.
-std::optional<std::string> word(const py::dict& values, const char* name) {
-    if (!values.contains(name) || values[name].is_none()) {
-        return std::nullopt;
-    }
-    return py::str(values[name]).cast<std::string>();
-}
-
-template <class Enum>
-std::optional<Enum> choice(const py::dict& values, const char* name) {
-    const std::optional<std::string> text = word(values, name);
-    if (!text) {
-        return std::nullopt;
-    }
-    const std::optional<Enum> known = value_named<Enum>(*text);
-    require(known.has_value(), "{} must be one of {}, got {}", name, joined_names<Enum>(", "), *text);
-    return known;
-}
-
-Index count(const py::dict& values, const char* name) {
-    return values.contains(name) && !values[name].is_none() ? values[name].cast<Index>() : 0;
-}
-
-AnalysisOptions analysis_options(const py::dict& asked, const py::dict& options) {
-    AnalysisOptions analysis;
-    analysis.preset = choice<Preset>(asked, "preset").value_or(Preset::automatic);
-    analysis.fit = options_of(options);
-    analysis.given = options_given(options);
-    analysis.precision = choice<Precision>(asked, "precision");
-    analysis.normalize = choice<Normalize>(asked, "normalize");
-    analysis.transform = choice<Transform>(asked, "transform");
-    analysis.genes = word(asked, "genes").value_or("");
-    analysis.space = word(asked, "space").value_or("");
-    analysis.places = word(asked, "places").value_or("");
-    analysis.cells_min = count(asked, "cells_min");
-    analysis.genes_min = count(asked, "genes_min");
-    return analysis;
-}
-
 /// What Python holds about the data beside their values.
 Dataset dataset_of(const py::object& X, const py::dict& about) {
     Dataset data;
@@ -132,8 +93,12 @@ py::object space_of(const Dataset& data) {
 /// input, by the names of `AnalysisOptions`; `options`: of the fit; `about`: names and facts.
 py::dict prepare_data(const py::object& X, const py::dict& asked, const py::dict& options,
                       const py::dict& about) {
-    AnalysisOptions wanted = analysis_options(asked, options);
-    wanted.batches = about.contains("batch");
+    AnalysisOptions wanted = input_options_of(asked);
+    wanted.fit = options_of(options);
+    wanted.given = options_given(options);
+    if (about.contains("batch")) {
+        wanted.batch = about["batch_key"].cast<std::string>();
+    }
     Dataset data = dataset_of(X, about);
     Analysis analysis = plan_analysis(data, wanted);
     prepare(data, analysis, wanted);
@@ -177,17 +142,7 @@ py::dict prepare_data(const py::object& X, const py::dict& asked, const py::dict
 std::string kind_of_values(const py::object& X, bool log_recorded) {
     Dataset data;
     data.X = copy_of(Cells(X));
-    switch (recognise_values(data, {.log_recorded = log_recorded}).kind) {
-    case ValueKind::counts:
-        return "counts";
-    case ValueKind::expression:
-        return "expression";
-    case ValueKind::logged:
-        return "logged";
-    case ValueKind::scaled:
-        break;
-    }
-    return "scaled";
+    return std::string(name_of(recognise_values(data, {.log_recorded = log_recorded}).kind));
 }
 
 } // namespace

@@ -8,12 +8,13 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <string>
 
 namespace pnmf::python {
 
 /// What a computation says about itself while it runs.
 struct Report {
-    const char* phase = ""; ///< "preparing", "starting", "sweeping" or "assessing"
+    std::string phase{}; ///< "preparing", "starting", "sweeping" or "assessing"
     std::int64_t sweep = 0;
     std::int64_t max_sweeps = 0;
     double objective = 0.0;

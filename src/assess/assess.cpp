@@ -1,11 +1,11 @@
 #include "assess/embedding_parts.hpp"
+#include "linalg/effective_rank.hpp"
 #include "over_ranks.hpp"
 
 #include <pnmf/assess/assess.hpp>
 #include <pnmf/assess/modularity.hpp>
 #include <pnmf/assess/resolutions.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/linalg/effective_rank.hpp>
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/metrics/kmeans.hpp>

@@ -2,6 +2,7 @@
 #include "assess/embedding_parts.hpp"
 #include "assess/labels_on_owners.hpp"
 #include "assess/split_tree.hpp"
+#include "linalg/effective_rank.hpp"
 #include "over_ranks.hpp"
 #include "parallel_region.hpp"
 
@@ -9,7 +10,6 @@
 #include <pnmf/assess/modularity.hpp>
 #include <pnmf/assess/resolutions.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/linalg/effective_rank.hpp>
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/metrics/kmeans.hpp>

@@ -1,10 +1,11 @@
 #include <pnmf/assess/split_test.hpp>
 
+#include "linalg/decompositions.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 
 #include <algorithm>
 #include <cmath>
@@ -25,9 +26,9 @@ constexpr double deviations_of_depth = 2.0; ///< between groups that depth alone
 /// The cells along their principal axes, as many as their number can bear.
 Matrix principal_axes(const Matrix& cells) {
     const Matrix centred = cells.colwise() - cells.rowwise().mean();
-    const Eigen::SelfAdjointEigenSolver<Matrix> axes(centred * centred.transpose());
+    const SymmetricEigen axes = symmetric_eigen(centred * centred.transpose());
     const Index kept = std::min(cells.rows(), std::max<Index>(2, cells.cols() / cells_of_axis));
-    return axes.eigenvectors().rightCols(kept).transpose() * centred;
+    return axes.vectors.rightCols(kept).transpose() * centred;
 }
 
 double mean_of(const std::vector<double>& values, const std::vector<Index>& at) {

@@ -23,20 +23,6 @@ constexpr Index most_predicted = 500; ///< held-out cells that are looked at
 constexpr int embedding_passes = 4;   ///< from random numbers to the certificate in least time
 constexpr double embed_tolerance = 1e-4;
 
-Index features_of(const DataView& X) {
-    if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
-        return dense->rows();
-    }
-    return std::get<SparseView<double>>(X).rows;
-}
-
-Index cells_of(const DataView& X) {
-    if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
-        return dense->cols();
-    }
-    return std::get<SparseView<double>>(X).cols;
-}
-
 DataValues some_cells(const DataView& X, const std::vector<Index>& cells) {
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
         return Matrix((*dense)(Eigen::all, cells));

@@ -1,10 +1,10 @@
 #include <pnmf/baselines/fit_baseline.hpp>
 
+#include "graphs/fixed_graph.hpp"
 #include "solvers/fit_data.hpp"
 #include "solvers/multiplicative.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/fixed_graph.hpp>
 
 #include <cmath>
 

@@ -1,8 +1,9 @@
+#include "persistence/neighbors.hpp"
+
 #include <pnmf/baselines/graphs.hpp>
 
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/persistence/neighbors.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 
 #include <algorithm>

@@ -176,11 +176,15 @@ CheckReport begin(const StoredResult& result, const FitOptions& fit) {
 } // namespace
 
 CheckReport check_data(const DataView& X, const FitOptions& fit, const CheckOptions& options) {
-    const Cloud cloud = make_cloud(Points(X, fit.filtration.metric), fit);
+    return check_data(Points(X, fit.filtration.metric), features_of(X), fit, options);
+}
+
+CheckReport check_data(const Points& points, Index features, const FitOptions& fit,
+                       const CheckOptions& options) {
+    const Cloud cloud = make_cloud(points, fit);
     CheckReport report;
     report.cells = cloud.filtration.tree.cells;
-    const auto* dense = std::get_if<DenseView<double>>(&X);
-    report.features = dense != nullptr ? dense->rows() : std::get<SparseView<double>>(X).rows;
+    report.features = features;
     report.epsilon = cloud.filtration.scales.epsilon;
     check_graphs(report, cloud, fit.filtration.alpha, options);
     return report;

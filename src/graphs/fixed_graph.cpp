@@ -1,6 +1,6 @@
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/fixed_graph.hpp>
 
+#include "graphs/fixed_graph.hpp"
 #include "graphs/scale_forms.hpp"
 #include "persistence/kruskal.hpp"
 

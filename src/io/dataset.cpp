@@ -106,21 +106,6 @@ FileFacts file_facts(const fs::path& path) {
     return io::recognise(path) == io::Format::h5ad ? io::facts_of_h5ad(path) : FileFacts{};
 }
 
-Transform default_transform(const fs::path& path) {
-    switch (io::recognise(path)) {
-    case io::Format::h5ad:
-    case io::Format::tenx_h5:
-    case io::Format::tenx_folder:
-    case io::Format::matrix_market:
-        return Transform::log_unit;
-    case io::Format::delimited:
-    case io::Format::npy:
-    case io::Format::mat:
-        break;
-    }
-    return Transform::none;
-}
-
 namespace io {
 
 void check_extent(const std::string& where, Index rows, Index cols, std::int64_t entries) {

@@ -1,9 +1,9 @@
+#include "io/mat.hpp"
 #include "io/formats.hpp"
 #include "io/mat_variables.hpp"
 #include "io/rehearsal.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/mat.hpp>
 #include <pnmf/remedy.hpp>
 
 #include <fmt/ranges.h>

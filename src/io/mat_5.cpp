@@ -8,9 +8,11 @@
 #include <matio.h>
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <span>
+#include <utility>
 
 namespace pnmf::io {
 
@@ -85,42 +87,22 @@ void convert(const void* data, std::span<double> out) {
     std::copy(values, values + out.size(), out.begin());
 }
 
+using Converter = void (*)(const void*, std::span<double>);
+constexpr std::pair<matio_types, Converter> converters[]{
+    {MAT_T_DOUBLE, convert<double>},      {MAT_T_SINGLE, convert<float>},
+    {MAT_T_INT8, convert<std::int8_t>},   {MAT_T_UINT8, convert<std::uint8_t>},
+    {MAT_T_INT16, convert<std::int16_t>}, {MAT_T_UINT16, convert<std::uint16_t>},
+    {MAT_T_INT32, convert<std::int32_t>}, {MAT_T_UINT32, convert<std::uint32_t>},
+    {MAT_T_INT64, convert<std::int64_t>}, {MAT_T_UINT64, convert<std::uint64_t>}};
+
 /// Copies numbers of any of matio's types; false for one that is no number.
 bool convert_from(matio_types type, const void* data, std::span<double> out) {
-    switch (type) {
-    case MAT_T_DOUBLE:
-        convert<double>(data, out);
-        return true;
-    case MAT_T_SINGLE:
-        convert<float>(data, out);
-        return true;
-    case MAT_T_INT8:
-        convert<std::int8_t>(data, out);
-        return true;
-    case MAT_T_UINT8:
-        convert<std::uint8_t>(data, out);
-        return true;
-    case MAT_T_INT16:
-        convert<std::int16_t>(data, out);
-        return true;
-    case MAT_T_UINT16:
-        convert<std::uint16_t>(data, out);
-        return true;
-    case MAT_T_INT32:
-        convert<std::int32_t>(data, out);
-        return true;
-    case MAT_T_UINT32:
-        convert<std::uint32_t>(data, out);
-        return true;
-    case MAT_T_INT64:
-        convert<std::int64_t>(data, out);
-        return true;
-    case MAT_T_UINT64:
-        convert<std::uint64_t>(data, out);
-        return true;
-    default:
-        return false;
+    const auto* const found = std::find_if(std::begin(converters), std::end(converters),
+                                           [&](const auto& row) { return row.first == type; });
+    if (found != std::end(converters)) {
+        found->second(data, out);
     }
+    return found != std::end(converters);
 }
 
 void copy_values(const fs::path& path, const matvar_t& variable, std::span<double> out) {

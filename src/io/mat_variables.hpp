@@ -1,6 +1,7 @@
 #pragma once
 
-#include <pnmf/io/mat.hpp>
+#include "io/mat.hpp"
+
 #include <pnmf/linalg/sparse.hpp>
 
 #include <filesystem>

@@ -96,44 +96,34 @@ Format recognise(const fs::path& path) {
     return Format::delimited;
 }
 
+namespace {
+
+struct FormatNames {
+    Format format;
+    const char* key;
+    const char* name;
+};
+constexpr std::array format_names{FormatNames{Format::h5ad, "h5ad", "AnnData (.h5ad)"},
+                                  FormatNames{Format::tenx_h5, "10x-h5", "10x HDF5"},
+                                  FormatNames{Format::tenx_folder, "10x-folder", "10x folder"},
+                                  FormatNames{Format::matrix_market, "mtx", "MatrixMarket"},
+                                  FormatNames{Format::delimited, "text", "delimited text"},
+                                  FormatNames{Format::npy, "npy", "NumPy array (.npy)"},
+                                  FormatNames{Format::mat, "mat", "MATLAB (.mat)"}};
+
+const FormatNames& names_of(Format format) {
+    return *std::find_if(format_names.begin(), format_names.end(),
+                         [&](const auto& row) { return row.format == format; });
+}
+
+} // namespace
+
 const char* format_name(Format format) {
-    switch (format) {
-    case Format::h5ad:
-        return "AnnData (.h5ad)";
-    case Format::tenx_h5:
-        return "10x HDF5";
-    case Format::tenx_folder:
-        return "10x folder";
-    case Format::matrix_market:
-        return "MatrixMarket";
-    case Format::delimited:
-        return "delimited text";
-    case Format::npy:
-        return "NumPy array (.npy)";
-    case Format::mat:
-        return "MATLAB (.mat)";
-    }
-    return "";
+    return names_of(format).name;
 }
 
 const char* format_key(Format format) {
-    switch (format) {
-    case Format::h5ad:
-        return "h5ad";
-    case Format::tenx_h5:
-        return "10x-h5";
-    case Format::tenx_folder:
-        return "10x-folder";
-    case Format::matrix_market:
-        return "mtx";
-    case Format::delimited:
-        return "text";
-    case Format::npy:
-        return "npy";
-    case Format::mat:
-        return "mat";
-    }
-    return "";
+    return names_of(format).key;
 }
 
 CellAxis default_axis(Format format) {

@@ -60,10 +60,6 @@ struct BlockSlab {
     Index end(Index block) const { return blocks.end(block) - first_cell(); }
 };
 
-inline BlockSlab whole_slab(const CellBlocks& blocks) {
-    return {blocks, 0, blocks.count()};
-}
-
 /// Blocks [begin, end) of `count` as few nodes of the tree as possible, ascending.
 std::vector<BlockNode> block_nodes(Index begin, Index end, Index count);
 

@@ -152,7 +152,7 @@ Communicator& DataMatrix<Real>::ranks() const {
         return single_rank();
     }
     require(&communicator() == part_->ranks,
-            "what is over all cells of a divided matrix must be asked for by every rank");
+            "what is over all cells of a divided matrix must be asked for by every process");
     return *part_->ranks;
 }
 
@@ -295,24 +295,6 @@ double DataMatrix<Real>::squared_norm() const {
         return part_->squared_norm;
     }
     return sum_over_blocks(squared_sum<Real>);
-}
-
-template <RealNumber Real>
-Vector DataMatrix<Real>::column_squared_norms() const {
-    if (!is_sparse()) {
-        return dense().template cast<double>().colwise().squaredNorm().transpose();
-    }
-    const SparseView<Real> X = columns();
-    Vector result(X.cols);
-    for (Index j = 0; j < X.cols; ++j) {
-        double sum = 0.0;
-        for (auto e = X.start[j]; e < X.start[j + 1]; ++e) {
-            const double value = X.value[e];
-            sum += value * value;
-        }
-        result[j] = sum;
-    }
-    return result;
 }
 
 template <RealNumber Real>

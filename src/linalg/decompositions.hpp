@@ -1,6 +1,7 @@
 #pragma once
 
-#include <pnmf/linalg/svd.hpp>
+#include "linalg/svd.hpp"
+
 #include <pnmf/types.hpp>
 
 namespace pnmf {

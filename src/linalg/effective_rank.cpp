@@ -1,7 +1,7 @@
 #include "linalg/cell_sums.hpp"
 #include "linalg/decompositions.hpp"
 
-#include <pnmf/linalg/effective_rank.hpp>
+#include "linalg/effective_rank.hpp"
 
 #include <cmath>
 

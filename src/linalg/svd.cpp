@@ -1,3 +1,4 @@
+#include "linalg/svd.hpp"
 #include "linalg/cells_of_all.hpp"
 #include "linalg/decompositions.hpp"
 #include "linalg/feature_gram.hpp"
@@ -5,7 +6,6 @@
 #include "linalg/parallel_copy.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/linalg/svd.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>

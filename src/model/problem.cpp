@@ -61,11 +61,6 @@ void check_penalty(const Penalty& penalty) {
     check_weight("lambda3", penalty.anchor);
 }
 
-Penalty at_stride(Penalty penalty, double stride) {
-    penalty.smoothness /= stride * stride;
-    return penalty;
-}
-
 ScalePenalty single_scale(const Penalty& penalty) {
     return {.graph = penalty.graph, .anchor = penalty.anchor};
 }
@@ -126,9 +121,9 @@ Problem<Real> at_even_scales(const Problem<Real>& problem, const std::vector<Ind
         kept.epsilon.push_back(problem.epsilon[t]);
     }
     if (positions.size() > 1) {
-        const double stride =
+        const double gap =
             static_cast<double>(problem.scales() - 1) / static_cast<double>(positions.size() - 1);
-        kept.penalty = at_stride(kept.penalty, stride);
+        kept.penalty.smoothness /= gap * gap;
     }
     return kept;
 }

@@ -2,12 +2,12 @@
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/neighbor_edges.hpp>
-#include <pnmf/persistence/neighbors.hpp>
 
 #include "linalg/large_pages.hpp"
 #include "over_ranks.hpp"
 #include "persistence/candidate_ranking.hpp"
 #include "persistence/neighbor_candidates.hpp"
+#include "persistence/neighbors.hpp"
 #include "persistence/neighbors_of.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include <pnmf/error.hpp>
-#include <pnmf/persistence/neighbors.hpp>
 
 #include "over_ranks.hpp"
+#include "persistence/neighbors.hpp"
 #include "persistence/neighbors_of.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "persistence/neighbors.hpp"
 #include "persistence/pair_bounds.hpp"
 
-#include <pnmf/persistence/neighbors.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 
 #include <span>

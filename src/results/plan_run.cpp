@@ -1,12 +1,12 @@
 #include "results/plan_run.hpp"
 
+#include "persistence/balanced_edges.hpp"
 #include "results/process_memory.hpp"
 #include "solvers/fit_data.hpp"
 
 #include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/persistence/balanced_edges.hpp>
 #include <pnmf/remedy.hpp>
 
 #include <fmt/format.h>

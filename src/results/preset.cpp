@@ -73,18 +73,10 @@ GeneChoice gene_choice(const std::string& text) {
     return choice;
 }
 
-const char* word_of(ValueKind kind) {
-    switch (kind) {
-    case ValueKind::counts:
-        return "counts";
-    case ValueKind::expression:
-        return "expression that is not logged";
-    case ValueKind::logged:
-        return "logarithms";
-    case ValueKind::scaled:
-        return "scaled values";
-    }
-    return "";
+std::string word_of(ValueKind kind) {
+    return kind == ValueKind::expression ? "expression that is not logged"
+           : kind == ValueKind::logged   ? "logarithms"
+                                         : std::string(name_of(kind));
 }
 
 void require_factorisable(const ValueFinding& values, const Dataset& data) {
@@ -264,48 +256,6 @@ void plan_rank(const Dataset& data, Analysis& analysis, const AnalysisOptions& o
     analysis.choices.push_back({text, "rank"});
 }
 
-/// Where the places of the cells are to be read from; empty: they are not asked for.
-std::string places_to_read(const FileFacts& facts, const AnalysisOptions& options) {
-    const bool tissue = options.preset == Preset::spatial;
-    if (!tissue && options.preset != Preset::automatic) {
-        require(options.places.empty(), "places are for the preset spatial, not for {}",
-                name_of(options.preset));
-        return {};
-    }
-    if (!options.places.empty()) {
-        return options.places;
-    }
-    if (std::find(facts.obsm.begin(), facts.obsm.end(), usual_places) != facts.obsm.end() &&
-        (tissue || (options.space.empty() && !options.batches))) {
-        return fmt::format("obsm:{}", usual_places);
-    }
-    return tissue ? "x,y" : "";
-}
-
-/// Reads the data with the layer that holds what should be factorised.
-Dataset read_layer(const std::filesystem::path& path, ReadOptions read, const FileFacts& facts,
-                   const AnalysisOptions& options, std::vector<Choice>& choices) {
-    const bool may_be_cells = options.preset == Preset::automatic || options.preset == Preset::cells ||
-                              options.preset == Preset::spatial;
-    Dataset data;
-    std::optional<std::string> layer;
-    if (may_be_cells && !read.layer) {
-        layer = preferred_layer(facts, std::nullopt);
-        if (!layer) {
-            data = read_dataset(path, read);
-            layer = preferred_layer(data.facts, recognise_values(data).kind);
-        }
-    }
-    if (!layer) {
-        return data.cell_names.empty() ? read_dataset(path, read) : std::move(data);
-    }
-    choices.push_back({*layer == "raw" ? "values are those of raw: X holds scaled values"
-                                       : fmt::format("values are those of the layer '{}'", *layer),
-                       "layer"});
-    read.layer = layer;
-    return read_dataset(path, read);
-}
-
 } // namespace
 
 PresetFinding find_preset(const Dataset& data, bool has_places) {
@@ -331,16 +281,6 @@ PresetFinding find_preset(const Dataset& data, bool has_places) {
     return {Preset::points, "the values do not look like counts"};
 }
 
-std::optional<std::string> preferred_layer(const FileFacts& facts, std::optional<ValueKind> kind_of_X) {
-    if (std::find(facts.layers.begin(), facts.layers.end(), "counts") != facts.layers.end()) {
-        return "counts";
-    }
-    if (kind_of_X == ValueKind::scaled && facts.has_raw) {
-        return "raw";
-    }
-    return std::nullopt;
-}
-
 Analysis plan_analysis(const Dataset& data, const AnalysisOptions& options) {
     require(!options.normalize || !options.transform,
             "normalize and transform say the same thing in two ways: give one of them");
@@ -350,7 +290,7 @@ Analysis plan_analysis(const Dataset& data, const AnalysisOptions& options) {
     if (options.preset == Preset::automatic) {
         const bool read = data.space && data.space->name == fmt::format("obsm:{}", usual_places);
         const bool has_places =
-            !options.places.empty() || (read && options.space.empty() && !options.batches);
+            !options.places.empty() || (read && options.space.empty() && options.batch.empty());
         const PresetFinding found = find_preset(data, has_places);
         analysis.preset = found.preset;
         analysis.choices.push_back(
@@ -407,27 +347,6 @@ void prepare(Dataset& data, Analysis& analysis, const AnalysisOptions& options) 
         }
     }
     plan_rank(data, analysis, options);
-}
-
-Dataset read_for_analysis(const std::filesystem::path& path, const ReadOptions& reading,
-                          const AnalysisOptions& options, std::vector<Choice>& choices) {
-    ReadOptions read = reading;
-    if (!options.space.empty()) {
-        const SpaceChoice space = space_choice(options.space);
-        if (space.kind == SpaceChoice::Kind::stored) {
-            read.space = space.key;
-        }
-    }
-    const FileFacts facts = file_facts(path);
-    const std::string places = places_to_read(facts, options);
-    if (places.starts_with("obsm:")) {
-        read.space = places.substr(5);
-    }
-    Dataset data = read_layer(path, read, facts, options, choices);
-    if (!places.empty()) {
-        add_places(data, places);
-    }
-    return data;
 }
 
 } // namespace pnmf

@@ -35,11 +35,7 @@ double seconds_since(Clock::time_point moment) {
 }
 
 Index cells_of(const DataView& X, const RunOptions& options) {
-    if (options.part) {
-        return options.part->all;
-    }
-    const auto* dense = std::get_if<DenseView<double>>(&X);
-    return dense != nullptr ? dense->cols() : std::get<SparseView<double>>(X).cols;
+    return options.part ? options.part->all : cells_of(X);
 }
 
 void check_run_options(const DataView& X, const RunOptions& options) {
@@ -50,7 +46,7 @@ void check_run_options(const DataView& X, const RunOptions& options) {
     require(std::isfinite(options.checkpoint_every) && options.checkpoint_every >= 0.0,
             "seconds between checkpoints must be at least 0, got {}", options.checkpoint_every);
     require(!options.part || options.space == nullptr || options.space->cols() == options.part->count,
-            "where each rank has a part of X, a space that distances come from must have the same cells");
+            "where each process has a part of X, a space that distances come from must have the same cells");
     require(options.memory.value_or(1.0) > 0.0, "memory must be more than 0 bytes, got {}",
             options.memory.value_or(0.0));
 }
@@ -372,7 +368,7 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
         stages.notice(fmt::format("time: {} on {} thread{}{}, in memory of about {}{}",
                                   rough_time(estimated_seconds(prepared) / ranks), thread_count(),
                                   thread_count() == 1 ? "" : "s",
-                                  ranks > 1 ? fmt::format(" of each of {} ranks", ranks) : "",
+                                  ranks > 1 ? fmt::format(" of each of {} processes", ranks) : "",
                                   size_words(run.plan.bytes), ranks > 1 ? " on each" : ""));
     }
     if (options.folder != nullptr) {

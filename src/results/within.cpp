@@ -1,4 +1,4 @@
-#include <pnmf/results/within.hpp>
+#include "results/within.hpp"
 
 #include "io/formats.hpp"
 

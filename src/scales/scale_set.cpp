@@ -96,17 +96,13 @@ ScaleSet thin(const ScaleSet& scales, Index count) {
         return scales;
     }
     require(count >= 2, "at least the finest and the coarsest scale must be kept: 2 scales, got {}", count);
-    ScaleSet kept;
+    const std::vector<Index> places = evenly_spaced(count, scales.size());
     const double wider = static_cast<double>(scales.size() - 1) / static_cast<double>(count - 1);
-    kept.stride = scales.stride * static_cast<double>(scales.size() - 1) / static_cast<double>(count - 1);
-    kept.available = scales.available;
-    for (const Index place : evenly_spaced(count, scales.size())) {
-        kept.epsilon.push_back(scales.epsilon[place]);
-        kept.multiplicity.push_back(scales.multiplicity[place]);
-        kept.betti0.push_back(scales.betti0[place]);
-        kept.weight.push_back(scales.weight[place] * wider);
+    std::vector<double> weight;
+    for (const Index place : places) {
+        weight.push_back(scales.weight[place] * wider);
     }
-    return kept;
+    return keep_scales(scales, places, weight);
 }
 
 } // namespace pnmf

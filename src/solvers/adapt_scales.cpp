@@ -1,3 +1,4 @@
+#include "solvers/adapt_scales.hpp"
 #include "linalg/cells_of_all.hpp"
 #include "model/objective_of_held.hpp"
 #include "solvers/draw_out.hpp"
@@ -5,7 +6,6 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/sampling.hpp>
-#include <pnmf/solvers/adapt_scales.hpp>
 
 #include <algorithm>
 #include <cmath>

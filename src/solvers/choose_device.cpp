@@ -45,7 +45,7 @@ DeviceFacts facts_of_all(const DeviceRow& row) {
     facts.device = row.device;
     if (least_of(ranks, facts.found ? 1.0 : 0.0) == 0.0 && facts.found) {
         facts.found = false;
-        facts.reason = "another rank has none";
+        facts.reason = "another process has none";
     }
     facts.free_bytes = least_of(ranks, facts.free_bytes / facts.sharing);
     facts.sharing = static_cast<int>(most_of(ranks, facts.sharing));
@@ -87,7 +87,7 @@ std::string gigabytes(double bytes) {
 std::string sizes_on(const DeviceFacts& facts, double bytes) {
     const bool alone = facts.sharing == 1;
     return fmt::format("this run needs {} on the {}{}, of whose {} are free {}{}", gigabytes(bytes),
-                       facts.name, communicator().size() > 1 ? " for each rank" : "",
+                       facts.name, communicator().size() > 1 ? " for each process" : "",
                        gigabytes(facts.total_bytes), gigabytes(facts.free_bytes),
                        alone ? "" : fmt::format(" for each of {}", facts.sharing));
 }
@@ -122,7 +122,7 @@ std::string for_ranks(const DeviceFacts& facts) {
     if (ranks == 1) {
         return "";
     }
-    return fmt::format(" for each of {} ranks{}; neighbours and first factors come from the processors",
+    return fmt::format(" for each of {} processes{}; neighbours and first factors come from the processors",
                        ranks, facts.sharing > 1 ? fmt::format(", {} of which share one", facts.sharing) : "");
 }
 
@@ -168,7 +168,7 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFac
     }
     if (!demanded && facts.sharing > 1) {
         return {.notice =
-                    fmt::format("device: cpu; {} ranks would share the {}, which one process uses better",
+                    fmt::format("device: cpu; {} processes would share the {}, which one process uses better",
                                 facts.sharing, facts.name)};
     }
     // From what costs nothing to what costs most sweeps.

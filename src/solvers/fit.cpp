@@ -1,6 +1,8 @@
 #include "graphs/divided_filtration.hpp"
 #include "linalg/cells_of_all.hpp"
+#include "linalg/effective_rank.hpp"
 #include "over_ranks.hpp"
+#include "solvers/adapt_scales.hpp"
 #include "solvers/choose_device.hpp"
 #include "solvers/fit_data.hpp"
 #include "solvers/order_cells.hpp"
@@ -10,10 +12,8 @@
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/filtration.hpp>
 #include <pnmf/linalg/cell_range.hpp>
-#include <pnmf/linalg/effective_rank.hpp>
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/solvers/adapt_scales.hpp>
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/solvers/memory_plan.hpp>
 
@@ -138,11 +138,6 @@ std::vector<double> effective_ranks(const DataMatrix<Real>& X, const std::vector
     }
     gather_dealt(ranks, std::span(result));
     return result;
-}
-
-Index cells_of(const DataView& X) {
-    const auto* dense = std::get_if<DenseView<double>>(&X);
-    return dense != nullptr ? dense->cols() : std::get<SparseView<double>>(X).cols;
 }
 
 /// The filtration of a fit whose few scales stand for all has all of them at first.
@@ -271,6 +266,11 @@ LevelOptions level_options(const SolverOptions& solver, const std::filesystem::p
 }
 
 } // namespace
+
+Filtration tree_and_scales(const Points& points, const FitOptions& options) {
+    return tree_and_scales(points, options.filtration, options.seed,
+                           choose_searcher(options.solver.device, points, options.filtration).searcher.get());
+}
 
 DataView view_of(const DataValues& X) {
     return std::visit([](const auto& values) { return DataView(view_of(values)); }, X);

@@ -1,11 +1,11 @@
 #include "linalg/cells_of_all.hpp"
 #include "linalg/parallel_copy.hpp"
+#include "linalg/svd.hpp"
 #include "solvers/chain.hpp"
 #include "solvers/choose_device.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
-#include <pnmf/linalg/svd.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/initial.hpp>
 

@@ -1,7 +1,7 @@
 #include "graphs/scale_forms.hpp"
 #include "linalg/cell_blocks.hpp"
+#include "linalg/svd.hpp"
 
-#include <pnmf/linalg/svd.hpp>
 #include <pnmf/solvers/memory.hpp>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
+#include "graphs/fixed_graph.hpp"
 #include "support/paths.hpp"
 
 #include <pnmf/baselines/graphs.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/fixed_graph.hpp>
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/simulate/circles.hpp>
 

@@ -36,19 +36,22 @@ TEST_F(BaselineVerb, EachMethodWritesAResultOfOneScaleThatScoreReads) {
     }
 }
 
-TEST_F(BaselineVerb, PresetsAreThePublishedSettingsAndFlagsStandAboveThem) {
-    ASSERT_EQ(baseline("gnmf " + circles(6) + " --rank 2 --preset published-2", out("a")).exit_code, 0);
+TEST_F(BaselineVerb, HasThePublishedSettingsAndFlagsStandAboveThem) {
+    ASSERT_EQ(baseline("gnmf " + circles(6) + " --rank 2 --settings published-2", out("a")).exit_code, 0);
     const Json a = summary(out("a"))["options"];
     EXPECT_EQ(a["neighbors"], 15);
     EXPECT_EQ(a["lambda"], 0.1);
     EXPECT_EQ(a["algorithm"], "multiplicative");
     EXPECT_EQ(a["tolerance"], 1e-3);
-    ASSERT_EQ(baseline("gnmf --lambda 7 --preset published " + circles(6) + " --rank 3", out("b")).exit_code,
-              0);
+    ASSERT_EQ(
+        baseline("gnmf --lambda 7 --settings published " + circles(6) + " --rank 3", out("b")).exit_code, 0);
     const Json b = summary(out("b"))["options"];
     EXPECT_EQ(b["neighbors"], 5);
     EXPECT_EQ(b["lambda"], 7.0);
     EXPECT_EQ(b["rank"], 3);
+    const auto refused = baseline("gnmf --preset published " + circles(6), out("c"));
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, ::testing::HasSubstr("--settings published"));
 }
 
 TEST_F(BaselineVerb, WritesWhatTheLibraryFinds) {
@@ -71,8 +74,20 @@ TEST_F(BaselineVerb, TheGraphMayComeFromAnEntryOfObsm) {
     ASSERT_EQ(run.exit_code, 0) << run.err;
     EXPECT_EQ(summary(out())["edges"], 23) << "each cell with the one before";
     EXPECT_EQ(text(result(out()), "space/name"), "obsm:line");
-    EXPECT_EQ(baseline(data + " --space pca:2", out("a")).exit_code, 2);
     EXPECT_EQ(baseline(data + " --space obsm:circle", out("a")).exit_code, 2);
+    ASSERT_EQ(baseline(data + " --space pca:2", out("a")).exit_code, 0);
+    EXPECT_EQ(summary(out("a"))["space"], "pca:2");
+}
+
+TEST_F(BaselineVerb, APresetPreparesTheDataAsItDoesForAFit) {
+    const std::string data = circles(6) + " --genes 8 --rank 2";
+    ASSERT_EQ(baseline("gnmf " + data + " --preset cells", out("a")).exit_code, 0);
+    const auto fitted = run_command("'" + program().string() + "' fit " + data + " --preset cells -o '" +
+                                    out("b").string() + "'");
+    ASSERT_EQ(fitted.exit_code, 0) << fitted.err;
+    EXPECT_EQ(text(result(out("a")), "space/name"), text(result(out("b")), "space/name"));
+    EXPECT_EQ(text(result(out("a")), "input"), text(result(out("b")), "input"));
+    EXPECT_EQ(summary(out("a"))["precision"], "float");
 }
 
 TEST_F(BaselineVerb, WhatCannotBeFactorisedEndsWithCode2) {

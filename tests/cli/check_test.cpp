@@ -22,7 +22,7 @@ Json finding(const Json& report, const std::string& what) {
 }
 
 TEST_F(Check, DataAloneMeetTheTheoremsAboutScalesGraphsAndSpectra) {
-    const auto done = check(circles() + " --json --strict");
+    const auto done = check(circles() + " --preset paper --json --strict");
     ASSERT_EQ(done.exit_code, 0) << done.err;
     const Json report = Json::parse(done.out);
     EXPECT_EQ(report["scales"].size(), 20U);
@@ -38,13 +38,13 @@ TEST_F(Check, DataAloneMeetTheTheoremsAboutScalesGraphsAndSpectra) {
 }
 
 TEST_F(Check, UniformScalesAreFoundNotToBeSufficient) {
-    const auto done = check(circles() + " --json --scales uniform");
+    const auto done = check(circles() + " --preset paper --json --scales uniform");
     ASSERT_EQ(done.exit_code, 0) << done.err;
     const Json report = Json::parse(done.out);
     EXPECT_FALSE(report["scales_used"]["sufficient"].get<bool>());
     EXPECT_TRUE(report["canonical_scales"]["canonical"].get<bool>());
     EXPECT_EQ(finding(report, "beta_0 falls")["verdict"], "fails");
-    EXPECT_EQ(check(circles() + " --strict --scales uniform").exit_code, 3);
+    EXPECT_EQ(check(circles() + " --preset paper --strict --scales uniform").exit_code, 3);
 }
 
 TEST_F(Check, OfAResultWithItsDataEvaluatesCertificateAndBounds) {
@@ -93,11 +93,12 @@ TEST_F(Check, RefusesOtherDataThanThoseOfTheResult) {
     EXPECT_EQ(done.exit_code, 2);
     EXPECT_THAT(done.err, ::testing::HasSubstr("these are not the data of"));
     EXPECT_EQ(check("'" + out().string() + "' --alpha 2").exit_code, 2);
+    EXPECT_EQ(check("'" + out().string() + "' --preset cells").exit_code, 2);
     EXPECT_EQ(check(circles() + " --data " + circles()).exit_code, 2);
 }
 
 TEST_F(Check, OfASparseGraphUsesItsEdges) {
-    const auto done = check(circles(10) + " --neighbors 3 --json");
+    const auto done = check(circles(10) + " --preset paper --neighbors 3 --json");
     ASSERT_EQ(done.exit_code, 0) << done.err;
     const Json report = Json::parse(done.out);
     EXPECT_EQ(report["scales"][39]["betti0"], 1);

@@ -46,7 +46,7 @@ TEST_F(FitInput, ForADeviceThatCannotBeUsedIsRefusedWithTheReason) {
     expect_refused(small_ + " --device cuda --algorithm paper", "made on the cpu alone");
     const std::vector<std::string> known = devices();
     if (std::find(known.begin(), known.end(), "cuda") == known.end()) {
-        expect_refused(small_ + " --device cuda", "it was configured without CUDA");
+        expect_refused(small_ + " --device cuda", "it was configured without it");
     }
     const Json json = Json::parse(expect_done(small_ + " --device auto --json", out()).out);
     EXPECT_EQ(json["device"], "cpu"); // too small to gain by another

@@ -138,6 +138,31 @@ TEST_F(FitPreset, ASpaceThatCannotBeUsedIsRefused) {
     expect_refused(stored(file, "nan.h5ad") + " --space obsm:X_mine", "a space must be finite");
 }
 
+TEST_F(FitPreset, TheScalesOfAFileAreThoseOfItsFit) {
+    const auto scales_of = [&](const std::string& arguments) {
+        const CommandResult done =
+            run_command("'" + program().string() + "' scales " + arguments + " --json");
+        EXPECT_EQ(done.exit_code, 0) << done.err;
+        return Json::parse(done.out)["epsilon"].get<std::vector<double>>();
+    };
+    const auto fitted = [&](const std::string& arguments) {
+        const CommandResult done = typed(arguments + " --no-report --overwrite");
+        EXPECT_EQ(done.exit_code, 0) << done.err;
+        return std::get<std::vector<double>>(array(result(out()), "epsilon").values);
+    };
+    AnnDataFile file = counts(90);
+    const std::string cells = stored(file);
+    EXPECT_EQ(scales_of(cells + " --preset paper --max-scales 9"),
+              fitted(cells + " --preset paper --max-scales 9"));
+    const std::vector<double> all = scales_of(cells);
+    for (const double kept : fitted(cells)) {
+        EXPECT_THAT(all, ::testing::Contains(kept)) << "some of them stand for all";
+    }
+    file.obsm["spatial"] = Matrix::Random(90, 2);
+    const std::string tissue = stored(file, "tissue.h5ad");
+    EXPECT_EQ(scales_of(tissue), fitted(tissue + " --domains 2"));
+}
+
 TEST_F(FitPreset, PointsAreTakenAsTheyAre) {
     const std::string points =
         file("points.csv", "id,a,b,c,d,e,f\nx,0.5,0.7,3.1,3.3,7.2,7.5\ny,1.5,1.2,0.2,0.1,4.4,4.1\n");

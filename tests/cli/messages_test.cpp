@@ -49,7 +49,7 @@ TEST_F(Messages, AValueThatIsNoNumberIsNamedWithWhatItMustBe) {
     expect_refused("fit x.csv -o out --cells-min x",
                    "--cells-min: must be a whole number, at least 0, got x");
     expect_refused("fit x.csv -o out --threads -2", "--threads: must be a whole number, at least 1, got -2");
-    expect_refused("scales x.csv --max-scales x", "--max-scales: must be a whole number, at least 2, got x");
+    expect_refused("scales x.csv --max-scales x", "--max-scales must be a whole number, got x");
     expect_refused("score x.csv --starts many", "--starts must be a whole number, got many");
 }
 

@@ -151,7 +151,7 @@ TEST_F(Scales, OfATableThatHoldsNoDistancesAreRefusedNamingFileAndPlace) {
 }
 
 TEST_F(Scales, WithOptionsThatMakeNoSenseAreRefused) {
-    expect_refused(line_ + " --max-scales 1", "--max-scales: must be a whole number, at least 2");
+    expect_refused(line_ + " --max-scales 1", "the coarsest");
     expect_refused(line_ + " --threads 0", "--threads: must be a whole number, at least 1");
     expect_refused(line_ + " --scales some", "some");
     expect_refused(line_ + " --metric taxi", "taxi");

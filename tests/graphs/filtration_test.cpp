@@ -1,10 +1,10 @@
+#include "persistence/balanced_edges.hpp"
 #include "support/clouds.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
 #include <pnmf/graphs/filtration.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
-#include <pnmf/persistence/balanced_edges.hpp>
 #include <pnmf/persistence/neighbor_tree.hpp>
 
 #include <gmock/gmock.h>

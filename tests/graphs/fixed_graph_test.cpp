@@ -1,7 +1,7 @@
+#include "graphs/fixed_graph.hpp"
 #include "support/graph_clouds.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/fixed_graph.hpp>
 #include <pnmf/persistence/diagram.hpp>
 
 #include <gtest/gtest.h>

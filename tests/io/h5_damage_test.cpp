@@ -1,9 +1,9 @@
 #include "io/h5_files.hpp"
+#include "io/mat.hpp"
 #include "support/paths.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/h5ad.hpp>
-#include <pnmf/io/mat.hpp>
 #include <pnmf/linalg/random.hpp>
 
 #include <fstream>

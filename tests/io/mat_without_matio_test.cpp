@@ -1,7 +1,7 @@
 #include "io/files.hpp"
 #include "support/paths.hpp"
 
-#include <pnmf/io/mat.hpp>
+#include "io/mat.hpp"
 
 #include <gmock/gmock.h>
 

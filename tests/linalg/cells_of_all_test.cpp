@@ -1,11 +1,11 @@
 #include "linalg/cells_of_all.hpp"
 #include "linalg/feature_gram.hpp"
+#include "linalg/svd.hpp"
 #include "support/clouds.hpp"
 #include "support/thread_ranks.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/pca.hpp>
-#include <pnmf/linalg/svd.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-#include <pnmf/linalg/effective_rank.hpp>
+#include "linalg/effective_rank.hpp"
+
 #include <pnmf/linalg/random.hpp>
 
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 #include "linalg/decompositions.hpp"
 #include "linalg/plain_products.hpp"
+#include "linalg/svd.hpp"
 #include "support/clouds.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/linalg/svd.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
+#include "graphs/fixed_graph.hpp"
 #include "support/clouds.hpp"
 #include "support/problems.hpp"
 
-#include <pnmf/graphs/fixed_graph.hpp>
 #include <pnmf/model/kkt.hpp>
 
 #include <gtest/gtest.h>

@@ -85,13 +85,6 @@ TEST_F(CheckProblem, RefusesWeightsAndCouplingsOfScalesThatAreWrongOrTooFew) {
     }
 }
 
-TEST(AtStride, DividesTheSmoothnessBySquare) {
-    const Penalty penalty = at_stride({1.0, 2.0, 0.1}, 2.5);
-    EXPECT_EQ(penalty.graph, 1.0);
-    EXPECT_DOUBLE_EQ(penalty.smoothness, 0.32);
-    EXPECT_EQ(penalty.anchor, 0.1);
-}
-
 /// Kept scales stand for all: their weights add up to those of all scales, and their smoothness term is that
 /// of factors which change linearly from one kept scale to the next.
 TEST(AtScales, HaveTheSmoothnessOfFactorsThatChangeLinearlyInBetween) {

@@ -267,7 +267,7 @@ class MpiProgram(unittest.TestCase):
             + ["-n", "1", PNMF, "fit", self.folder / "nowhere.npy", "-o", self.folder / "missing", *FIT],
             capture_output=True, text=True, timeout=120)
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn("rank 1 of 2 ends the run", done.stderr)
+        self.assertIn("process 1 of 2 ends the run", done.stderr)
         self.assertIn("nowhere.npy", done.stderr)
 
     @needs_limit
@@ -295,7 +295,7 @@ class MpiProgram(unittest.TestCase):
             self.assertFalse((self.folder / "gpu" / "summary.json").exists())
             self.skipTest(reasons[0])
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("for each of 2 ranks", done.stderr + done.stdout)
+        self.assertIn("for each of 2 processes", done.stderr + done.stdout)
         run(0, "fit", self.folder / "sparse.h5ad", "-o", self.folder / "no_gpu", *fit, "--device", "cpu")
         objectives = [json.loads((self.folder / name / "summary.json").read_text())["objective"]["total"]
                       for name in ("gpu", "no_gpu")]

@@ -1,10 +1,10 @@
+#include "persistence/balanced_edges.hpp"
+#include "persistence/neighbors.hpp"
 #include "support/clouds.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/persistence/balanced_edges.hpp>
-#include <pnmf/persistence/neighbors.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
+#include "persistence/neighbors.hpp"
 #include "support/clouds.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/persistence/neighbors.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
+#include "persistence/neighbors.hpp"
 #include "support/clouds.hpp"
 #include "support/thread_ranks.hpp"
 
 #include <pnmf/persistence/neighbor_edges.hpp>
-#include <pnmf/persistence/neighbors.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 
 #include <gtest/gtest.h>

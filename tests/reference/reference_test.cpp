@@ -1,7 +1,7 @@
+#include "io/mat.hpp"
 #include "support/paths.hpp"
 
 #include <pnmf/io/dataset.hpp>
-#include <pnmf/io/mat.hpp>
 #include <pnmf/simulate/circles.hpp>
 #include <pnmf/solvers/fit.hpp>
 

@@ -70,7 +70,7 @@ TEST(PresetSpatial, IsChosenWherePlacesWereReadAndNothingElseIsAskedFor) {
     const Dataset data = tissue_data(small_tissue());
     EXPECT_EQ(plan_analysis(data, {}).preset, Preset::spatial);
     EXPECT_EQ(plan_analysis(data, {.space = "obsm:spatial"}).preset, Preset::cells);
-    EXPECT_EQ(plan_analysis(data, {.batches = true}).preset, Preset::cells);
+    EXPECT_EQ(plan_analysis(data, {.batch = "plate"}).preset, Preset::cells);
     EXPECT_EQ(plan_analysis(data, {.preset = Preset::cells}).preset, Preset::cells);
     EXPECT_THAT([&] { plan_analysis(data, {.preset = Preset::spatial, .space = "pca:5"}); },
                 ThrowsMessage<InputError>(HasSubstr("distances come from the places")));

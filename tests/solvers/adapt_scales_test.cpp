@@ -1,8 +1,8 @@
+#include "solvers/adapt_scales.hpp"
 #include "support/problems.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/model/kkt.hpp>
-#include <pnmf/solvers/adapt_scales.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
+#include "io/mat.hpp"
 #include "support/paths.hpp"
 
-#include <pnmf/io/mat.hpp>
 #include <pnmf/simulate/circles.hpp>
 #include <pnmf/solvers/fit.hpp>
 

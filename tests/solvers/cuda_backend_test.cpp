@@ -1,3 +1,4 @@
+#include "linalg/svd.hpp"
 #include "solvers/backend_body.hpp"
 #include "solvers/chain.hpp"
 #include "solvers/choose_device.hpp"
@@ -5,7 +6,6 @@
 #include "support/clouds.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/linalg/svd.hpp>
 
 #include <gmock/gmock.h>
 

@@ -1,7 +1,6 @@
 #include "solvers/choose_device.hpp"
 #include "solvers/crew_backend.hpp"
 #include "solvers/large_problem.hpp"
-#include "solvers/sent_bytes.hpp"
 #include "solvers/why_no_cuda.hpp"
 
 #include <pnmf/error.hpp>
@@ -85,10 +84,6 @@ TYPED_TEST(CudaOverRanks, LowerTheObjectiveInOneSweepOfSmallCases) {
     }
 }
 
-TYPED_TEST(CudaOverRanks, SendAsManyBytesAsTheFormulaSays) {
-    expect_bytes_of_the_formula<TypeParam>(Device::cuda);
-}
-
 /// Each rank plans for itself; two of them on one device take no more than both have planned.
 TYPED_TEST(CudaOverRanks, TakeTheMemoryThatIsPlanned) {
     auto made = large_problem<TypeParam>(20'000, true);
@@ -130,11 +125,11 @@ TEST(ChooseDevice, LeavesADeviceThatRanksWouldShareToOneProcess) {
         const auto bytes_of = [](const DeviceNeed&) { return 3e9; };
         const DeviceChoice left = choose_device(Device::automatic, need, facts, bytes_of);
         EXPECT_EQ(left.device, Device::cpu);
-        EXPECT_EQ(left.notice, "device: cpu; 2 ranks would share the device, which one process uses better");
+        EXPECT_EQ(left.notice, "device: cpu; 2 processes would share the device, which one process uses better");
         const DeviceChoice demanded = choose_device(Device::cuda, need, facts, bytes_of);
         EXPECT_EQ(demanded.device, Device::cuda);
         EXPECT_EQ(demanded.notice,
-                  "device: cuda, device; 3.00 GB of its memory planned for each of 2 ranks, 2 of which share "
+                  "device: cuda, device; 3.00 GB of its memory planned for each of 2 processes, 2 of which share "
                   "one; neighbours and first factors come from the processors");
         EXPECT_THROW(choose_device(Device::cuda, need, facts, [](const DeviceNeed&) { return 11e9; }),
                      InputError);

@@ -1,9 +1,9 @@
 #include "linalg/decompositions.hpp"
+#include "linalg/svd.hpp"
 #include "support/clouds.hpp"
 #include "support/problems.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/linalg/svd.hpp>
 #include <pnmf/model/objective.hpp>
 #include <pnmf/solvers/initial.hpp>
 

@@ -1,6 +1,5 @@
 #include "solvers/crew_backend.hpp"
 #include "solvers/large_problem.hpp"
-#include "solvers/sent_bytes.hpp"
 
 namespace pnmf::test {
 namespace {
@@ -38,16 +37,6 @@ TEST(RankBackend, HasTheBitsOfOneProcessOnDenseData) {
 
 TEST(RankBackend, HasTheBitsOfOneProcessInSinglePrecision) {
     expect_bits_of_the_cpu<float>(true);
-}
-
-TEST(RankBackend, SendsAsManyBytesAsTheFormulaSays) {
-    expect_bytes_of_the_formula<float>(Device::cpu);
-}
-
-TEST(RankBackend, SendsAsManyBytesAsTheFormulaSaysWhereScalesAreFrozen) {
-    FrozenScales frozen(static_cast<std::size_t>(large_problem<float>(5200, true).problem.scales()), 0);
-    frozen[1] = 1;
-    expect_bytes_of_the_formula<float>(Device::cpu, frozen);
 }
 
 TEST(RankBackend, LeavesThePointBeforeBehindWhenARunIsOver) {

@@ -47,8 +47,11 @@ struct CheckOptions {
     std::optional<Index> most_intervals{};
 };
 
-/// The paper's theorems about scales, graphs and spectra, held against points: the columns of X, with the
-/// metric, scales, neighbours and α of these options. Values of any sign.
+/// The paper's theorems about scales, graphs and spectra, held against points, with the scales, neighbours
+/// and α of these options. `features`: of the data that the points stand for.
+CheckReport check_data(const Points& points, Index features, const FitOptions& fit,
+                       const CheckOptions& options = {});
+/// The same of the columns of X, values of any sign.
 CheckReport check_data(const DataView& X, const FitOptions& fit, const CheckOptions& options = {});
 
 /// What a stored fit shows by itself: descent, recorded certificate, signs, normalisation, and its scales

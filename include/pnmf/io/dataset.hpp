@@ -104,9 +104,6 @@ void hold_all_cells(Dataset& data, HeldBy by);
 /// What an .h5ad file holds beside X, without reading its values; nothing for other formats.
 FileFacts file_facts(const std::filesystem::path& path);
 
-/// The transform a format gets when none is asked for: log_unit for .h5ad, 10x and .mtx, none elsewhere.
-Transform default_transform(const std::filesystem::path& path);
-
 /// InputError unless values are finite and ≥ 0 and names are there and differ; it says how many are wrong and
 /// names the first: "cell AAAC-1, gene CD3E".
 void check_dataset(const Dataset& data);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pnmf/io/dataset.hpp>
+#include <pnmf/names.hpp>
 #include <pnmf/types.hpp>
 
 #include <string>
@@ -14,6 +15,14 @@ enum class ValueKind {
     expression, ///< ≥ 0, not whole, on a linear scale: TPM, FPKM, RPKM, expected counts
     logged,     ///< ≥ 0, not whole, on a logarithmic scale
     scaled,     ///< some below 0: centred, scaled or corrected
+};
+
+template <>
+struct EnumNames<ValueKind> {
+    static constexpr auto values = name_table<ValueKind>({{"counts", ValueKind::counts},
+                                                          {"expression", ValueKind::expression},
+                                                          {"logged", ValueKind::logged},
+                                                          {"scaled", ValueKind::scaled}});
 };
 
 /// What is known about the values beside themselves.

@@ -69,8 +69,6 @@ class DataMatrix {
 
     /// ‖X‖²_F over all cells, summed in double.
     double squared_norm() const;
-    /// ‖x_j‖² for each cell, summed in double.
-    Vector column_squared_norms() const;
     /// Σᵢⱼ X_ij / (p·n) over all cells, summed in double.
     double mean() const;
 

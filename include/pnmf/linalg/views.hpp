@@ -48,4 +48,13 @@ void check_structure(const SparseView<Real>& matrix);
 /// Data, features × cells, that stay where they are.
 using DataView = std::variant<DenseView<double>, SparseView<double>>;
 
+inline Index features_of(const DataView& X) {
+    const auto* dense = std::get_if<DenseView<double>>(&X);
+    return dense != nullptr ? dense->rows() : std::get<SparseView<double>>(X).rows;
+}
+inline Index cells_of(const DataView& X) {
+    const auto* dense = std::get_if<DenseView<double>>(&X);
+    return dense != nullptr ? dense->cols() : std::get<SparseView<double>>(X).cols;
+}
+
 } // namespace pnmf

@@ -21,12 +21,6 @@ struct Penalty {
 /// InputError unless every weight is finite and ≥ 0.
 void check_penalty(const Penalty& penalty);
 
-/// The penalty in effect where each of few evenly spaced scales stands for `stride` of all: λ₂ / stride².
-///
-/// Then the few have the objective of the many, divided by the stride, for embeddings that change linearly in
-/// between.
-Penalty at_stride(Penalty penalty, double stride);
-
 /// The weights of one scale's terms, as they stand in the objective.
 struct ScalePenalty {
     double fit = 1.0;    ///< w, of ‖X − WH‖²
@@ -77,8 +71,9 @@ std::vector<ScalePenalty> scale_penalties(const Problem<Real>& problem);
 template <class Real>
 Problem<Real> at_scales(const Problem<Real>& problem, const std::vector<Index>& positions);
 
-/// The same for an even problem and evenly spaced positions, divided by their stride g: weights 1 and
-/// couplings λ₂/g², g = (T − 1) / (kept − 1).
+/// The same for an even problem and evenly spaced positions, divided by the gap g of their scales: weights 1
+/// and couplings λ₂/g², g = (T − 1) / (kept − 1). These few have the objective of the many, divided by g, for
+/// embeddings that change linearly in between.
 template <class Real>
 Problem<Real> at_even_scales(const Problem<Real>& problem, const std::vector<Index>& positions);
 

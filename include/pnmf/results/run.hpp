@@ -2,6 +2,7 @@
 
 #include <pnmf/assess/assess.hpp>
 #include <pnmf/assess/domains.hpp>
+#include <pnmf/names.hpp>
 #include <pnmf/precision.hpp>
 #include <pnmf/results/run_folder.hpp>
 #include <pnmf/solvers/fit.hpp>
@@ -40,6 +41,14 @@ struct RunOptions {
 };
 
 enum class Stage { preparing, starting, sweeping, assessing };
+
+template <>
+struct EnumNames<Stage> {
+    static constexpr auto values = name_table<Stage>({{"preparing", Stage::preparing},
+                                                      {"starting", Stage::starting},
+                                                      {"sweeping", Stage::sweeping},
+                                                      {"assessing", Stage::assessing}});
+};
 
 /// Where a run is.
 struct RunProgress {

@@ -15,7 +15,6 @@ struct ScaleSet {
         multiplicity;           ///< deaths at exactly this scale; 0 for the last and for non-canonical ones
     std::vector<Index> betti0;  ///< components of the graph at this scale
     std::vector<double> weight; ///< of how many scales of the full set each one stands for; 1 in a full set
-    double stride = 1.0;        ///< that number, where it is the same for all
     Index available = 0;        ///< scales of the full set: as many as here unless some were left out
 
     Index size() const { return static_cast<Index>(epsilon.size()); }

@@ -121,6 +121,9 @@ PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitO
 template <RealNumber Real>
 PreparedFit<Real> prepare_fit(const DataView& X, const SortedEdges& neighbors, const FitOptions& options);
 
+/// Tree and scales alone, as a fit with these options makes them of these points, all or evenly spaced ones.
+Filtration tree_and_scales(const Points& points, const FitOptions& options);
+
 /// The start the options ask for. Throws Interrupted when the observer's `starting` or the log says stop.
 template <RealNumber Real>
 Factors<Real> make_start(const PreparedFit<Real>& prepared, const Observer& observer = {},

@@ -10,25 +10,25 @@ namespace pnmf {
 template <class Options, class Visitor>
 void visit_options(Options& o, const Visitor& visit) {
     visit("rank", o.rank,
-          "rows of every embedding: how many programs the cells are described by [the square root of the "
-          "number of cells, rounded up]");
+          "number of programs that describe the cells, the same at every scale [the square root of the "
+          "number of cells, rounded up; at most 30 unless the preset is paper]");
     visit("lambda1", o.penalty.graph, "graph term: larger values pull neighbouring cells together");
     visit("lambda2", o.penalty.smoothness, "smoothness term: larger values make neighbouring scales alike");
     visit("lambda3", o.penalty.anchor,
           "anchor term: larger values make embeddings smaller; a value too large makes all cells the same");
     visit("alpha", o.filtration.alpha,
           "an edge of length d has the weight exp(-d^2/epsilon^alpha); only with 2 the unit of the data does "
-          "not matter");
+          "not matter [2; preset paper: 1.5]");
     visit("metric", o.filtration.metric, "distance between cells");
     visit("scales", o.filtration.scales.strategy, "how scales are chosen");
     visit("max-scales", o.filtration.scales.max_scales,
-          "keep at most this many scales, evenly spaced, the finest and the coarsest among them; with "
-          "stationary they stand for all [all]");
+          "keep at most this many scales, the finest and the coarsest among them [no limit]");
     visit("scale-error", o.scale_error,
-          "keep only as many scales as are needed to stand for all: a scale may be left out when the KKT "
-          "residual of its interpolated factors is at most this [all scales are kept]");
+          "keep only as many scales as stand for all. A scale may be left out when factors interpolated from "
+          "its neighbours have a KKT residual of at most this [0.05; preset paper: all are kept]");
     visit("neighbors", o.filtration.neighbors,
-          "join each cell to this many nearest neighbours, and along the spanning tree [all pairs]");
+          "join each cell to this many nearest neighbours, and along the shortest tree that joins all cells "
+          "[preset cells: 8; preset points: 15 above 2,000 points; else all pairs]");
     visit(
         "search", o.filtration.search,
         "how neighbours are found. exact: all pairs; screened: first in few coordinates; clustered: within "
@@ -40,8 +40,9 @@ void visit_options(Options& o, const Visitor& visit) {
     visit("seeding", o.seeding, "how the first pair W, H is made");
     visit(
         "tolerance", o.solver.tolerance,
-        "when to stop. With stop-rule certificate: the KKT residual is below this and the relative decrease "
-        "below a third of it [3e-4]; with relative-decrease: that alone is below this [1e-4]");
+        "when to stop: the KKT residual is below this, and a sweep lowers the objective by less than a third "
+        "of it [preset cells: 0.002; else 3e-4]. With stop-rule relative-decrease: the second alone, below "
+        "this [1e-4]");
     visit("stop-rule", o.solver.stop, "what the tolerance is compared with");
     visit("max-sweeps", o.solver.max_sweeps, "most sweeps over all scales [1000; 10 for reference]");
     visit("inner-tolerance", o.solver.inner_tolerance,
@@ -53,9 +54,8 @@ void visit_options(Options& o, const Visitor& visit) {
     visit("extrapolate", o.solver.extrapolate, "stationary: use momentum between sweeps");
     visit("shift-components", o.solver.shift_components,
           "stationary: also move whole components of the graph at once, exactly");
-    visit(
-        "device", o.solver.device,
-        "stationary: where sweeps are made; auto: a GPU where there is one and it is worth it for the data");
+    visit("device", o.solver.device,
+          "where sweeps are made. auto: on a GPU where there is one and the data are large enough to gain");
     visit("seed", o.seed, "seed of everything random");
 }
 

@@ -28,7 +28,8 @@ template <class Value>
 void set_value(Value& field, const std::string& name, SEXP value) {
     if constexpr (std::is_enum_v<Value>) {
         const auto known = pnmf::value_named<Value>(Rcpp::as<std::string>(value));
-        pnmf::require(known.has_value(), "{} must be one of {}", name, pnmf::joined_names<Value>(", "));
+        pnmf::require(known.has_value(), "{} must be one of {}, got {}", name,
+                      pnmf::joined_names<Value>(", "), shown(value));
         field = *known;
     } else if constexpr (std::is_arithmetic_v<Value>) {
         const double number = Rf_isNumeric(value) && Rf_length(value) == 1 ? Rf_asReal(value) : R_NaN;
@@ -43,6 +44,8 @@ void set_value(Value& field, const std::string& name, SEXP value) {
                                                   : "whole number",
                       shown(value));
         field = static_cast<Value>(number);
+    } else if constexpr (std::is_same_v<Value, std::string>) {
+        field = Rcpp::as<std::string>(value);
     } else {
         pnmf::fail("{} cannot be set from R", name);
     }
@@ -59,39 +62,46 @@ void set_value(std::optional<Value>& field, const std::string& name, SEXP value)
     field = held;
 }
 
-/// What the user set, by the names of the one list of options with _ for -.
-void take_options(const Rcpp::List& options, pnmf::AnalysisOptions& analysis) {
-    std::vector<std::string> unknown;
-    if (options.size() > 0) {
-        unknown = Rcpp::as<std::vector<std::string>>(options.names());
-    }
-    pnmf::visit_options(analysis.fit, [&](const std::string& option, auto& field, const char*) {
-        std::string name = option;
+/// Values taken out of a list one by one, by the names of a list of options with _ for -.
+struct Taken {
+    const Rcpp::List& values;
+    std::vector<std::string> unknown = values.size() > 0 ? Rcpp::as<std::vector<std::string>>(values.names())
+                                                         : std::vector<std::string>{};
+
+    /// Whether it was there.
+    template <class Field>
+    bool take(std::string name, Field& field) {
         std::replace(name.begin(), name.end(), '-', '_');
         const auto place = std::find(unknown.begin(), unknown.end(), name);
-        if (place != unknown.end()) {
-            set_value(field, name, options[name]);
-            analysis.given.insert(option);
-            unknown.erase(place);
+        if (place == unknown.end()) {
+            return false;
+        }
+        set_value(field, name, values[name]);
+        unknown.erase(place);
+        return true;
+    }
+    void check(const char* whose) const {
+        pnmf::require(unknown.empty(), "{} is no option of {}", unknown.empty() ? "" : unknown.front(),
+                      whose);
+    }
+};
+
+/// What the user set, about the input and about the fit.
+pnmf::AnalysisOptions analysis_options(const Rcpp::List& asked, const Rcpp::List& options) {
+    pnmf::AnalysisOptions analysis;
+    Taken of_input{asked};
+    pnmf::visit_input_options(analysis, [&](const char* name, auto& field, const char*, const char*) {
+        of_input.take(name, field);
+    });
+    of_input.check("the input");
+    Taken of_fit{options};
+    pnmf::visit_options(analysis.fit, [&](const char* name, auto& field, const char*) {
+        if (of_fit.take(name, field)) {
+            analysis.given.insert(name);
         }
     });
-    pnmf::require(unknown.empty(), "{} is no option of a fit", unknown.empty() ? "" : unknown.front());
-}
-
-std::string word(const Rcpp::List& asked, const char* name) {
-    return asked.containsElementNamed(name) ? Rcpp::as<std::string>(asked[name]) : std::string();
-}
-
-template <class Enum>
-std::optional<Enum> choice(const Rcpp::List& asked, const char* name) {
-    const std::string text = word(asked, name);
-    if (text.empty()) {
-        return std::nullopt;
-    }
-    const std::optional<Enum> known = pnmf::value_named<Enum>(text);
-    pnmf::require(known.has_value(), "{} must be one of {}, got {}", name, pnmf::joined_names<Enum>(", "),
-                  text);
-    return known;
+    of_fit.check("a fit");
+    return analysis;
 }
 
 /// Genes × cells in R's memory; both kinds of matrix are stored by columns, as the library has them.
@@ -221,12 +231,7 @@ Rcpp::List run(const pnmf::Dataset& data, const pnmf::Analysis& analysis, int cl
 Rcpp::List pnmf_fit(SEXP X, Rcpp::CharacterVector genes, Rcpp::CharacterVector cells, Rcpp::List asked,
                     Rcpp::List options, Rcpp::NumericMatrix coordinates, int clusters, int threads,
                     bool verbose) {
-    pnmf::AnalysisOptions wanted;
-    wanted.preset = choice<pnmf::Preset>(asked, "preset").value_or(pnmf::Preset::automatic);
-    wanted.normalize = choice<pnmf::Normalize>(asked, "normalize");
-    wanted.genes = word(asked, "genes");
-    wanted.space = word(asked, "space");
-    take_options(options, wanted);
+    const pnmf::AnalysisOptions wanted = analysis_options(asked, options);
     pnmf::Dataset data = dataset_of(X, genes, cells);
     if (coordinates.nrow() > 0) {
         pnmf::require(coordinates.ncol() == data.cells(),

@@ -1,8 +1,8 @@
 #include "devices/cuda/host_data.hpp"
+#include "graphs/fixed_graph.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
-#include <pnmf/graphs/fixed_graph.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/graphs/weight.hpp>
 

@@ -249,8 +249,7 @@ struct Kernels {
 };
 
 /// Those for the best instruction set of this processor, or the one that the variable PNMF_KERNELS names:
-/// `baseline`, `avx2`, `avx512`, `sve`. A set that the processor does not have is not taken, and SVE only
-/// when it is named.
+/// `baseline`, `avx2`, `avx512`. A set that the processor does not have is not taken.
 const Kernels& kernels();
 
 /// Those of this name, or the best ones where the processor has none of that name.

@@ -13,9 +13,6 @@
 #ifdef __aarch64__
 #include <arm_neon.h>
 #endif
-#ifdef __ARM_FEATURE_SVE
-#include <arm_sve.h>
-#endif
 
 #define PNMF_INLINE [[gnu::always_inline]] inline
 
@@ -49,16 +46,6 @@ PNMF_INLINE float32x4_t fused_part(float a, float32x4_t b, float32x4_t c) {
 PNMF_INLINE float64x2_t fused_part(double a, float64x2_t b, float64x2_t c) {
     return vfmaq_n_f64(c, b, a);
 }
-#ifdef __ARM_FEATURE_SVE
-typedef float LongFloats __attribute__((vector_size(32)));
-typedef double LongDoubles __attribute__((vector_size(32)));
-PNMF_INLINE LongFloats fused_part(float a, LongFloats b, LongFloats c) {
-    return svmla_n_f32_x(svptrue_b32(), c, b, a);
-}
-PNMF_INLINE LongDoubles fused_part(double a, LongDoubles b, LongDoubles c) {
-    return svmla_n_f64_x(svptrue_b64(), c, b, a);
-}
-#endif
 #else
 template <class Real, class Part>
 PNMF_INLINE Part fused_part(Real a, Part b, Part c) {
