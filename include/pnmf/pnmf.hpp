@@ -7,9 +7,11 @@
 #include <pnmf/assess/embeddings.hpp>
 #include <pnmf/assess/enrichment.hpp>
 #include <pnmf/assess/group_tree.hpp>
+#include <pnmf/assess/loops.hpp>
 #include <pnmf/assess/modularity.hpp>
 #include <pnmf/assess/neighborhoods.hpp>
 #include <pnmf/assess/paths.hpp>
+#include <pnmf/assess/phase_genes.hpp>
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/assess/resolutions.hpp>
 #include <pnmf/assess/split_test.hpp>
@@ -78,6 +80,7 @@
 #include <pnmf/persistence/balanced_edges.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/persistence/distances.hpp>
+#include <pnmf/persistence/loops.hpp>
 #include <pnmf/persistence/neighbor_edges.hpp>
 #include <pnmf/persistence/neighbor_tree.hpp>
 #include <pnmf/persistence/neighbors.hpp>
