@@ -111,6 +111,7 @@
 #include <pnmf/simulate/branches.hpp>
 #include <pnmf/simulate/cells.hpp>
 #include <pnmf/simulate/circles.hpp>
+#include <pnmf/simulate/loop.hpp>
 #include <pnmf/simulate/tissue.hpp>
 #include <pnmf/solvers/adapt_scales.hpp>
 #include <pnmf/solvers/embed.hpp>

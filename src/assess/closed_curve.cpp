@@ -34,7 +34,9 @@ Matrix waves(const Vector& phase) {
     return basis;
 }
 
-Vector grid_of_phases() { return Vector::LinSpaced(steps + 1, 0.0, turn).head(steps); }
+Vector grid_of_phases() {
+    return Vector::LinSpaced(steps + 1, 0.0, turn).head(steps);
+}
 
 } // namespace
 
@@ -118,6 +120,8 @@ double ClosedCurve::noise_of(const Matrix& points) const {
     return places(points, 0.0).distance.squaredNorm() / (across * static_cast<double>(points.cols()));
 }
 
-double ClosedCurve::radius() const { return (grid_.colwise() - middle_).colwise().norm().mean(); }
+double ClosedCurve::radius() const {
+    return (grid_.colwise() - middle_).colwise().norm().mean();
+}
 
 } // namespace pnmf

@@ -30,8 +30,8 @@ class ClosedCurve {
         Vector phase;    ///< radians, 0 to 2π
         Vector distance; ///< from the nearest point of the curve
     };
-    /// Where points are on the curve. With noise of variance s² in each direction across it, the phase of x is
-    /// the mean direction of places that have the weight exp(−‖x − c(φ)‖²/2s²).
+    /// Where points are on the curve. With noise of variance s² in each direction across it, the phase of x
+    /// is the mean direction of places that have the weight exp(−‖x − c(φ)‖²/2s²).
     Places places(const Matrix& points, double noise) const;
     /// The mean square of the distances of points from it, for each of the m − 1 directions across it.
     double noise_of(const Matrix& points) const;

@@ -12,9 +12,26 @@
 namespace pnmf {
 namespace {
 
+constexpr double full_turn = 2.0 * std::numbers::pi;
+
+/// 0 to 2π.
 double positive_angle(double sine, double cosine) {
     const double angle = std::atan2(sine, cosine);
-    return angle < 0.0 ? angle + 2.0 * std::numbers::pi : angle;
+    return angle < 0.0 ? angle + full_turn : angle;
+}
+
+/// Where a list of genes is highest on average: the direction of Σ amplitude · e^(i·peak).
+double peak_of(const std::vector<PhaseGene>& genes, const std::vector<Index>& among) {
+    double sine = 0.0;
+    double cosine = 0.0;
+    for (const PhaseGene& gene : genes) {
+        if (std::find(among.begin(), among.end(), gene.gene) != among.end()) {
+            sine += gene.amplitude * std::sin(gene.peak);
+            cosine += gene.amplitude * std::cos(gene.peak);
+        }
+    }
+    require(std::hypot(sine, cosine) > 0.0, "the genes that shall fix the phases do not follow them");
+    return positive_angle(sine, cosine);
 }
 
 /// Σ_j x_gj² of each gene.
@@ -71,16 +88,13 @@ std::vector<PhaseGene> phase_genes(const DataMatrix<double>& X, const Vector& ph
     return genes;
 }
 
-double peak_of(const std::vector<PhaseGene>& genes, const std::vector<Index>& among) {
-    double sine = 0.0;
-    double cosine = 0.0;
-    for (const PhaseGene& gene : genes) {
-        if (std::find(among.begin(), among.end(), gene.gene) != among.end()) {
-            sine += gene.amplitude * std::sin(gene.peak);
-            cosine += gene.amplitude * std::cos(gene.peak);
-        }
-    }
-    return positive_angle(sine, cosine);
+Vector anchored(const Vector& phase, const std::vector<PhaseGene>& genes, const PhaseAnchors& anchors) {
+    const double zero = anchors.zero.empty() ? 0.0 : peak_of(genes, anchors.zero);
+    const bool mirror = !anchors.next.empty() && std::sin(peak_of(genes, anchors.next) - zero) < 0.0;
+    return phase.unaryExpr([&](double angle) {
+        const double away = mirror ? zero - angle : angle - zero;
+        return positive_angle(std::sin(away), std::cos(away));
+    });
 }
 
 } // namespace pnmf

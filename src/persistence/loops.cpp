@@ -134,8 +134,8 @@ class Reduction {
         for (Entry top = pop(); top.value != 0; top = pop()) {
             if (const auto owner = owner_.find(top.triangle); owner != owner_.end()) {
                 const Column& other = done_[owner->second];
-                add(column, other.terms, prime - top.value * inverse(other_pivot_value_[owner->second]) % prime,
-                    top);
+                add(column, other.terms,
+                    prime - top.value * inverse(other_pivot_value_[owner->second]) % prime, top);
                 continue;
             }
             const std::uint32_t longest = edges_.longest(top.triangle);
@@ -302,9 +302,8 @@ std::vector<Loop> h1_diagram(const Matrix& distances) {
         }
         loops.push_back(std::move(loop));
     }
-    std::stable_sort(loops.begin(), loops.end(), [](const Loop& a, const Loop& b) {
-        return a.death - a.birth > b.death - b.birth;
-    });
+    std::stable_sort(loops.begin(), loops.end(),
+                     [](const Loop& a, const Loop& b) { return a.death - a.birth > b.death - b.birth; });
     return loops;
 }
 

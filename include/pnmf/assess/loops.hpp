@@ -9,7 +9,7 @@ namespace pnmf {
 
 struct LoopOptions {
     double level = 0.05;     ///< loops with a larger p-value are not reported
-    Index null_clouds = 39;  ///< clouds without a loop to compare with; at least 1/level − 1
+    Index null_clouds = 99;  ///< clouds without a loop to compare with; at least 1/level − 1
     Index most_cells = 2000; ///< loops are looked for among so many, evenly spaced
     Index landmarks = 400;
     std::uint64_t seed = 0; ///< of the clouds

@@ -24,7 +24,13 @@ struct PhaseGene {
 /// InputError unless each cell has a phase. Cost as four products of X with a vector.
 std::vector<PhaseGene> phase_genes(const DataMatrix<double>& X, const Vector& phase);
 
-/// The phase at which a list of genes is highest on average: the direction of Σ amplitude · e^(i·peak).
-double peak_of(const std::vector<PhaseGene>& genes, const std::vector<Index>& among);
+/// Which way phases run and where they begin.
+struct PhaseAnchors {
+    std::vector<Index> zero; ///< genes that are highest at phase 0; empty: phases begin where they do
+    std::vector<Index> next; ///< genes that are highest in the half turn after it; empty: they run as they do
+};
+/// The phases turned, and mirrored where needed, so that they follow the anchors. `genes` as found from the
+/// phases. InputError when no gene of an anchor follows the phase at all.
+Vector anchored(const Vector& phase, const std::vector<PhaseGene>& genes, const PhaseAnchors& anchors);
 
 } // namespace pnmf

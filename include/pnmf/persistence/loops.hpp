@@ -29,8 +29,8 @@ struct Loop {
 inline constexpr int cocycle_prime = 47;
 
 /// H1 persistence of the Vietoris–Rips filtration of n points: an n × n table of distances, symmetric, not
-/// negative, zero diagonal. Loops by death − birth, largest first; those that die at birth are left out. Equal
-/// distances are ordered by their ends, so the result is unique.
+/// negative, zero diagonal. Loops by death − birth, largest first; those that die at birth are left out.
+/// Equal distances are ordered by their ends, so the result is unique.
 ///
 /// Cohomology with clearing and apparent pairs (Bauer 2021, J. Appl. Comput. Topol. 5:391), on edges alone:
 /// an edge that is the longest of some triangle is paired with it at once, so that only edges of the relative
