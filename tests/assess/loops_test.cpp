@@ -136,7 +136,9 @@ TEST(PhaseGenes, AreThoseThatFollowThePhaseWithTheirPeaks) {
     EXPECT_LT(genes[1].adjusted, 1e-9);
     EXPECT_GT(genes[2].adjusted, 1e-3) << "chance";
     EXPECT_EQ(genes[5].p_value, 1.0) << "a gene that does not vary follows nothing";
-    SparseMatrix<double> sparse{.rows = 6, .cols = 200};
+    SparseMatrix<double> sparse;
+    sparse.rows = 6;
+    sparse.cols = 200;
     for (Index j = 0; j < 200; ++j) {
         for (Index g = 0; g < 6; ++g) {
             sparse.row.push_back(static_cast<std::int32_t>(g));
