@@ -89,6 +89,7 @@ void run_verb(int argc, char** argv) {
     pnmf::cli::add_fit(app, command_line(argc, argv));
     pnmf::cli::add_baseline(app, command_line(argc, argv));
     pnmf::cli::add_check(app);
+    pnmf::cli::add_loops(app);
     pnmf::cli::add_paths(app);
     pnmf::cli::add_programs(app);
     pnmf::cli::add_rank(app);

@@ -10,6 +10,7 @@
 #include <pnmf/simulate/branches.hpp>
 #include <pnmf/simulate/cells.hpp>
 #include <pnmf/simulate/circles.hpp>
+#include <pnmf/simulate/loop.hpp>
 #include <pnmf/simulate/tissue.hpp>
 
 #include <fmt/format.h>
@@ -213,6 +214,24 @@ void run_branches(const BranchesOptions& options, const fs::path& output) {
         output.string(), options.cells.genes, cells, writer.entries());
 }
 
+/// Cells around a loop, with the phase of each.
+void run_loop(const LoopCellsOptions& options, const fs::path& output) {
+    require(output.filename().string().ends_with(".h5ad"),
+            "{}: a loop is written to a file that ends in .h5ad", output.string());
+    const LoopModel model = make_loop_model(options);
+    H5adWriter writer(output, numbered("gene", options.cells.genes), options.cells.cells);
+    const std::vector<Index> places =
+        stream_cells(model.cells, [&](const SparseMatrix<double>& counts) { writer.append(counts); });
+    std::vector<double> phases;
+    for (const Index place : places) {
+        phases.push_back(model.phase[static_cast<std::size_t>(place)]);
+    }
+    writer.finish(numbered("cell", options.cells.cells), {{.name = "phase", .values = std::move(phases)}},
+                  {});
+    say("{}: {} genes x {} cells, {} counts above 0, obs column phase in radians\n", output.string(),
+        options.cells.genes, options.cells.cells, writer.entries());
+}
+
 /// Cells in layers, with their places, layers and types.
 void run_tissue(const TissueOptions& options, const fs::path& output) {
     require(output.filename().string().ends_with(".h5ad"),
@@ -319,6 +338,25 @@ void add_branches(CLI::App& simulate) {
                    {"cells", "genes", "changed", "fold", "depth", "dispersion", "dropout", "seed"});
 }
 
+void add_loop(CLI::App& simulate) {
+    CLI::App* verb =
+        simulate.add_subcommand("loop", "Single-cell counts of cells around a loop, phases known");
+    auto options = std::make_shared<LoopCellsOptions>();
+    auto output = std::make_shared<std::string>();
+    verb->add_option("-o,--output", *output, ".h5ad file to write")->required();
+    const auto add = [&](const char* flag, auto& value, const char* help) {
+        verb->add_option(flag, value, help)->capture_default_str();
+    };
+    add("--cells", options->cells.cells, "Number of cells");
+    add("--genes", options->cells.genes, "Number of genes");
+    add("--changed", options->cells.changed, "Share of genes that follow the loop");
+    add("--fold", options->cells.fold, "How much they change (deviation of their amplitudes, logarithms)");
+    add("--depth", options->cells.depth, "Median sum of counts of a cell");
+    add("--dispersion", options->cells.dispersion, "phi: a count with mean m has the variance m + phi m^2");
+    add_seed(*verb, options->cells.seed);
+    verb->callback([options, output] { run_loop(*options, *output); });
+}
+
 void add_tissue(CLI::App& simulate) {
     const auto [verb, options] = add_model(
         simulate, "tissue", "Single-cell counts of a tissue with layers that differ in their types of cells",
@@ -338,6 +376,7 @@ void add_simulate(CLI::App& app) {
     add_circles(*verb);
     add_cells(*verb);
     add_branches(*verb);
+    add_loop(*verb);
     add_tissue(*verb);
 }
 

@@ -21,6 +21,7 @@ void add_convert(CLI::App& app);
 void add_reproduce(CLI::App& app);
 void add_scales(CLI::App& app);
 void add_fit(CLI::App& app, const std::string& command);
+void add_loops(CLI::App& app);
 void add_manual(CLI::App& app);
 void add_paths(CLI::App& app);
 void add_programs(CLI::App& app);

@@ -7,9 +7,11 @@
 #include <pnmf/assess/embeddings.hpp>
 #include <pnmf/assess/enrichment.hpp>
 #include <pnmf/assess/group_tree.hpp>
+#include <pnmf/assess/loops.hpp>
 #include <pnmf/assess/modularity.hpp>
 #include <pnmf/assess/neighborhoods.hpp>
 #include <pnmf/assess/paths.hpp>
+#include <pnmf/assess/phase_genes.hpp>
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/assess/resolutions.hpp>
 #include <pnmf/assess/split_test.hpp>
@@ -73,6 +75,7 @@
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/persistence/distances.hpp>
+#include <pnmf/persistence/loops.hpp>
 #include <pnmf/persistence/neighbor_edges.hpp>
 #include <pnmf/persistence/neighbor_tree.hpp>
 #include <pnmf/persistence/sorted_edges.hpp>
@@ -101,6 +104,7 @@
 #include <pnmf/simulate/branches.hpp>
 #include <pnmf/simulate/cells.hpp>
 #include <pnmf/simulate/circles.hpp>
+#include <pnmf/simulate/loop.hpp>
 #include <pnmf/simulate/tissue.hpp>
 #include <pnmf/solvers/embed.hpp>
 #include <pnmf/solvers/fit.hpp>

@@ -13,6 +13,7 @@ from sklearn.preprocessing import normalize
 from . import _core
 from ._adata import anndata_of, named_cells, prepare
 from ._data import checked, core_matrix, seed_of, threads_of
+from ._loops import loops
 from ._options import described
 from ._paths import hierarchy, paths
 from ._progress import Callback
@@ -21,7 +22,7 @@ from .estimator import PersistentNMF, fit_parts, rank_of
 from .rank import RankCurve, rank_curve
 from .result import as_result
 
-__all__ = ["choose_rank", "hierarchy", "log_unit", "paths", "pnmf", "programs", "refine", "transform"]
+__all__ = ["choose_rank", "hierarchy", "log_unit", "loops", "paths", "pnmf", "programs", "refine", "transform"]
 
 
 def log_unit(X: Any) -> Any:

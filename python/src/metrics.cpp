@@ -4,8 +4,11 @@
 #include "watch.hpp"
 
 #include <pnmf/assess/group_tree.hpp>
+#include <pnmf/assess/loops.hpp>
 #include <pnmf/assess/neighborhoods.hpp>
+#include <pnmf/assess/phase_genes.hpp>
 #include <pnmf/error.hpp>
+#include <pnmf/linalg/pca.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/metrics/consensus.hpp>
 #include <pnmf/metrics/kmeans.hpp>
@@ -205,6 +208,65 @@ py::dict neighborhoods(const Array& X, const Labels& batch, const Labels& labels
     return result;
 }
 
+/// Loops of cells in a space, or, where there is none, in 30 components of X, most persistent first.
+py::dict loops_of(const py::object& X, const std::optional<Array>& space, double level, Index clouds,
+                  std::uint64_t seed, std::optional<int> threads) {
+    constexpr Index components = 30;
+    const Threads held(threads);
+    const Cells cells(X);
+    const Matrix given = space ? columns_of(*space) : Matrix();
+    LoopFinding finding;
+    run_watched(
+        [&](const Reporter&) {
+            const auto values = [&] {
+                return std::visit([](const auto& view) { return DataMatrix<double>(view); }, cells.view());
+            };
+            finding = find_loops(space ? given : component_space(values(), components).coordinates,
+                                 {.level = level, .null_clouds = clouds, .seed = seed});
+        },
+        py::none());
+    py::list loops;
+    for (const CellLoop& loop : finding.loops) {
+        py::dict one;
+        one["persistence"] = loop.persistence;
+        one["p_value"] = loop.p_value;
+        one["cells"] = loop.cells;
+        one["birth"] = loop.birth;
+        one["death"] = loop.death;
+        one["phase"] = array_of(std::vector<double>(loop.phase.begin(), loop.phase.end()));
+        loops.append(one);
+    }
+    py::dict result;
+    result["loops"] = loops;
+    result["dimensions"] = finding.dimensions;
+    result["persistence"] = finding.persistence;
+    result["p_value"] = finding.p_value;
+    return result;
+}
+
+/// The phases turned as the genes at these positions say, and how each gene follows them: gene, amplitude,
+/// peak, share, p-value, adjusted p-value.
+py::tuple genes_of_phase(const py::object& X, const Array& phase, const std::vector<Index>& zero,
+                         const std::vector<Index>& next) {
+    const Cells cells(X);
+    const DataMatrix<double> values =
+        std::visit([](const auto& view) { return DataMatrix<double>(view); }, cells.view());
+    Vector phases = Eigen::Map<const Vector>(phase.data(), phase.size());
+    std::vector<PhaseGene> genes = phase_genes(values, phases);
+    if (!zero.empty() || !next.empty()) {
+        phases = anchored(phases, genes, {.zero = zero, .next = next});
+        genes = phase_genes(values, phases);
+    }
+    Matrix table(6, std::ssize(genes));
+    for (Index g = 0; g < table.cols(); ++g) {
+        const PhaseGene& one = genes[static_cast<std::size_t>(g)];
+        table.col(g) << static_cast<double>(one.gene), one.amplitude, one.peak, one.share, one.p_value,
+            one.adjusted;
+    }
+    return py::make_tuple(array_of(std::vector<double>(phases.begin(), phases.end())),
+                          rows_of(std::move(table)));
+}
+
 /// `batch_scores` of a stored result as JSON; None where the fit knew no batches.
 py::object scores_of_batches(const py::dict& parts, const Labels& labels) {
     const StoredResult result = stored_result(anndata_file(parts));
@@ -234,6 +296,10 @@ void bind_metrics(py::module_& module) {
     metrics.def("consensus_over_scales", &consensus);
     metrics.def("hierarchy_along_scales", &hierarchy);
     metrics.def("hierarchy_of_groups", &tree_of_groups);
+    metrics.def("loops", &loops_of, py::arg("X"), py::arg("space"), py::arg("level"), py::arg("clouds"),
+                py::arg("seed"), py::arg("threads"));
+    metrics.def("phase_genes", &genes_of_phase, py::arg("X"), py::arg("phase"), py::arg("zero"),
+                py::arg("next"));
     metrics.def("cut", &cut_linkage);
     metrics.def("merge_labels", &merge_labels);
     metrics.def("gap_prominence", [](const std::vector<double>& epsilon, const std::vector<double>& deaths) {

@@ -19,12 +19,6 @@ CellTree with_trunk(const CellTree& tree) {
     return result;
 }
 
-/// Shares of the genes from their log expression; they sum to 1.
-Vector shares_of_genes(const Vector& log_profile) {
-    const Vector shares = (log_profile.array() - log_profile.maxCoeff()).exp().matrix();
-    return shares / shares.sum();
-}
-
 } // namespace
 
 BranchesModel make_branches_model(const BranchesOptions& options) {

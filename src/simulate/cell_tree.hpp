@@ -14,4 +14,10 @@ CellTree random_cell_tree(Index leaves, const CellsOptions& options);
 /// Log expression of each gene at each node, genes × nodes: the root's, plus the changes along the branches.
 Matrix node_log_profiles(const CellTree& tree, const CellsOptions& options);
 
+/// Shares of the genes from their log expression; they sum to 1.
+inline Vector shares_of_genes(const Vector& log_profile) {
+    const Vector shares = (log_profile.array() - log_profile.maxCoeff()).exp().matrix();
+    return shares / shares.sum();
+}
+
 } // namespace pnmf

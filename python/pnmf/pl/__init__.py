@@ -5,6 +5,7 @@ from ._cells import embedding
 from ._clusters import cluster_flow, top_features
 from ._embeddings import animate_embeddings, embeddings
 from ._fit import convergence, radar, scores
+from ._loop import loop
 from ._persistence import barcode, betti0, h0_diagram, merge_tree
 from ._programs import programs
 from ._rank import rank_curve
@@ -18,6 +19,7 @@ __all__ = [
     "embedding",
     "embeddings",
     "h0_diagram",
+    "loop",
     "merge_tree",
     "programs",
     "radar",

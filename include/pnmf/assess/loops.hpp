@@ -1,0 +1,55 @@
+#pragma once
+
+#include <pnmf/types.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace pnmf {
+
+struct LoopOptions {
+    double level = 0.05;     ///< loops with a larger p-value are not reported
+    Index null_clouds = 99;  ///< clouds without a loop to compare with; at least 1/level − 1
+    Index most_cells = 2000; ///< loops are looked for among so many, evenly spaced
+    Index landmarks = 400;
+    std::uint64_t seed = 0; ///< of the clouds
+};
+
+/// A loop that cells go around.
+struct CellLoop {
+    double birth = 0.0; ///< in the unit of `persistence`
+    double death = 0.0;
+    double persistence = 0.0; ///< death − birth, as a share of the spread of the cells
+    double p_value = 1.0;
+    Index cells = 0; ///< no farther from the loop than its middle is
+    Vector phase;    ///< of every cell, radians, 0 to 2π
+};
+
+struct LoopFinding {
+    std::vector<CellLoop> loops; ///< most persistent first
+    Index dimensions = 0;        ///< in which cells differ by more than noise
+    double persistence = 0.0;    ///< of the most persistent loop, reported or not
+    double p_value = 1.0;        ///< of that
+};
+
+/// Loops in a cloud of cells: where they are by H1 persistence, whether they are more than chance, and where
+/// on them each cell is.
+///
+/// 1. Space (`space`: d × n, such as principal components): along its principal axes, each shrunk by
+///    1 − λ₊/λ_k. λ₊, the largest variance that noise has, is found from the lower half of the variances,
+///    which fall as λ₊ − c·k^(2/3) near the edge of a spectrum of noise.
+/// 2. Cells are replaced by the mean of themselves and their 8 nearest, four times, which takes noise off.
+/// 3. H1 of landmarks, each the farthest from those before it.
+/// 4. p: the share of clouds with a loop as persistent, of normal clouds with the variances, the number and
+///    the treatment of the cells, this one counted. A cloud of one piece, clusters and trees have loops that
+///    persist no longer (docs/loops.md).
+/// 5. Phases: the circular coordinate of the loop's cocycle (de Silva, Morozov and Vejdemo-Johansson 2011),
+///    made even, so that phases are uniform over the cells on the loop; then a closed curve of two harmonics
+///    through the cells in the shrunk space, and each cell's mean place on it. Where phase 0 is and which way
+///    it runs means nothing.
+///
+/// No loop where fewer than two dimensions are above noise, or of fewer than 20 cells. The number of threads
+/// changes nothing.
+LoopFinding find_loops(const Matrix& space, const LoopOptions& options = {});
+
+} // namespace pnmf

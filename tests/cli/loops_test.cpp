@@ -1,0 +1,97 @@
+#include "fit_fixture.hpp"
+
+#include <cmath>
+#include <numbers>
+
+/// `pnmf simulate loop` and `pnmf loops`.
+namespace pnmf::test {
+namespace {
+
+using ::testing::HasSubstr;
+
+class LoopsVerb : public Fit {
+  protected:
+    CommandResult pnmf(const std::string& arguments) const {
+        return run_command("'" + program().string() + "' " + arguments);
+    }
+    std::string at(const std::string& name) const { return "'" + out(name).string() + "'"; }
+    void draw(const std::string& arguments) const {
+        const CommandResult drawn = pnmf("simulate " + arguments);
+        ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+    }
+    std::vector<double> column(const std::string& file, const std::string& name) const {
+        for (const TableColumn& one : read_anndata(out(file)).cell_table) {
+            if (one.name == name) {
+                return std::get<std::vector<double>>(one.values);
+            }
+        }
+        return {};
+    }
+    /// The mean resultant of the differences of two columns of angles, for either direction.
+    static double agreement(const std::vector<double>& a, const std::vector<double>& b) {
+        double best = 0.0;
+        for (const double sign : {1.0, -1.0}) {
+            double sine = 0.0;
+            double cosine = 0.0;
+            for (std::size_t j = 0; j < a.size(); ++j) {
+                sine += std::sin(a[j] - sign * b[j]);
+                cosine += std::cos(a[j] - sign * b[j]);
+            }
+            best = std::max(best, std::hypot(sine, cosine) / static_cast<double>(a.size()));
+        }
+        return best;
+    }
+};
+
+TEST_F(LoopsVerb, PhasesOfALoopAreFoundAndKept) {
+    draw("loop --cells 300 --genes 200 -o " + at("cells.h5ad"));
+    const CommandResult done =
+        pnmf("loops " + at("cells.h5ad") + " --clouds 19 --json --keep -o " + at("phases.tsv") + " --list 3");
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    const Json said = Json::parse(done.out);
+    ASSERT_EQ(said["loops"].size(), 1U);
+    EXPECT_EQ(said["loops"][0]["p_value"], 0.05);
+    EXPECT_GT(said["loops"][0]["persistence"].get<double>(), 0.2);
+    EXPECT_GT(said["loops"][0]["cells"].get<int>(), 200);
+    EXPECT_EQ(said["loops"][0]["genes"].size(), 3U);
+    EXPECT_THAT(read_file(out("phases.tsv")), HasSubstr("cell\tpnmf_loop_1\ncell1\t"));
+    const std::vector<double> truth = column("cells.h5ad", "phase");
+    ASSERT_EQ(truth.size(), 300U);
+    EXPECT_GT(agreement(column("cells.h5ad", "pnmf_loop_1"), truth), 0.9);
+    const std::string gene = said["loops"][0]["genes"][0]["gene"];
+    const CommandResult turned =
+        pnmf("loops " + at("cells.h5ad") + " --clouds 19 --json --list 1 --genes-zero " + gene);
+    ASSERT_EQ(turned.exit_code, 0) << turned.err;
+    EXPECT_NEAR(std::cos(Json::parse(turned.out)["loops"][0]["genes"][0]["peak"].get<double>()), 1.0, 1e-9);
+}
+
+TEST_F(LoopsVerb, AResultIsLookedAtInItsSpace) {
+    draw("loop --cells 200 --genes 200 -o " + at("cells.h5ad"));
+    const CommandResult fit = pnmf("fit " + at("cells.h5ad") + " --max-scales 3 --no-report -o " + at("fit"));
+    ASSERT_EQ(fit.exit_code, 0) << fit.err;
+    const CommandResult done = pnmf("loops " + at("fit") + " --clouds 19 --keep");
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.out, HasSubstr("loop 1: persistence "));
+    EXPECT_GT(agreement(column("fit/result.h5ad", "pnmf_loop_1"), column("cells.h5ad", "phase")), 0.9);
+    const CommandResult genes = pnmf("loops " + at("fit") + " --clouds 19 --data " + at("cells.h5ad"));
+    EXPECT_THAT(genes.out, HasSubstr("adjusted p"));
+    EXPECT_THAT(genes.err, HasSubstr("nothing was stored"));
+    EXPECT_EQ(pnmf("loops " + at("fit") + " --genes 100").exit_code, 2);
+    EXPECT_THAT(pnmf("loops " + at("fit") + " --clouds 19 --genes-zero gene1").err, HasSubstr("give --data"));
+}
+
+TEST_F(LoopsVerb, SaysWhenThereIsNoLoopItCanVouchFor) {
+    draw("cells --cells 120 --genes 100 --types 1 -o " + at("one.h5ad"));
+    const CommandResult done = pnmf("loops " + at("one.h5ad") + " --clouds 19 --json --keep");
+    ASSERT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(Json::parse(done.out)["loops"], Json::array());
+    EXPECT_THAT(done.err, HasSubstr("no loop: "));
+    EXPECT_TRUE(column("one.h5ad", "pnmf_loop_1").empty());
+    const CommandResult level = pnmf("loops " + at("one.h5ad") + " --clouds 9");
+    EXPECT_EQ(level.exit_code, 2);
+    EXPECT_THAT(level.err, HasSubstr("draw more by --clouds"));
+    EXPECT_EQ(pnmf("simulate loop -o " + at("cells.csv")).exit_code, 2);
+}
+
+} // namespace
+} // namespace pnmf::test
