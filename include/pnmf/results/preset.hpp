@@ -86,6 +86,10 @@ Analysis plan_analysis(const Dataset& data, const AnalysisOptions& options);
 /// neighbours; and by the batches of the cells that are left, where they are known (`add_batches`).
 void prepare(Dataset& data, Analysis& analysis, const AnalysisOptions& options);
 
+/// How the types of cells in a tissue are found: as the preset `cells` finds clusters, by neighbours in
+/// expression.
+FitOptions options_of_types(const FitOptions& of_tissue, Index cells);
+
 /// Reads a file for an analysis: with the layer that holds what should be factorised and the space that is
 /// asked for. `choices` gets a line where the user named no layer and another than X was taken.
 Dataset read_for_analysis(const std::filesystem::path& path, const ReadOptions& reading,

@@ -8,6 +8,7 @@ from ._fit import convergence, radar, scores
 from ._persistence import barcode, betti0, h0_diagram, merge_tree
 from ._programs import programs
 from ._rank import rank_curve
+from ._tissue import tissue
 
 __all__ = [
     "animate_embeddings",
@@ -23,5 +24,6 @@ __all__ = [
     "radar",
     "rank_curve",
     "scores",
+    "tissue",
     "top_features",
 ]
