@@ -4,15 +4,17 @@
 what a cell was measured to; those of `GRADIENTS` vary along one or two directions, with 10 % of the genes changing.
 """
 
+import anndata
 import numpy as np
 import pandas
 import scipy.sparse
+from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 import contestants
 import neighbors
 import sets
-from sets import WIDE_SPACE
+from sets import SPACE, WIDE_SPACE
 
 GENES = 1500
 KINDS = {
@@ -24,8 +26,10 @@ GRADIENTS = {
     "one gradient, uniform": {"gradients": 1, "library": "normal"}, "two gradients, uniform": {"gradients": 2, "library": "normal"},
     "one gradient, normal": {"gradients": 1, "even": False, "library": "normal"},
 }
-SIZES = {100: 8, 300: 8, 1000: 2}  # cells: runs of each kind
-FOLDS, SHARES, PAIRS = (1.0, 1.25, 1.5, 2.0), (0.5, 0.1), {300: 5, 1000: 2}
+SIZES = {100: 60, 300: 40, 1000: 10}  # cells: runs of each kind
+LARGE = {"negative binomial": 20000, "library sizes, tenfold": 20000}  # one run
+FOLDS, SHARES, PAIRS = (1.0, 1.25, 1.5, 2.0), (0.5, 0.1), {300: 6, 1000: 3}
+ONE_EACH = ("CellBench RNA mix", "PBMC FACS")  # sets each of whose labels was one mixture, or sorted
 
 
 def counts(cells, seed, size=None, library=None, ambient=0.0, gradients=0, even=True, fold=0.0, share=0.0):
@@ -52,7 +56,7 @@ def counts(cells, seed, size=None, library=None, ambient=0.0, gradients=0, even=
 
 
 def fitted(program, values):
-    """Clusters of the default, and the smallest p."""
+    """Clusters of the default."""
     with contestants.folder() as out:
         names = pandas.DataFrame(index=[f"cell{i}" for i in range(len(values))])
         sets.anndata_of(scipy.sparse.csr_matrix(values), obs=names).write_h5ad(f"{out}/cells.h5ad")
@@ -66,13 +70,36 @@ def single(program, one):
     return {"clusters": len(np.unique(fitted(program, values)))}
 
 
+def real(program, one):
+    """The cells of one label of a set: the number of clusters found. `one`: file of counts, name of the set, label."""
+    counts, _, label = one
+    data = anndata.read_h5ad(counts)
+    return {"clusters": len(np.unique(fitted(program, data.X[data.obs["label"].to_numpy() == label])))}
+
+
+def most_stable(space, seed, most=8):
+    """The k-means clusters, 2 to `most`, that agree best with those of four fifths of the cells, in five draws."""
+    random = np.random.RandomState(seed)
+    cluster = lambda cells, k: KMeans(k, n_init=3, random_state=seed).fit(space[cells])
+    best, clusters = -1.0, None
+    for k in range(2, most + 1):
+        all_cells = cluster(np.arange(len(space)), k)
+        draws = [random.choice(len(space), len(space) * 4 // 5, replace=False) for _ in range(5)]
+        agreement = np.mean([adjusted_rand_score(all_cells.labels_[draw], cluster(draw, k).labels_) for draw in draws])
+        if agreement > best:
+            best, clusters = agreement, all_cells.labels_
+    return clusters
+
+
 def pair(program, one):
-    """Two populations: clusters found, and ARI, also of Leiden at resolution 1. `one`: fold, share, cells, seed."""
+    """Two populations: clusters found, and ARI, also of Leiden at resolution 1 and of the most stable k-means in the same
+    components. `one`: fold, share, cells, seed."""
     fold, share, cells, seed = one
     values, truth = counts(cells, 1000 + seed, size=2.0, library="normal", fold=fold, share=share)
     found = fitted(program, values)
     _, spaces = sets.prepare(scipy.sparse.csr_matrix(values))
-    answer = {"clusters": len(np.unique(found)), "ari": adjusted_rand_score(truth, found)}
+    answer = {"clusters": len(np.unique(found)), "ari": adjusted_rand_score(truth, found),
+              "stable": adjusted_rand_score(truth, most_stable(spaces[SPACE], seed))}
     if not contestants.missing_leiden():
         other = neighbors.leiden(neighbors.edges(spaces[WIDE_SPACE], 15), cells, seed)
         answer["leiden"] = adjusted_rand_score(truth, other)
@@ -80,10 +107,13 @@ def pair(program, one):
     return answer
 
 
-def questions(quick):
-    """(the runs of one population, those of two)."""
+def questions(quick, of_sets):
+    """(the runs of one population, those of one label, those of two populations)."""
     if quick:
-        return [("Poisson", 100, 0)], [(2.0, 0.5, 300, 0)]
+        return [("Poisson", 100, 0)], [], [(2.0, 0.5, 300, 0)]
     ones = [(kind, cells, seed) for kind in (*KINDS, *GRADIENTS) for cells, runs in SIZES.items() for seed in range(runs)]
+    ones += [(kind, cells, 0) for kind, cells in LARGE.items()]
+    labels = lambda one: anndata.read_h5ad(one.counts, backed="r").obs["label"].unique()
+    reals = [(str(one.counts), one.name, label) for one in of_sets if one.name in ONE_EACH for label in labels(one)]
     twos = [(fold, share, cells, seed) for fold in FOLDS for share in SHARES for cells, runs in PAIRS.items() for seed in range(runs)]
-    return ones, twos
+    return ones, reals, twos

@@ -48,8 +48,9 @@ def asked(parts, quick, whole, part, few):
             if takes_part(one, quick):
                 questions += [("sets", one.name, on.folder.name, one.answer, on, one.program) for on in (whole if one.whole else part)]
     if "populations" in parts:
-        ones, twos = populations.questions(quick)
+        ones, reals, twos = populations.questions(quick, whole)
         questions += [("one", "one population", key, populations.single, key, True) for key in ones]
+        questions += [("real", "one label", key, populations.real, key, True) for key in reals]
         questions += [("two", "two populations", key, populations.pair, key, True) for key in twos]
     if "few scales" in parts:
         questions += [("few", "few and all scales", on.folder.name, few_scales.compare, on, True) for on in few]
@@ -98,6 +99,8 @@ def tables_of(whole, few, found):
         behind = tables.far_behind(answers)
     if ("one", "one population") in found:
         made["one population"] = tables.one_population(found["one", "one population"])
+        if ("real", "one label") in found:
+            made["one label"] = tables.one_label(found["real", "one label"])
         made["two populations"] = tables.two_populations(found["two", "two populations"])
     if ("few", "few and all scales") in found:
         made["few scales"] = tables.few_scales(few, list(found["few", "few and all scales"].values()))

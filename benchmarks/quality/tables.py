@@ -62,8 +62,17 @@ def one_population(found):
     rows = []
     for kind in dict.fromkeys(kind for kind, _, _ in found):
         of = lambda cells: [answer["clusters"] > 1 for (a, n, _), answer in found.items() if (a, n) == (kind, cells)]
-        rows.append([kind, *(f"{sum(of(cells))} of {len(of(cells))}" for cells in sizes)])
+        rows.append([kind, *(f"{sum(of(cells))} of {len(of(cells))}" if of(cells) else "" for cells in sizes)])
     return page.table(["more than one cluster", *(f"{cells:,} cells" for cells in sizes)], rows)
+
+
+def one_label(found):
+    """`found`: (file, set, label) → answer."""
+    rows = []
+    for name in dict.fromkeys(name for _, name, _ in found):
+        divided = [f"{label} ({answer['clusters']})" for (_, of, label), answer in found.items() if of == name and answer["clusters"] > 1]
+        rows.append([name, sum(of == name for _, of, _ in found), ", ".join(divided) or "none"])
+    return page.table(["set", "labels", "divided (clusters found)"], rows)
 
 
 def two_populations(found):
@@ -75,9 +84,8 @@ def two_populations(found):
         for share, cells in columns:
             of = [answer for (f, s, n, _), answer in found.items() if (f, s, n) == (fold, share, cells)]
             text = f"{sum(one['clusters'] > 1 for one in of)} of {len(of)}, {page.number(np.mean([one['ari'] for one in of]))}"
-            if "leiden" in of[0]:
-                text += f" ({page.number(np.mean([one['leiden'] for one in of]))})"
-            row.append(text)
+            others = [page.number(np.mean([one[other] for one in of])) for other in ("leiden", "stable") if other in of[0]]
+            row.append(f"{text} ({', '.join(others)})")
         rows.append(row)
     return page.table(["f", *(f"{100 * share:.0f} %, {cells:,} cells" for share, cells in columns)], rows)
 

@@ -67,6 +67,8 @@ class Result:
     warnings : list of str
     obs_names, var_names : ndarray or None
     obs : DataFrame or None
+    colors : dict
+        Of the categories of columns of obs, where the AnnData has them as Scanpy keeps them.
     """
 
     def __init__(
@@ -117,6 +119,7 @@ class Result:
         if read["notice"]:
             warnings.warn(read["notice"], stacklevel=2)
         self.obs = obs
+        self.colors: dict[str, dict[str, str]] = {}
         self.obs_names = obs_names
         self.var_names = np.asarray(read["features"], dtype=object) if "features" in uns else var_names
         self._bases = bases if bases is not None or "W" not in uns else [np.asarray(W).T for W in uns["W"]]
@@ -285,7 +288,7 @@ def _from_anndata(adata: Any, key: str) -> Result:
     stored = adata.uns[key].get("features")
     if W is not None and stored is not None and not np.array_equal(np.asarray(stored, dtype=str), names.astype(str)):
         W = _rows_of(np.asarray(W), names, stored)
-    return Result(
+    result = Result(
         adata.uns[key],
         recommended_basis=None if W is None else np.asarray(W).T,
         obs=adata.obs,
@@ -294,6 +297,11 @@ def _from_anndata(adata: Any, key: str) -> Result:
         embedding=None if embedding is None else np.asarray(embedding),
         name=f"uns[{key!r}]",
     )
+    for column in adata.obs.select_dtypes("category"):
+        colours, categories = adata.uns.get(f"{column}_colors", ()), adata.obs[column].cat.categories
+        if len(colours) == len(categories):
+            result.colors[column] = dict(zip(categories.astype(str), map(str, colours)))
+    return result
 
 
 def _rows_of(W: np.ndarray, names: np.ndarray, wanted: Any) -> np.ndarray | None:

@@ -405,6 +405,10 @@ def _store(adata: Any, parts: dict[str, Any], key: str, rows: np.ndarray | None,
         uns["W"] = np.stack([W.T for W in parts["W"]])
     for name, values in parts["obs"].items():
         adata.obs[name.replace("pnmf", key, 1)] = _column(values, adata)
+        adata.uns.pop(f"{name.replace('pnmf', key, 1)}_colors", None)  # of an earlier result
+    for name, colours in parts["uns"].items():
+        if name.endswith("_colors"):
+            adata.uns[name.replace("pnmf", key, 1)] = np.array(colours, dtype=object)
     adata.uns[key] = uns
 
 

@@ -5,7 +5,9 @@ import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex
 
 import pnmf
 from tables import anndata_of
@@ -57,6 +59,11 @@ class Pictures(unittest.TestCase):
         adata.obsm["X_umap"] = np.random.default_rng(0).random((adata.n_obs, 2))
         ax = pnmf.pl.embedding(adata, color=gene, components="X_umap")
         self.assertEqual(ax.get_xlabel(), "X_umap 1")
+        adata.obs["level"] = pd.Categorical(["10" if t else "9" for t in self.types], categories=["9", "10"])
+        adata.uns["level_colors"] = ["#112233", "#445566"]
+        ax = pnmf.pl.embedding(adata, color="level")
+        self.assertEqual([text.get_text() for text in ax.get_legend().get_texts()], ["9", "10"])
+        self.assertEqual([to_hex(one.get_facecolor()[0]) for one in ax.collections], ["#112233", "#445566"])
         with self.assertRaisesRegex(ValueError, "obsm\\['X_tsne'\\] is missing"):
             pnmf.pl.embedding(adata, components="X_tsne")
         with self.assertRaisesRegex(ValueError, "neither a column of obs"):

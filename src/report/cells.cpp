@@ -60,6 +60,25 @@ Json add_categories(Payload& payload, const std::string& array, const TableColum
     return {{"name", column.name}, {"categories", categories}};
 }
 
+/// Those that Scanpy keeps for the categories of a column, where there is one for each.
+void add_colours(Json& one, const TableColumn& column, const AnnDataMap& uns) {
+    const AnnDataValue* found = find(uns, column.name + "_colors");
+    const auto* colours = found == nullptr ? nullptr : std::get_if<std::vector<std::string>>(&found->value);
+    if (colours == nullptr || colours->size() != column.categories.size()) {
+        return;
+    }
+    const auto is_colour = [](const std::string& text) {
+        return (text.size() == 7 || text.size() == 9) && text.front() == '#' &&
+               text.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
+    };
+    if (std::all_of(colours->begin(), colours->end(), is_colour)) {
+        one["colours"] = Json::object();
+        for (std::size_t i = 0; i < colours->size(); ++i) {
+            one["colours"][column.categories[i]] = (*colours)[i].substr(0, 7); // no opacity
+        }
+    }
+}
+
 Json add_numbers(Payload& payload, const std::string& array, const TableColumn& column,
                  const std::vector<double>& values) {
     double low = std::numeric_limits<double>::infinity();
@@ -146,6 +165,7 @@ void add_columns(Payload& payload, const StoredResult& result) {
         const std::string array = fmt::format("column{}", columns.size());
         if (const auto* texts = std::get_if<std::vector<std::string>>(&column.values)) {
             columns.push_back(add_categories(payload, array, column, *texts));
+            add_colours(columns.back(), column, result.file.uns);
         } else {
             columns.push_back(
                 add_numbers(payload, array, column, std::get<std::vector<double>>(column.values)));

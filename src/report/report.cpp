@@ -261,6 +261,7 @@ void add_resolutions(Payload& payload, const StoredResult& result) {
     const Index count = std::ssize(clusters);
     const std::vector<double> scale = result.numbers("resolutions/scale", count);
     const std::vector<double> stability = result.numbers("resolutions/stability", count);
+    const std::vector<double> p_value = result.numbers("resolutions/p_value");
     const std::vector<double> parents =
         result.numbers("resolutions/parents"); // resolution, cluster, parent, share
     const auto* recommended = find(result.file.uns, result.key + "/resolutions/recommended");
@@ -298,6 +299,7 @@ void add_resolutions(Payload& payload, const StoredResult& result) {
                         {"clusters", k},
                         {"scale", static_cast<Index>(scale[r])},
                         {"stability", std::isnan(stability[r]) ? Json(nullptr) : Json(stability[r])},
+                        {"p_value", r < p_value.size() ? Json(p_value[r]) : Json(nullptr)},
                         {"recommended", best != nullptr && *best == static_cast<std::int64_t>(r)},
                         {"cells", cells},
                         {"parent", parent},

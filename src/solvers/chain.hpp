@@ -4,7 +4,6 @@
 #include <pnmf/solvers/initial.hpp>
 #include <pnmf/types.hpp>
 
-
 namespace pnmf {
 
 /// The links of the chained start on some device: graph-regularised NMF on the graph of one scale by plain

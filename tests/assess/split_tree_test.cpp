@@ -13,7 +13,7 @@ TEST(SplitTree, IsNotHeldUpByGroupsThatAreTooSmallToPass) {
     constexpr Index lone = 8;
     constexpr Index n = 120 + 4 * lone;
     Random random(3);
-    SplitCells cells{.space = Matrix(5, n)};
+    SplitCells cells{.space = Matrix(5, n), .depth = {}};
     std::vector<Index> leaf;
     Matrix centres = Matrix::Zero(2 + lone, 2 + lone);
     std::vector<double> size(2, 60.0);

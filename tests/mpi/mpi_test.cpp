@@ -1,6 +1,6 @@
-#include "solvers/device.hpp"
 #include "graphs/divided_filtration.hpp"
 #include "mpi/mpi_ranks.hpp"
+#include "solvers/device.hpp"
 #include "solvers/method.hpp"
 #include "support/clouds.hpp"
 #include "support/problems.hpp"

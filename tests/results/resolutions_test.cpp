@@ -4,8 +4,14 @@
 #include <pnmf/results/save_run.hpp>
 #include <pnmf/simulate/cells.hpp>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace pnmf {
 namespace {
@@ -55,6 +61,21 @@ TEST(ResolutionsOfARun, AreStoredAsColumnsFromFewClustersToMany) {
         }
     }
     EXPECT_EQ(column("pnmf_clusters_" + std::to_string(found.all.size() + 1)), nullptr);
+    const auto colours = [&](const std::string& name) {
+        const AnnDataValue* stored = find(file.uns, name + "_colors");
+        return stored == nullptr ? std::vector<std::string>{}
+                                 : std::get<std::vector<std::string>>(stored->value);
+    };
+    EXPECT_EQ(colours("pnmf_clusters"), colours(fmt::format("pnmf_clusters_{}", found.recommended + 1)));
+    std::vector<std::string> before;
+    for (std::size_t r = 0; r < found.all.size(); ++r) { // those of a level are all in the next, and differ
+        std::vector<std::string> here = colours(fmt::format("pnmf_clusters_{}", r + 1));
+        std::sort(here.begin(), here.end());
+        EXPECT_EQ(std::ssize(here), found.all[r].clusters);
+        EXPECT_EQ(std::adjacent_find(here.begin(), here.end()), here.end());
+        EXPECT_TRUE(std::includes(here.begin(), here.end(), before.begin(), before.end()));
+        before = std::move(here);
+    }
     const auto* parents = std::get_if<NumericArray>(&find(file.uns, "pnmf/resolutions/parents")->value);
     ASSERT_NE(parents, nullptr);
     EXPECT_EQ(parents->shape.at(1), 4);

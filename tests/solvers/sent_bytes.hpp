@@ -30,8 +30,8 @@ void expect_bytes_of_the_formula(Device device, const FrozenScales& frozen = {})
     crew.terms();
     crew.movement_H();
 
-    const std::vector<Index> expected = sweep_bytes(made.problem, made.start.rank(),
-                                                    share(usual_blocks(5200), R), 1, frozen, device != Device::cpu);
+    const std::vector<Index> expected = sweep_bytes(
+        made.problem, made.start.rank(), share(usual_blocks(5200), R), 1, frozen, device != Device::cpu);
     for (int r = 0; r < R; ++r) {
         EXPECT_EQ(crew.ranks()[r].bytes_sent() - before[r], expected[r]) << r;
     }

@@ -85,7 +85,7 @@ function paintColumn(result: Result, name: string, dark: boolean, state: State):
     if (column.categories) {
         const names = column.categories.map((category) => category || 'missing');
         const categories = counted(codes, names, (i) =>
-            column.categories![i] === '' ? otherColour(dark) : categoryColour(state.colourPlace(name, column.categories![i]), dark),
+            column.categories![i] === '' ? otherColour(dark) : state.colourOf(name, column.categories![i]),
         );
         return { type: 'category', title: name, note: '', codes, categories };
     }

@@ -11,6 +11,8 @@ interface ArrayPlace {
 export interface Column {
     name: string;
     categories?: string[];
+    /** Of the categories, where the file has them. */
+    colours?: Record<string, string>;
     from?: number | null;
     to?: number;
 }
@@ -40,6 +42,8 @@ export interface Resolution {
     clusters: number;
     scale: number;
     stability: number | null;
+    /** The largest of its divisions. */
+    p_value: number | null;
     recommended: boolean;
     cells: number[];
     parent: number[];

@@ -1,5 +1,4 @@
 /** The ways to divide the cells that the program found, from few clusters to many, and how they nest. */
-import { categoryColour } from './colours';
 import type { Resolution, Result } from './data';
 import { button, count, h, number, svgElement } from './dom';
 import type { State } from './state';
@@ -52,7 +51,7 @@ function drawing(result: Result, resolutions: Resolution[], state: State): SVGSV
                     y: row * rowHeight + 1,
                     width: Math.max(0.5, (block.to - block.from) * width - 1),
                     height: rowHeight - 3,
-                    fill: categoryColour(block.cluster, state.dark),
+                    fill: state.colourOf(resolutions[row].column, String(block.cluster + 1)),
                 });
                 const title = svgElement('title', {});
                 const one = resolutions[row];
@@ -92,6 +91,9 @@ function show(result: Result, one: Resolution, state: State): void {
     if (shown >= 0) state.moveTo(state.stepOf(result, shown));
 }
 
+/** As the program prints it. */
+const pValue = (p: number): string => (p < 0.001 ? '< .001' : number(p, 2));
+
 export function resolutionsBox(result: Result, state: State): HTMLElement | null {
     const { resolutions } = result.meta;
     if (!resolutions || resolutions.length < 2) return null;
@@ -102,10 +104,11 @@ export function resolutionsBox(result: Result, state: State): HTMLElement | null
             h('td', {}, button(`${one.clusters} clusters`, () => show(result, one, state))),
             h('td', {}, one.scale + 1),
             h('td', {}, one.stability === null ? '\u2013' : number(one.stability, 2)),
+            h('td', {}, one.p_value === null ? '\u2013' : pValue(one.p_value)),
             h('td', {}, one.recommended ? 'recommended' : ''),
         ),
     );
-    const head = h('tr', {}, ...['', 'scale', 'stability', ''].map((name) => h('th', {}, name)));
+    const head = h('tr', {}, ...['', 'scale', 'stability', 'largest p', ''].map((name) => h('th', {}, name)));
     return h(
         'div',
         { class: 'resolutions', 'data-figure': 'resolutions' },
@@ -113,6 +116,6 @@ export function resolutionsBox(result: Result, state: State): HTMLElement | null
         h('table', {}, h('thead', {}, head), h('tbody', {}, ...rows)),
         drawing(result, resolutions, state),
         inWords(resolutions),
-        h('p', { class: 'note' }, 'Stability: mean agreement (adjusted Rand index) with the clusters of four fifths of the cells. Each block is a cluster, below the cluster of the row above that holds most of its cells.'),
+        h('p', { class: 'note' }, 'Stability: mean agreement (adjusted Rand index) with the clusters of four fifths of the cells. Largest p: of all divisions of a row the one with the largest p value, that the two sides are one population. Each block is a cluster, below the one of the row above that it is part of; the largest part keeps the colour.'),
     );
 }

@@ -1,4 +1,5 @@
 /** What the reader chose: the scale, the colours, what is hidden and selected. Views subscribe to it. */
+import { categoryColour } from './colours';
 import type { Result } from './data';
 import { domainScale } from './tissue';
 
@@ -50,9 +51,13 @@ export class State {
         this.colouring = firstColouring(results[0]);
     }
 
-    /** Where the colour of a category stands in the palette. */
-    colourPlace(column: string, category: string): number {
-        return this.places.get(column)?.get(category) ?? 0;
+    /** The colour of a category: the file's, where it has one. */
+    colourOf(column: string, category: string): string {
+        for (const result of this.results) {
+            const stored = result.meta.columns.find((one) => one.name === column)?.colours?.[category];
+            if (stored) return stored;
+        }
+        return categoryColour(this.places.get(column)?.get(category) ?? 0, this.dark);
     }
 
     get length(): number {

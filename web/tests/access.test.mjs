@@ -79,6 +79,12 @@ test('the clusters found are listed, drawn as they nest, and colour the cells', 
     assert.deepEqual(clusters, [...clusters].sort((a, b) => a - b));
     const blocks = await page.$$eval('[data-figure="resolutions"] rect', (all) => all.map((rect) => Number(rect.getAttribute('width'))));
     assert.equal(blocks.length, clusters.reduce((sum, k) => sum + k, 0));
+    const fills = await page.$$eval('[data-figure="resolutions"] rect', (all) => all.map((rect) => rect.getAttribute('fill')));
+    const coloursOf = clusters.map((k, row) => fills.slice(clusters.slice(0, row).reduce((sum, one) => sum + one, 0)).slice(0, k));
+    for (let row = 0; row + 1 < coloursOf.length; ++row)
+        for (const colour of coloursOf[row]) assert.ok(coloursOf[row + 1].includes(colour), `${colour} of row ${row + 1} in the next`);
+    const p = await page.$$eval('[data-figure="resolutions"] tbody tr td:nth-child(4)', (all) => all.map((cell) => cell.textContent));
+    assert.ok(p.every((text) => /^(< \.001|\d.*)$/.test(text)), `largest p: ${p}`);
     await page.click('[data-figure="resolutions"] tbody tr:first-child button');
     await page.waitForFunction(() => /^pnmf_clusters_1/.test(document.querySelector('.legend h3').textContent));
     assert.equal(await page.locator('.legend .entry').count(), clusters[0]);

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..result import Result, as_result
 from ._embeddings import planar, point_size
-from ._style import axes_or_new, colours_of, groups_of, legend_beside, title_of
+from ._style import axes_or_new, colours_of, colours_of_groups, groups_of, legend_beside, title_of
 
 
 def _gene(data: Any, name: str, layer: str | None) -> np.ndarray:
@@ -32,9 +32,11 @@ def colouring_of(color: Any, result: Result, t: int, data: Any, layer: str | Non
         values = np.asarray(color)
         title = str(getattr(color, "name", None) or "")
     elif result.obs is not None and color in result.obs:
-        values, title = np.asarray(result.obs[color]), color
+        title = color
         if hasattr(result.obs[color], "cat"):
-            values = values.astype(str)
+            groups = groups_of(color, result, t)
+            return (title, *groups) if groups is not None else (title, None, None)
+        values = np.asarray(result.obs[color])
     elif color in [f"P{k + 1}" for k in range(result.embeddings.shape[2])]:
         return f"program {color}", result.embeddings[t][:, int(color[1:]) - 1], None
     elif data is not None and color in (data.raw.var_names if layer == "raw" and data.raw is not None else data.var_names):
@@ -51,15 +53,15 @@ def colouring_of(color: Any, result: Result, t: int, data: Any, layer: str | Non
     return (title, *groups)
 
 
-def draw_cells(ax: Any, points: np.ndarray, values: Any, names: list[str] | None, *, size: float | None = None, cmap: str = "viridis") -> Any:
-    """Cells in a plane: groups with labels, or values; gives the mappable of values."""
+def draw_cells(ax: Any, points: np.ndarray, values: Any, names: list[str] | None, *, size: float | None = None, cmap: str = "viridis", colours: dict[str, str] | None = None) -> Any:
+    """Cells in a plane: groups with labels, or values; gives the mappable of values. `colours`: of groups, by name."""
     size = point_size(len(points)) if size is None else size
     if values is None:
         return ax.scatter(points[:, 0], points[:, 1], s=size, color=colours_of(1)[0], linewidths=0)
     if names is None:
         order = np.argsort(np.nan_to_num(values, nan=-np.inf), kind="stable")  # the largest on top
         return ax.scatter(*points[order].T, c=values[order], s=size, cmap=cmap, linewidths=0)
-    for k, (name, colour) in enumerate(zip(names, colours_of(len(names)))):
+    for k, (name, colour) in enumerate(zip(names, colours_of_groups(names, colours or {}))):
         ax.scatter(*points[values == k].T, s=size, color=colour, label=name, linewidths=0)
     return None
 
@@ -144,7 +146,7 @@ def embedding(
             empty.set_axis_off()
     for panel, one in zip(panels, wanted):
         title, values, groups = colouring_of(one, result, t, data, layer)
-        drawn = draw_cells(panel, points, values, groups, size=size, cmap=cmap)
+        drawn = draw_cells(panel, points, values, groups, size=size, cmap=cmap, colours=result.colors.get(title))
         if groups is not None:
             legend_beside(panel, title)
         elif values is not None:

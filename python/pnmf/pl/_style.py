@@ -38,6 +38,11 @@ def colours_of(count: int) -> list[Any]:
     return list(matplotlib.colormaps["turbo"](np.linspace(0.05, 0.95, count)))
 
 
+def colours_of_groups(names: list[str], stored: dict[str, str]) -> list[Any]:
+    """Those stored for the groups, where each has one."""
+    return [stored[name] for name in names] if set(names) <= set(stored) else colours_of(len(names))
+
+
 def groups_of(labels: Any, result: Result, t: int | None = None) -> tuple[np.ndarray, list[str]] | None:
     """Numbers from 0 and names of the groups to colour cells by: labels, a column of obs, or the clusters at t."""
     if isinstance(labels, str):
@@ -48,12 +53,16 @@ def groups_of(labels: Any, result: Result, t: int | None = None) -> tuple[np.nda
         if result.clusters is None:
             return None
         labels = result.clusters[result.recommended if t is None else t]
+    order = [str(name) for name in labels.cat.categories] if hasattr(labels, "cat") else None
     values = np.asarray(labels)
-    if values.dtype == object:
+    if values.dtype == object or order is not None:
         values = values.astype(str)
     if values.shape != (result.embeddings.shape[1],):
         raise ValueError(f"there must be one label for each of {result.embeddings.shape[1]} cells, got {values.shape}")
     names, numbers = np.unique(values, return_inverse=True)
+    if order is not None and set(names) <= set(order):  # "10" after "9"
+        places = np.argsort([order.index(name) for name in names])
+        names, numbers = names[places], np.argsort(places)[numbers]
     return numbers, [str(name) for name in names]
 
 

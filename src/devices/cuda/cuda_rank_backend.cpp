@@ -190,7 +190,8 @@ class CudaRankBackend final : public Backend<Real> {
                 cuda::get_scale(shape_, t, point.H.get(), of_scale.get());
                 of_scale.download_part(part.data(), 0, of_scale.size());
             }
-            factors.H[static_cast<std::size_t>(t)] = divided_ ? std::move(part) : all_columns(shares_, ranks_, part);
+            factors.H[static_cast<std::size_t>(t)] =
+                divided_ ? std::move(part) : all_columns(shares_, ranks_, part);
         }
     }
 
@@ -271,7 +272,7 @@ class CudaRankBackend final : public Backend<Real> {
     std::vector<cuda::AllSums> measured_; ///< of the moving point, where they are known
     Factors<Real>* outside_current_ = nullptr;
     Factors<Real>* outside_previous_ = nullptr;
-    bool divided_;              ///< they have the cells of this rank alone
+    bool divided_; ///< they have the cells of this rank alone
 };
 
 } // namespace
