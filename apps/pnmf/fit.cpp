@@ -74,9 +74,11 @@ RunOptions run_options(const FitRequest& options, const Work& work, RunFolder& f
         result.clusters = options.clusters;
     }
     if (work.analysis.preset == Preset::spatial) {
-        result.tissue = DomainOptions{.seed = work.analysis.fit.seed};
+        result.tissue = TissueRun{.domains = {.seed = work.analysis.fit.seed},
+                                  .types = options_of_types(work.analysis.fit, work.data.cells()),
+                                  .expression = work.data.expression ? &*work.data.expression : nullptr};
         if (options.domains > 0) {
-            result.tissue->domains = options.domains;
+            result.tissue->domains.domains = options.domains;
         }
     }
     if (!options.memory.empty()) {

@@ -68,6 +68,7 @@ def _about(adata: Any, layer: str | None, names: list[str], gene_table: Any, gen
         "log_recorded": "log1p" in adata.uns,
         "layers": [str(name) for name in adata.layers],
         "has_raw": adata.raw is not None,
+        "has_image": "spatial" in adata.uns,
     }
     column = genes if isinstance(genes, str) and genes != "all" and not genes.isdigit() else "highly_variable"
     if column in gene_table:

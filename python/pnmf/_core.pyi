@@ -106,6 +106,7 @@ def fit(
     columns: dict[str, Any] = ...,
     batch: tuple[str, list[str]] | None = None,
     domains: int | None = None,
+    expression: np.ndarray | None = None,
 ) -> dict[str, Any]: ...
 def report(
     parts: dict[str, Any], columns: dict[str, Any], basis: np.ndarray | None, cells: tuple[Any, list[str], list[str]] | None, name: str

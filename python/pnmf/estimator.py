@@ -48,6 +48,7 @@ def fit_parts(
     columns: dict[str, Any] | None = None,
     batch: tuple[str, list[str]] | None = None,
     domains: int | None = None,
+    expression: np.ndarray | None = None,
 ) -> dict[str, Any]:
     """Runs a fit, warns of what the library warns of, and gives what the program would write, and the bases."""
     with Progress(verbose, callback) as progress:
@@ -65,6 +66,7 @@ def fit_parts(
             columns=columns or {},
             batch=batch,
             domains=domains,
+            expression=expression,
         )
     for text in parts["uns"]["pnmf"]["warnings"]:
         warnings.warn(text, ConvergenceWarning if text.startswith("not converged") else UserWarning, stacklevel=3)

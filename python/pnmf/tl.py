@@ -107,7 +107,8 @@ def pnmf(
         neighbourhoods of 0, 1, 2, 4, ... cells, obs["<key>_clusters"] are types of cells and obs["<key>_domains"] parts
         of the tissue. Default "spatial", else the columns x and y of obs.
     sample_key : str, optional
-        A column of obs with the slice of each cell: cells have neighbours in their own slice alone.
+        A column of obs with the slice of each cell, which Squidpy calls library_key: cells have neighbours in their own
+        slice alone.
     domains : int, optional
         The number of domains; default the number found from the data.
     key_added : str
@@ -176,6 +177,7 @@ def pnmf(
         columns=ready["columns"],
         batch=ready["batch"],
         domains=(domains or 0) if tissue else None,
+        expression=ready["expression"],
     )
     uns = parts["uns"]["pnmf"]
     # AnnData keeps obs and obsm in order when cells are sorted or selected, but not uns: names tell them there.

@@ -9,6 +9,7 @@
 #include <pnmf/io/batches.hpp>
 #include <pnmf/names.hpp>
 #include <pnmf/results/assess_fit.hpp>
+#include <pnmf/results/preset.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
 #include <pnmf/solvers/embed.hpp>
@@ -91,8 +92,9 @@ struct Keeping {
     std::optional<std::string> folder;
     bool resume = false;
     std::optional<std::string> memory;
-    std::optional<Matrix> space; ///< coordinates × cells
-    Dataset about;               ///< columns of the table of cells that `prepare` made
+    std::optional<Matrix> space;      ///< coordinates × cells
+    std::optional<Matrix> expression; ///< the same, of cells in a tissue
+    Dataset about;                    ///< columns of the table of cells that `prepare` made
     std::optional<NamedColumn> batch;
 };
 
@@ -106,6 +108,10 @@ py::dict fit_in(const py::object& X, RunOptions options, const Keeping& keeping,
         options.fit.filtration.batch = batches_of(about)->of_cell;
     }
     options.space = keeping.space ? &*keeping.space : nullptr;
+    if (options.tissue) {
+        options.tissue->types = options_of_types(options.fit, cells.count());
+        options.tissue->expression = keeping.expression ? &*keeping.expression : nullptr;
+    }
     require(!keeping.resume || keeping.folder, "resume needs checkpoint, the folder to go on from");
     std::unique_ptr<RunFolder> folder;
     if (keeping.folder) {
@@ -145,16 +151,18 @@ py::dict fit_any(const py::object& X, const py::dict& options, std::optional<Ind
                  const std::optional<std::string>& checkpoint, bool resume, double checkpoint_every,
                  const std::optional<std::string>& memory, const std::optional<Array>& space,
                  const py::dict& columns, const std::optional<NamedColumn>& batch,
-                 const std::optional<Index>& domains) {
+                 const std::optional<Index>& domains, const std::optional<Array>& expression) {
     const Threads held(threads);
     RunOptions run{.fit = options_of(options), .clusters = clusters, .checkpoint_every = checkpoint_every};
     if (domains) { // of a tissue; 0: as many as the data say
-        run.tissue = DomainOptions{.domains = *domains > 0 ? domains : std::nullopt, .seed = run.fit.seed};
+        run.tissue =
+            TissueRun{.domains = {.domains = *domains > 0 ? domains : std::nullopt, .seed = run.fit.seed}};
     }
     Keeping keeping{.folder = checkpoint,
                     .resume = resume,
                     .memory = memory,
                     .space = space ? std::optional(columns_of(*space)) : std::nullopt,
+                    .expression = expression ? std::optional(columns_of(*expression)) : std::nullopt,
                     .about = {},
                     .batch = batch};
     for (const auto& [name, values] : columns) {
@@ -280,7 +288,7 @@ void bind_fit(py::module_& module) {
                py::arg("threads"), py::arg("callback"), py::arg("checkpoint") = py::none(),
                py::arg("resume") = false, py::arg("checkpoint_every") = 300.0, py::arg("memory") = py::none(),
                py::arg("space") = py::none(), py::arg("columns") = py::dict(), py::arg("batch") = py::none(),
-               py::arg("domains") = py::none());
+               py::arg("domains") = py::none(), py::arg("expression") = py::none());
     module.def("choose_rank", &rank_curve, py::arg("X"), py::arg("ranks"), py::arg("restarts"),
                py::arg("held_out"), py::arg("rule"), py::arg("seed"), py::arg("threads"),
                py::arg("callback"));

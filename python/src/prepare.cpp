@@ -39,7 +39,8 @@ Dataset dataset_of(const py::object& X, const py::dict& about) {
     data.facts = {.log_recorded = about["log_recorded"].cast<bool>(),
                   .layers = about["layers"].cast<std::vector<std::string>>(),
                   .has_raw = about["has_raw"].cast<bool>(),
-                  .obsm = {}};
+                  .obsm = {},
+                  .has_image = about["has_image"].cast<bool>()};
     if (about.contains("coordinates")) {
         data.space = Space{.name = about["space"].cast<std::string>(),
                            .coordinates = columns_of(about["coordinates"].cast<Array>())};
@@ -79,6 +80,18 @@ py::object space_of(const Dataset& data) {
     py::dict space;
     space["name"] = data.space->name;
     space["coordinates"] = rows_of(Matrix(data.space->coordinates));
+    if (data.space->downwards) {
+        space["downwards"] = true;
+    }
+    if (data.space->slices) {
+        const Slices& slices = *data.space->slices;
+        py::dict of_space;
+        of_space["names"] = py::array(py::cast(slices.names));
+        of_space["of_cell"] =
+            array_of(std::vector<std::int64_t>(slices.of_cell.begin(), slices.of_cell.end()));
+        of_space["moved"] = array_of(slices.moved);
+        space["slices"] = of_space;
+    }
     if (data.space->components) {
         const PrincipalComponents& components = *data.space->components;
         space["directions"] = rows_of(Matrix(components.directions.transpose()));
@@ -111,6 +124,7 @@ py::dict prepare_data(const py::object& X, const py::dict& asked, const py::dict
     result["record"] = to_json(data.input);
     result["transform"] = std::string(name_of(transform_of(data.input)));
     result["space"] = space_of(data);
+    result["expression"] = data.expression ? py::object(rows_of(Matrix(*data.expression))) : py::none();
     result["preset"] = std::string(name_of(analysis.preset));
     result["precision"] = std::string(name_of(analysis.precision));
     result["options"] = options_dict(analysis.fit);

@@ -92,6 +92,12 @@ class SameAsTheProgram(unittest.TestCase):
         adata.obs["slice"] = pd.Categorical(["a", "b"] * 45)
         self.compare(adata, ["--domains", "3"], preset="auto", domains=3)
         self.compare(adata, ["--sample", "slice"], preset="spatial", sample_key="slice")
+        slices = adata.uns["pnmf"]["space"]["slices"]
+        self.assertEqual(list(slices["names"]), ["a", "b"])
+        self.assertEqual(list(slices["of_cell"]), [0, 1] * 45)
+        moved = np.asarray(slices["moved"])[np.asarray(slices["of_cell"])]
+        places = np.asarray(adata.uns["pnmf"]["space"]["coordinates"])
+        np.testing.assert_allclose(places[:, 0] - moved, adata.obsm["spatial"][:, 0], atol=1e-12)
         with self.assertRaisesRegex(ValueError, "for the preset spatial"):
             pnmf.tl.pnmf(adata, preset="cells", domains=3)
         adata.obsm["spatial"][5, 1] = np.nan

@@ -71,6 +71,23 @@ class Pictures(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "one axes holds one colouring"):
             pnmf.pl.embedding(adata, color=["type", gene], ax=plt.subplots()[1])
 
+    def test_a_tissue_has_a_row_for_each_slice_and_a_column_for_types_and_domains(self):
+        adata = self.adata.copy()
+        adata.obsm["spatial"] = np.random.default_rng(0).random((60, 2))
+        adata.obs["slice"] = ["b", "a"] * 30
+        pnmf.tl.pnmf(adata, rank=4, clusters=3, domains=2, sample_key="slice")
+        axes = pnmf.pl.tissue(adata, sample_key="slice")
+        self.assertEqual(axes.shape, (2, 2))
+        self.assertEqual([ax.get_title() for ax in axes[0]], ["b · pnmf_clusters", "b · pnmf_domains"])
+        drawn = np.concatenate([one.get_offsets() for one in axes[1, 0].collections])
+        self.assertEqual(len(drawn), 30)
+        self.assertTrue(np.isin(drawn, adata.obsm["spatial"][1::2]).all())
+        self.assertFalse(axes[0, 0].yaxis_inverted())
+        adata.uns["spatial"] = {}
+        self.assertTrue(pnmf.pl.tissue(adata, "P1")[0, 0].yaxis_inverted())
+        with self.assertRaisesRegex(ValueError, "sample_key: obs"):
+            pnmf.pl.tissue(adata, sample_key="nothing")
+
     def test_programs_have_a_bar_over_their_scales(self):
         ax = pnmf.pl.programs(self.adata)
         table = pnmf.read_result(self.adata).program_summary()

@@ -311,13 +311,19 @@ Assessment assess_scales(Index scales, const Embeddings& embedding, const std::v
                          const std::vector<double>& deaths, const AssessOptions& options) {
     check(scales, epsilon, options);
     Assessment result;
-    if (!options.clusters && options.graph != nullptr && options.evidence != nullptr) {
+    if (options.found != nullptr) {
+        result.resolutions = *options.found;
+        for (Resolution& one : result.resolutions.all) {
+            one.scale = 0;
+        }
+    } else if (!options.clusters && options.graph != nullptr && options.evidence != nullptr) {
         result.resolutions =
             find_resolutions(scales, embedding, *options.graph, *options.evidence, {.seed = options.seed});
     }
     const bool tested = !result.resolutions.all.empty();
+    std::vector<std::string> unsaid; // who found clusters has said how
     const Index k = !tested ? chosen_count(scales, embedding, options, result.notices)
-                            : count_of(result.resolutions, result.notices);
+                            : count_of(result.resolutions, options.found ? unsaid : result.notices);
     result.cluster_count = k;
     const auto T = static_cast<std::size_t>(scales);
     const std::vector<AssessedScale> assessed = assess_each(scales, embedding, k, options, result.clusters);

@@ -15,6 +15,9 @@ namespace {
 constexpr Index components_of_domains = 8;
 constexpr double distinct_enough = 0.5; ///< share of the finest scale's
 constexpr Index most_rounds = 5;        ///< of smoothing
+constexpr double enough_gain = 0.875;   ///< share of what BIC gains over one domain
+constexpr Index starts_of_chosen = 40;  ///< of the mixture at the chosen scale
+constexpr double least_domain = 2.0;    ///< neighbourhoods; a smaller one is a few outlying cells
 
 /// The first principal components of the programs.
 struct ProgramComponents {
@@ -73,20 +76,24 @@ double neighbors_within(const NeighborLists& places, double epsilon) {
     return static_cast<double>(near) / static_cast<double>(places.cells());
 }
 
-/// The number of groups with the largest BIC, where so many cells are independent of each other.
+/// The smallest number of groups with seven eighths of the largest gain of BIC over one group, where so many
+/// cells are independent of each other. Parts of a tissue are not quite normal, so that more groups go on to
+/// gain a little.
 Index count_domains(const Matrix& Y, double independent, const DomainOptions& options) {
-    Index best = 1;
-    double largest = -std::numeric_limits<double>::infinity();
-    for (Index count = 2; count <= std::min(options.most_domains, Y.cols()); ++count) {
+    constexpr double never = -std::numeric_limits<double>::infinity();
+    const double least = least_domain / independent;
+    std::vector<double> bic;
+    for (Index count = 1; count <= std::min(options.most_domains, Y.cols()); ++count) {
         const auto numbers = static_cast<double>(count * Y.rows() + count - 1);
-        const double likelihood = normal_mixture(Y, count, options.seed).likelihood;
-        const double bic = likelihood - 0.5 * numbers * std::log(independent) / independent;
-        if (bic > largest) {
-            largest = bic;
-            best = count;
-        }
+        const NormalMixture mixture =
+            normal_mixture(Y, {.groups = count, .least = least, .seed = options.seed});
+        bic.push_back(count > 1 && mixture.smallest < least
+                          ? never
+                          : mixture.likelihood - 0.5 * numbers * std::log(independent) / independent);
     }
-    return best;
+    const double largest = *std::max_element(bic.begin(), bic.end());
+    const double enough = bic.front() + enough_gain * (largest - bic.front());
+    return std::find_if(bic.begin(), bic.end(), [&](double one) { return one >= enough; }) - bic.begin() + 1;
 }
 
 /// Numbers the labels that occur from 0, those with most cells first; how many there are.
@@ -183,9 +190,13 @@ Domains find_domains(const std::vector<double>& epsilon, const Embeddings& embed
     const Index count = options.domains.value_or(0) > 0
                             ? *options.domains
                             : count_domains(components[chosen], independent, options);
-    for (const Matrix& Y : components) {
-        found.labels.push_back(
-            smooth_labels(normal_mixture(Y, count, options.seed).labels, places, options.nearest));
+    for (std::size_t t = 0; t < components.size(); ++t) {
+        const NormalMixture mixture =
+            normal_mixture(components[t], {.groups = count,
+                                           .starts = t == chosen ? starts_of_chosen : 10,
+                                           .least = least_domain / independent,
+                                           .seed = options.seed});
+        found.labels.push_back(smooth_labels(mixture.labels, places, options.nearest));
         found.coherence.push_back(coherence_of(found.labels.back(), places, options.nearest));
     }
     found.count = number_by_size(found.labels, chosen, count);

@@ -4,17 +4,18 @@
 
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/metrics/kmeans.hpp>
+#include <pnmf/parallel.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 namespace pnmf {
 namespace {
 
 constexpr Index most_cells_of_mixture = 5000;
-constexpr Index starts_of_mixture = 10;
 constexpr Index most_em_steps = 200;
 constexpr double settled_likelihood = 1e-5; ///< gain of a step below which EM ends
 constexpr double least_variance = 1e-3;     ///< share of the mean variance that each direction has at least
@@ -72,7 +73,16 @@ double memberships_from(Matrix& densities) {
 struct FoundMixture {
     MixtureParameters parameters;
     double likelihood = -std::numeric_limits<double>::infinity();
+    double smallest = 0.0; ///< share of the cells, each in its likeliest group
 };
+
+std::vector<Index> likeliest_groups(const Matrix& densities) {
+    std::vector<Index> labels(static_cast<std::size_t>(densities.cols()));
+    for (Index j = 0; j < densities.cols(); ++j) {
+        densities.col(j).maxCoeff(&labels[static_cast<std::size_t>(j)]);
+    }
+    return labels;
+}
 
 FoundMixture mixture_from(const Matrix& Y, const std::vector<Index>& labels, Index groups) {
     Matrix member = Matrix::Zero(groups, Y.cols());
@@ -89,33 +99,39 @@ FoundMixture mixture_from(const Matrix& Y, const std::vector<Index>& labels, Ind
             break;
         }
     }
+    std::vector<Index> size(static_cast<std::size_t>(groups), 0);
+    for (const Index group : likeliest_groups(member)) {
+        ++size[static_cast<std::size_t>(group)];
+    }
+    found.smallest =
+        static_cast<double>(*std::min_element(size.begin(), size.end())) / static_cast<double>(Y.cols());
     return found;
 }
 
 } // namespace
 
-NormalMixture normal_mixture(const Matrix& Y, Index groups, std::uint64_t seed) {
+NormalMixture normal_mixture(const Matrix& Y, const NormalMixtureOptions& options) {
     const Index n = Y.cols();
     const bool some = n > most_cells_of_mixture;
     const Matrix seen =
-        some ? Matrix(Y(Eigen::all, random_subset(n, most_cells_of_mixture, Random(seed)))) : Matrix();
+        some ? Matrix(Y(Eigen::all, random_subset(n, most_cells_of_mixture, Random(options.seed))))
+             : Matrix();
     const Matrix& fitted = some ? seen : Y;
-    FoundMixture best;
-    for (Index s = 0; s < starts_of_mixture; ++s) {
-        const KMeansResult start =
-            kmeans(fitted, {.clusters = groups, .starts = 1, .seed = seed + static_cast<std::uint64_t>(s)});
-        FoundMixture found = mixture_from(fitted, start.labels, groups);
-        if (found.likelihood > best.likelihood) {
-            best = std::move(found);
-        }
-    }
-    const Matrix densities = log_densities(Y, best.parameters);
-    NormalMixture result{.labels = std::vector<Index>(static_cast<std::size_t>(n)),
-                         .likelihood = best.likelihood};
-    for (Index j = 0; j < n; ++j) {
-        densities.col(j).maxCoeff(&result.labels[static_cast<std::size_t>(j)]);
-    }
-    return result;
+    std::vector<FoundMixture> found(static_cast<std::size_t>(options.groups > 1 ? options.starts : 1));
+    parallel_for(std::ssize(found), [&](Index s) {
+        const KMeansResult start = kmeans(
+            fitted,
+            {.clusters = options.groups, .starts = 1, .seed = options.seed + static_cast<std::uint64_t>(s)});
+        found[static_cast<std::size_t>(s)] = mixture_from(fitted, start.labels, options.groups);
+    });
+    const auto rank = [&](const FoundMixture& one) {
+        return std::pair(one.smallest >= options.least, one.likelihood);
+    };
+    const FoundMixture& best = *std::max_element(
+        found.begin(), found.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+    return {.labels = likeliest_groups(log_densities(Y, best.parameters)),
+            .likelihood = best.likelihood,
+            .smallest = best.smallest};
 }
 
 } // namespace pnmf

@@ -33,6 +33,7 @@ bool reads_raw(const Object& root, const ReadOptions& options) {
 FileFacts facts_of(const Object& root) {
     FileFacts facts;
     facts.log_recorded = root.contains("uns") && root.open("uns").contains("log1p");
+    facts.has_image = root.contains("uns") && root.open("uns").contains("spatial");
     if (root.contains("layers")) {
         facts.layers = root.open("layers").names();
     }

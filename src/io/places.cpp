@@ -88,6 +88,7 @@ void add_places(Dataset& data, const std::string& where) {
         data.space = Space{.name = "obs:" + where, .coordinates = std::move(places)};
     }
     require(data.space.has_value(), "the data have no {}: places must be read with them", where);
+    data.space->downwards = where.starts_with("obsm:") && data.facts.has_image;
     check_places(data);
 }
 
@@ -127,16 +128,30 @@ void separate_samples(Dataset& data) {
         extent = std::max(extent, (box.high - box.low).norm());
     }
     require(extent > 0.0, "places {}: all cells of a sample are at one place", data.space->name);
-    std::map<std::string, double> moved;
+    Slices slices;
+    std::map<std::string, Index> number;
     for (const auto& [name, box] : boxes) {
-        const double begin = static_cast<double>(moved.size()) * (1.0 + times_extent) * extent;
-        moved[name] = begin - box.low[0];
+        const double begin = static_cast<double>(number.size()) * (1.0 + times_extent) * extent;
+        slices.moved.push_back(begin - box.low[0]);
+        slices.names.push_back(name);
+        number.emplace(name, std::ssize(number));
     }
     for (Index j = 0; j < places.cols(); ++j) {
-        places(0, j) += moved.at(samples[static_cast<std::size_t>(j)]);
+        slices.of_cell.push_back(number.at(samples[static_cast<std::size_t>(j)]));
+        places(0, j) += slices.moved[static_cast<std::size_t>(slices.of_cell.back())];
     }
+    data.space->slices = std::move(slices);
     data.notices.push_back(
         fmt::format("{} samples: cells have neighbours in their own sample alone", boxes.size()));
+}
+
+Matrix places_in_slices(const Space& space) {
+    Matrix places = space.coordinates;
+    for (Index j = 0; space.slices && j < places.cols(); ++j) {
+        const auto slice = static_cast<std::size_t>(space.slices->of_cell[static_cast<std::size_t>(j)]);
+        places(0, j) -= space.slices->moved[slice];
+    }
+    return places;
 }
 
 } // namespace pnmf

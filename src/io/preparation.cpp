@@ -231,6 +231,11 @@ void learn_components(Dataset& data, PreparationStep& step, const LearnOptions& 
             fmt::format("principal components: products with the values on the {}", products->where()));
     }
     ComponentSpace found = component_space(X, *options.components, products.get());
+    if (data.space) { // places in a tissue: distances come from there
+        data.expression = std::move(found.coordinates);
+        step.count = static_cast<double>(found.components.count());
+        return;
+    }
     Space space{.name = {}, .coordinates = std::move(found.coordinates)};
     space.components = std::move(found.components);
     space.name = fmt::format("pca:{}", space.components->count());
@@ -238,10 +243,9 @@ void learn_components(Dataset& data, PreparationStep& step, const LearnOptions& 
     data.space = std::move(space);
 }
 void apply_components(Dataset& data, const PreparationStep&, const ApplyOptions& options) {
-    if (options.space == nullptr) {
+    if (options.space == nullptr || !options.space->components) { // that of a tissue is read, not made
         return;
     }
-    require(options.space->components.has_value(), "the fit has no principal components");
     const DataMatrix<double> X = values_of(data);
     require(X.features() == options.space->components->mean.size(),
             "the space of the fit has {} genes, the data {}", options.space->components->mean.size(),

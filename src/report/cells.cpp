@@ -98,18 +98,6 @@ Json add_numbers(Payload& payload, const std::string& array, const TableColumn& 
     return {{"name", column.name}, {"from", low <= high ? Json(low) : Json(nullptr)}, {"to", high}};
 }
 
-/// Names of the clusters at one scale that agree best with those at the scale before.
-void align(std::vector<Index>& labels, const std::vector<Index>& before, Index count) {
-    Matrix cost = Matrix::Zero(count, count);
-    for (std::size_t j = 0; j < labels.size(); ++j) {
-        cost(labels[j], before[j]) -= 1.0;
-    }
-    const std::vector<Index> name = optimal_assignment(cost);
-    for (Index& label : labels) {
-        label = name[static_cast<std::size_t>(label)];
-    }
-}
-
 /// Label columns to judge the clusters by: categories that are neither one nor nearly as many as cells.
 std::vector<const TableColumn*> label_columns(const StoredResult& result) {
     std::vector<const TableColumn*> columns;
@@ -157,6 +145,17 @@ Points points_of(const StoredResult& result, const Dataset& data, Metric metric)
 
 } // namespace
 
+void align_labels(std::vector<Index>& labels, const std::vector<Index>& before, Index count) {
+    Matrix cost = Matrix::Zero(count, count);
+    for (std::size_t j = 0; j < labels.size(); ++j) {
+        cost(labels[j], before[j]) -= 1.0;
+    }
+    const std::vector<Index> name = optimal_assignment(cost);
+    for (Index& label : labels) {
+        label = name[static_cast<std::size_t>(label)];
+    }
+}
+
 void add_columns(Payload& payload, const StoredResult& result) {
     Json columns = Json::array();
     for (const TableColumn& column : result.file.cell_table) {
@@ -191,7 +190,7 @@ void add_clusters(Payload& payload, const StoredResult& result, const std::vecto
     std::vector<std::uint16_t> codes;
     for (std::size_t i = 0; i < clusters.size(); ++i) {
         if (i > 0 && largest < 400) {
-            align(clusters[i], clusters[i - 1], largest + 1);
+            align_labels(clusters[i], clusters[i - 1], largest + 1);
         }
         codes.insert(codes.end(), clusters[i].begin(), clusters[i].end());
     }

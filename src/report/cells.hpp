@@ -10,6 +10,9 @@
 
 namespace pnmf::report {
 
+/// Gives the labels at one scale, 0 … count − 1, the numbers that agree best with those at the scale before.
+void align_labels(std::vector<Index>& labels, const std::vector<Index>& before, Index count);
+
 /// Columns about the cells, as categories with a number for each cell or as 8-bit numbers with their range.
 void add_columns(Payload& payload, const StoredResult& result);
 

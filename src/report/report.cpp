@@ -3,6 +3,7 @@
 #include "report/payload.hpp"
 #include "report/plane.hpp"
 #include "report/programs.hpp"
+#include "report/tissue.hpp"
 
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/error.hpp>
@@ -403,6 +404,7 @@ std::string elements_of(const ReportSource& source, int number, const ReportOpti
     add_scales(payload, result, scales);
     add_columns(payload, result);
     add_clusters(payload, result, scales);
+    add_tissue(payload, result, scales);
     add_resolutions(payload, result);
     add_topology(payload, result);
     add_run(payload, result, options);

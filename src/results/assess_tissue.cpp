@@ -6,27 +6,12 @@
 #include <pnmf/assess/domains.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
-#include <pnmf/linalg/pca.hpp>
-#include <pnmf/persistence/neighbor_edges.hpp>
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace pnmf {
 
 namespace {
-
-/// Neighbours of each cell in what it expresses, wherever it is: 8 in 30 principal components of X.
-NeighborLists expression_neighbors(const DataView& X, std::uint64_t seed) {
-    constexpr Index components = 30;
-    constexpr Index neighbors = 8;
-    const auto data = std::visit([](const auto& view) { return DataMatrix<double>(view); }, X);
-    const Points points(component_space(data, components).coordinates);
-    NeighborEdges found =
-        neighbor_edges(points, {.neighbors = std::min(neighbors, points.count() - 1), .seed = seed});
-    return symmetric_lists(points.count(), std::move(found.edges));
-}
 
 /// `find_domains` of a fit whose graph joins cells that are near each other in a tissue.
 template <class Real>
@@ -48,31 +33,30 @@ Domains tissue_domains(const PreparedFit<Real>& prepared, const FitResult<Real>&
 std::string domains_sentence(const Domains& domains, bool given) {
     return fmt::format("{} domains{}, from scale {}: the coarsest at which the programs are at least half as "
                        "distinct as at the finest, with neighbourhoods of {:.3g} cells",
-                       domains.count, given ? "" : ", the number with the largest BIC", domains.scale + 1,
-                       domains.neighbors[static_cast<std::size_t>(domains.scale)]);
+                       domains.count,
+                       given ? "" : ", the smallest number with most of what BIC gains over one",
+                       domains.scale + 1, domains.neighbors[static_cast<std::size_t>(domains.scale)]);
 }
 
 } // namespace
 
 template <class Real>
-Assessment assess_tissue(const DataView& X, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
-                         AssessOptions assessing, const DomainOptions& options,
+Assessment assess_tissue(const PreparedFit<Real>& prepared, const FitResult<Real>& result,
+                         AssessOptions assessing, const Assessment& types, const DomainOptions& options,
                          std::optional<Domains>& domains) {
     require(!prepared.X->is_part(), "cells in a tissue are analysed by one process");
-    NeighborLists alike;
-    if (prepared.X->cells() > 2) {
-        alike = expression_neighbors(X, assessing.seed);
-        assessing.graph = &alike;
-    }
+    assessing.clusters = types.cluster_count;
+    assessing.found = &types.resolutions;
     Assessment assessment = assess_fit(prepared, result, assessing);
+    assessment.notices = types.notices;
     domains = tissue_domains(prepared, result, options);
     assessment.notices.push_back(domains_sentence(*domains, options.domains.has_value()));
     return assessment;
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
-    template Assessment assess_tissue(const DataView&, const PreparedFit<Real>&, const FitResult<Real>&,     \
-                                      AssessOptions, const DomainOptions&, std::optional<Domains>&);
+    template Assessment assess_tissue(const PreparedFit<Real>&, const FitResult<Real>&, AssessOptions,       \
+                                      const Assessment&, const DomainOptions&, std::optional<Domains>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

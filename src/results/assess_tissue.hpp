@@ -8,12 +8,11 @@
 
 namespace pnmf {
 
-/// `assess_fit` of cells in a tissue, whose graph joins those that lie together: clusters are types of cells,
-/// judged by neighbours in expression, and domains are found too (`find_domains`). X has the order of the
-/// data.
+/// `assess_fit` of cells in a tissue, whose graph joins those that lie together: `types` are the clusters of
+/// the finest scale, and domains are found too (`find_domains`).
 template <class Real>
-Assessment assess_tissue(const DataView& X, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
-                         AssessOptions assessing, const DomainOptions& options,
+Assessment assess_tissue(const PreparedFit<Real>& prepared, const FitResult<Real>& result,
+                         AssessOptions assessing, const Assessment& types, const DomainOptions& options,
                          std::optional<Domains>& domains);
 
 } // namespace pnmf

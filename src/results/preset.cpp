@@ -151,6 +151,7 @@ void plan_space(const Dataset& data, const AnalysisOptions& options, Analysis& a
                 "the preset spatial needs the places of the cells, and there are none");
         analysis.choices.push_back(
             {fmt::format("distances between cells: from their places, {}", data.space->name), "places"});
+        analysis.prepare.components = principal_component_count;
         return;
     }
     if (data.space) {
@@ -347,6 +348,17 @@ void prepare(Dataset& data, Analysis& analysis, const AnalysisOptions& options) 
         }
     }
     plan_rank(data, analysis, options);
+}
+
+FitOptions options_of_types(const FitOptions& of_tissue, Index cells) {
+    AnalysisOptions asked;
+    FitOptions types = of_tissue;
+    types.filtration.scales = {.max_scales = of_tissue.filtration.scales.max_scales};
+    types.filtration.neighbors = std::min(neighbors_of_cells, std::max<Index>(1, cells - 1));
+    if (!types.scale_error) {
+        prefer_few_scales(asked, types);
+    }
+    return types;
 }
 
 } // namespace pnmf

@@ -148,6 +148,14 @@ void add_space(AnnDataMap& uns, const Space& space) {
     AnnDataMap map;
     map["name"] = space.name;
     map["coordinates"] = numeric_array(Matrix(space.coordinates.transpose()));
+    if (space.downwards) {
+        map["downwards"] = true;
+    }
+    if (space.slices) {
+        map["slices"] = AnnDataMap{{"names", space.slices->names},
+                                   {"of_cell", numeric_array(integers(space.slices->of_cell))},
+                                   {"moved", numeric_array(space.slices->moved)}};
+    }
     if (space.components) {
         map["directions"] = numeric_array(space.components->directions);
         map["mean"] =
@@ -171,10 +179,8 @@ void add_domains(AnnDataFile& file, AnnDataMap& uns, const Dataset& data, const 
     set_column(file.cell_table,
                cluster_column("pnmf_domains", domains.labels[static_cast<std::size_t>(domains.scale)],
                               domains.count));
-    const bool samples = std::any_of(data.cell_table.begin(), data.cell_table.end(),
-                                     [](const TableColumn& one) { return one.name == sample_column; });
-    if (data.space && !samples) { // else they have been moved apart
-        file.obsm[usual_places] = data.space->coordinates.transpose();
+    if (data.space) {
+        file.obsm[usual_places] = places_in_slices(*data.space).transpose();
     }
     uns["domains"] = AnnDataMap{{"scale", static_cast<std::int64_t>(domains.scale)},
                                 {"count", static_cast<std::int64_t>(domains.count)},

@@ -47,6 +47,8 @@ void check_run_options(const DataView& X, const RunOptions& options) {
             "seconds between checkpoints must be at least 0, got {}", options.checkpoint_every);
     require(!options.part || options.space == nullptr || options.space->cols() == options.part->count,
             "where each process has a part of X, a space that distances come from must have the same cells");
+    require(!options.tissue || options.tissue->expression != nullptr,
+            "types of cells in a tissue need coordinates of the cells in what they express");
     require(options.memory.value_or(1.0) > 0.0, "memory must be more than 0 bytes, got {}",
             options.memory.value_or(0.0));
 }
@@ -74,6 +76,17 @@ class Stages {
         fraction_.after(sweep);
         return tell(&sweep);
     }
+    /// What a run within this one may tell: it is the first part of this one, of so large a share.
+    RunObserver of_part(double share) {
+        behind_ = share;
+        RunObserver part;
+        part.progress = [this, share](const RunProgress& inner) {
+            return !observer_.progress ||
+                   observer_.progress({.stage = stage_, .fraction = share * inner.fraction});
+        };
+        part.warning = observer_.warning;
+        return part;
+    }
     std::vector<StageTime> end() {
         if (!seconds_.empty()) {
             seconds_.back().seconds = seconds_since(began_);
@@ -89,15 +102,17 @@ class Stages {
   private:
     /// Ranks go on together or not at all.
     bool tell(const SweepReport* sweep) const {
-        const bool go_on = !observer_.progress || observer_.progress({.stage = stage_,
-                                                                      .fraction = fraction_.value(),
-                                                                      .max_sweeps = fraction_.limit(),
-                                                                      .sweep = sweep});
+        const bool go_on = !observer_.progress ||
+                           observer_.progress({.stage = stage_,
+                                               .fraction = behind_ + (1.0 - behind_) * fraction_.value(),
+                                               .max_sweeps = fraction_.limit(),
+                                               .sweep = sweep});
         return least_of(communicator(), go_on ? 1.0 : 0.0) > 0.0;
     }
 
     const RunObserver& observer_;
     RunFraction fraction_;
+    double behind_ = 0.0; ///< share of all that is done beside these stages
     Stage stage_ = Stage::preparing;
     Clock::time_point began_;
     std::vector<StageTime> seconds_;
@@ -336,6 +351,20 @@ Stop sweep(const PreparedFit<Real>& prepared, SolverState<Real>& state, double p
     return stop;
 }
 
+/// The clusters of a run by neighbours in expression, as one without places would have them.
+template <class Real>
+Assessment types_of(const DataView& X, const RunOptions& options, Stages& stages) {
+    constexpr double share = 0.5; ///< of the work
+    stages.begin(Stage::preparing, "types");
+    RunObserver observer = stages.of_part(share);
+    observer.notice = [&](const std::string& text) { stages.notice(fmt::format("types: {}", text)); };
+    const RunOptions by_expression{.fit = options.tissue->types,
+                                   .space = options.tissue->expression,
+                                   .clusters = options.clusters,
+                                   .memory = options.memory};
+    return run_fit<Real>(X, by_expression, observer).assessment;
+}
+
 } // namespace
 
 template <RealNumber Real>
@@ -384,6 +413,7 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
         check_same_data(fingerprint);
     }
     Saver saver(options, observer, fingerprint);
+    const Assessment types = options.tissue ? types_of<Real>(X, options, stages) : Assessment{};
     if (!stages.begin(Stage::starting, "start")) {
         throw Interrupted();
     }
@@ -407,16 +437,17 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     AssessOptions assessing{
         .clusters = options.clusters, .seed = options.fit.seed, .room = run.plan.room_after};
     std::unique_ptr<SplitSpace> splits;
-    if (!options.clusters &&
-        (options.tissue || dynamic_cast<const SparseMultiscaleGraph*>(prepared.graph.get()))) {
-        splits = split_space(X, options.tissue ? nullptr : options.space, options.part);
+    if (!options.clusters && !options.tissue &&
+        dynamic_cast<const SparseMultiscaleGraph*>(prepared.graph.get()) != nullptr) {
+        splits = split_space(X, options.space, options.part);
         assessing.evidence = &*splits->evidence;
     }
-    run.assessment = options.tissue
-                         ? assess_tissue(X, prepared, run.result, assessing, *options.tissue, run.domains)
-                         : assess_fit(prepared, run.result, assessing);
-    for (const std::string& notice : run.assessment.notices) {
-        stages.notice(notice);
+    run.assessment = options.tissue ? assess_tissue(prepared, run.result, assessing, types,
+                                                    options.tissue->domains, run.domains)
+                                    : assess_fit(prepared, run.result, assessing);
+    const std::size_t said = types.notices.size();
+    for (std::size_t i = said; i < run.assessment.notices.size(); ++i) {
+        stages.notice(run.assessment.notices[i]);
     }
     run.seconds = stages.end();
     Communicator& ranks = communicator();

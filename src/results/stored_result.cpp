@@ -135,6 +135,19 @@ void read_space(StoredResult& result) {
                                 .directions = *directions,
                                 .variance = Eigen::Map<const Vector>(variance.data(), std::ssize(variance))};
     }
+    const auto* downwards = entry_of<bool>(result, "space/downwards");
+    space.downwards = downwards != nullptr && *downwards;
+    Slices slices;
+    slices.names = result.texts("space/slices/names");
+    slices.moved = result.numbers("space/slices/moved");
+    slices.of_cell = result.positions("space/slices/of_cell", 0, std::ssize(slices.names));
+    if (!slices.of_cell.empty()) {
+        require(std::ssize(slices.of_cell) == space.coordinates.cols() &&
+                    slices.moved.size() == slices.names.size(),
+                "{}: uns/{}/space/slices must have a slice for each cell, and how far each slice was moved",
+                result.name, result.key);
+        space.slices = std::move(slices);
+    }
     result.space = std::move(space);
 }
 

@@ -92,6 +92,13 @@ TEST(Domains, AreTheStripsOfATissue) {
     EXPECT_GT(adjusted_rand_index(strips, counted.labels[1]), 0.7);
 }
 
+TEST(Domains, AreOneWhereNothingChangesFromPlaceToPlace) {
+    const Matrix H =
+        Matrix::NullaryExpr(4, side * side, [random = Random(3)]() mutable { return random.normal(); });
+    const auto embedding = [&](Index) { return H; };
+    EXPECT_EQ(find_domains({0.5}, Embeddings(embedding), lists_of(grid_places())).count, 1);
+}
+
 TEST(Domains, RefuseMoreOfThemThanCells) {
     const auto embedding = [](Index) { return striped(0.5, 1); };
     EXPECT_THAT(

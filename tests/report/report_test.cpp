@@ -143,6 +143,46 @@ TEST_F(Report, HoldsTheEmbeddingsAndTheData) {
     EXPECT_EQ(meta["genes"].size(), meta["expressed_genes"].get<std::size_t>());
 }
 
+TEST_F(Report, HasTheTissueOfAResultWithDomains) {
+    const Index n = data_.cells();
+    data_.space = Space{.name = "obsm:spatial", .coordinates = Matrix::Random(2, n), .downwards = true};
+    const auto path = fitted();
+    const Index scales = result_.factors.scales();
+    Domains domains{.count = 2, .scale = 1};
+    for (Index t = 0; t < scales; ++t) { // the same halves, called the other way round at odd scales
+        std::vector<Index> labels;
+        for (Index j = 0; j < n; ++j) {
+            labels.push_back((j < n / 2 ? 0 : 1) ^ (t % 2));
+        }
+        domains.labels.push_back(labels);
+        domains.neighbors.push_back(static_cast<double>(t));
+        domains.distinct.push_back(1.0);
+        domains.coherence.push_back(1.0);
+    }
+    domains.moran = Matrix::Zero(scales, 3);
+    write_result(path, data_, prepared_, result_, assessment_, {.domains = &domains});
+    const std::string html = report_html({{.result = stored(path)}});
+    const Json meta = meta_of(html);
+    EXPECT_EQ(meta["tissue"]["downwards"], true);
+    EXPECT_EQ(meta["tissue"]["domains"], 2);
+    EXPECT_EQ(meta["tissue"]["scale"], 1);
+    EXPECT_EQ(meta["tissue"]["neighbors"].size(), static_cast<std::size_t>(scales));
+    const std::string core = unpacked(html, "pnmf-0-core");
+    std::uint32_t length = 0;
+    std::memcpy(&length, core.data(), sizeof length);
+    const std::size_t begin = (sizeof length + length + 7) / 8 * 8;
+    const char* const codes = core.data() + begin + meta["arrays"]["domains"]["offset"].get<std::size_t>();
+    for (Index i = 0; i < scales * n; ++i) { // as at the chosen scale, everywhere
+        EXPECT_EQ(codes[i], i % n < n / 2 ? 1 : 0);
+    }
+    StoredResult damaged = read_stored_result(path);
+    std::get<AnnDataMap>(std::get<AnnDataMap>(damaged.file.uns.at("pnmf").value).at("domains").value)
+        .erase("neighbors");
+    EXPECT_THAT(
+        [&] { report_html({{.result = &damaged}}); },
+        ::testing::ThrowsMessage<InputError>(HasSubstr("must have a domain for each of the 16 cells")));
+}
+
 TEST_F(Report, TakesTheBasisFromMemoryOrTheFileOrTheRecommendedScale) {
     const auto genes_of = [&](const ReportSource& source) { return meta_of(report_html({source})); };
     const auto path = fitted();

@@ -1,3 +1,4 @@
+#include "support/paths.hpp"
 #include "support/sanitiser.hpp"
 
 #include <pnmf/error.hpp>
@@ -7,6 +8,7 @@
 #include <pnmf/results/preset.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
+#include <pnmf/results/stored_result.hpp>
 #include <pnmf/simulate/tissue.hpp>
 
 #include <gmock/gmock.h>
@@ -66,6 +68,22 @@ TEST(Places, MustBeThereForEachCellAndDiffer) {
                 ThrowsMessage<InputError>(HasSubstr("all cells are at one place")));
 }
 
+TEST(Places, GrowDownwardsWhereTheFileHasAnImage) {
+    const test::TemporaryFolder folder;
+    const SimulatedTissue tissue = small_tissue();
+    AnnDataFile file;
+    file.X = tissue.cells.counts;
+    file.feature_names = tissue_data(tissue).feature_names;
+    file.cell_names = tissue_data(tissue).cell_names;
+    file.obsm["spatial"] = tissue.places.transpose();
+    std::vector<Choice> choices;
+    write_anndata(folder / "plain.h5ad", file);
+    EXPECT_FALSE(read_for_analysis(folder / "plain.h5ad", {}, {}, choices).space->downwards);
+    file.uns["spatial"] = AnnDataMap{};
+    write_anndata(folder / "image.h5ad", file);
+    EXPECT_TRUE(read_for_analysis(folder / "image.h5ad", {}, {}, choices).space->downwards);
+}
+
 TEST(PresetSpatial, IsChosenWherePlacesWereReadAndNothingElseIsAskedFor) {
     const Dataset data = tissue_data(small_tissue());
     EXPECT_EQ(plan_analysis(data, {}).preset, Preset::spatial);
@@ -81,13 +99,19 @@ struct FittedTissue {
     Run<float> run;
 };
 
-FittedTissue fitted_tissue(Dataset data, std::optional<Index> domains, Index clusters) {
+TissueRun tissue_run(const Dataset& data, const Analysis& analysis, std::optional<Index> domains) {
+    return {.domains = {.domains = domains},
+            .types = options_of_types(analysis.fit, data.cells()),
+            .expression = &*data.expression};
+}
+
+FittedTissue fitted_tissue(Dataset data, std::optional<Index> domains, std::optional<Index> clusters) {
     Analysis analysis = plan_analysis(data, {});
     prepare(data, analysis, {});
     Run<float> run = run_fit<float>(view_of(data.X), {.fit = analysis.fit,
                                                       .space = &data.space->coordinates,
                                                       .clusters = clusters,
-                                                      .tissue = DomainOptions{.domains = domains}});
+                                                      .tissue = tissue_run(data, analysis, domains)});
     return {.data = std::move(data), .run = std::move(run)};
 }
 
@@ -100,12 +124,61 @@ TEST(Tissue, HasItsLayersAsDomainsAndItsTypesAsClusters) {
     const Assessment& assessment = result.run.assessment;
     const auto& types = assessment.clusters[static_cast<std::size_t>(assessment.recommended)];
     EXPECT_GT(adjusted_rand_index(tissue.cells.types, types), 0.6);
-    EXPECT_LT(assessment.recommended, domains.scale);
+    EXPECT_EQ(assessment.recommended, 0);
     const AnnDataFile file =
         result_file(result.data, result.run.prepared, result.run.result, assessment, {.domains = &domains});
     EXPECT_EQ(file.obsm.at("spatial"), Matrix(tissue.places.transpose()));
     EXPECT_EQ(file.cell_table.back().name, "pnmf_domains");
     EXPECT_NE(find(file.uns, "pnmf/domains/scale"), nullptr);
+}
+
+TEST(Tissue, HasTheTypesThatThePresetCellsFinds) {
+    const SimulatedTissue tissue = small_tissue(2);
+    for (const std::optional<Index> clusters : {std::optional<Index>(6), std::optional<Index>()}) {
+        const FittedTissue result = fitted_tissue(tissue_data(tissue), 3, clusters);
+        Dataset data = tissue_data(tissue);
+        data.space.reset();
+        Analysis analysis = plan_analysis(data, {.preset = Preset::cells});
+        prepare(data, analysis, {});
+        const pnmf::Run<float> cells = run_fit<float>(
+            view_of(data.X), {.fit = analysis.fit, .space = &data.space->coordinates, .clusters = clusters});
+        const Assessment& types = result.run.assessment;
+        EXPECT_EQ(types.recommended, 0);
+        EXPECT_EQ(types.clusters[0],
+                  cells.assessment.clusters[static_cast<std::size_t>(cells.assessment.recommended)]);
+        EXPECT_EQ(types.resolutions.all.size(), cells.assessment.resolutions.all.size());
+    }
+}
+
+TEST(Tissue, SaysHowMuchIsDoneAndStopsWhereItIsAsked) {
+    Dataset data = tissue_data(small_tissue());
+    Analysis analysis = plan_analysis(data, {});
+    prepare(data, analysis, {});
+    const RunOptions options{.fit = analysis.fit,
+                             .space = &data.space->coordinates,
+                             .clusters = 6,
+                             .tissue = tissue_run(data, analysis, 3)};
+    double before = 0.0;
+    double most_of_types = 0.0;
+    bool starts = false;
+    RunObserver observer;
+    observer.progress = [&](const RunProgress& report) {
+        EXPECT_GE(report.fraction, before);
+        before = report.fraction;
+        starts = starts || report.stage == Stage::starting;
+        most_of_types = starts ? most_of_types : before;
+        return true;
+    };
+    run_fit<float>(view_of(data.X), options, observer);
+    EXPECT_GT(most_of_types, 0.3);
+    EXPECT_LE(most_of_types, 0.5);
+    EXPECT_GT(before, 0.8);
+    observer.progress = [](const RunProgress& report) { return report.fraction < 0.2; };
+    EXPECT_THROW(run_fit<float>(view_of(data.X), options, observer), Interrupted);
+    RunOptions without = options;
+    without.tissue->expression = nullptr;
+    EXPECT_THAT([&] { run_fit<float>(view_of(data.X), without); },
+                ThrowsMessage<InputError>(HasSubstr("coordinates of the cells in what they express")));
 }
 
 TEST(Tissue, HasNoEdgesBetweenSamples) {
@@ -128,6 +201,13 @@ TEST(Tissue, HasNoEdgesBetweenSamples) {
     }
     EXPECT_EQ(crossing, 0);
     EXPECT_GE(result.run.prepared.scales.size(), 6);
+    EXPECT_THAT(result.data.space->slices->names, testing::ElementsAre("a", "b"));
+    EXPECT_LT((places_in_slices(*result.data.space) - tissue.places).cwiseAbs().maxCoeff(), 1e-9);
+    const AnnDataFile file = result_file(result.data, result.run.prepared, result.run.result,
+                                         result.run.assessment, {.domains = &*result.run.domains});
+    const StoredResult stored = stored_result(file);
+    EXPECT_EQ(stored.space->slices->of_cell, result.data.space->slices->of_cell);
+    EXPECT_LT((file.obsm.at("spatial") - Matrix(tissue.places.transpose())).cwiseAbs().maxCoeff(), 1e-9);
 }
 
 TEST(Tissue, NeedsMemoryForFewScalesHoweverManyCells) {
@@ -139,7 +219,7 @@ TEST(Tissue, NeedsMemoryForFewScalesHoweverManyCells) {
     prepare(data, analysis, {});
     RunOptions options{.fit = analysis.fit,
                        .space = &data.space->coordinates,
-                       .tissue = DomainOptions{.domains = 3},
+                       .tissue = tissue_run(data, analysis, 3),
                        .memory = 60e6}; // 600 scales need more
     options.fit.solver.max_sweeps = 1;
     EXPECT_LE(run_fit<float>(view_of(data.X), options).result.scales.size(), 7);

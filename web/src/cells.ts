@@ -2,11 +2,12 @@
 import { Deck, OrthographicView } from '@deck.gl/core';
 import { LineLayer } from '@deck.gl/layers';
 import { polygonContains } from 'd3-polygon';
-import { followsScale, isHidden, paint, paintBytes, sectionOf, valueOf, type Painted } from './colouring';
+import { colouringTitle, followsScale, isHidden, paint, paintBytes, sectionOf, valueOf, type Painted } from './colouring';
 import type { Result } from './data';
 import { count, h, svgElement } from './dom';
 import { PointsLayer } from './points_layer';
-import type { State } from './state';
+import type { Colouring, State } from './state';
+import { tissueMap } from './tissue';
 
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
 /** World coordinates of the frame: from −100 to 100 on both axes. */
@@ -17,7 +18,7 @@ interface ViewState {
     zoom: number;
 }
 
-/** A layout computed on request, which stands in for the plane of H. */
+/** The tissue, or a layout computed on request, which stands in for the plane of H. */
 export interface Layout {
     name: string;
     positions: Float32Array;
@@ -39,6 +40,11 @@ export class CellView {
     private readonly radii: Float32Array;
     private readonly frame: { x: number; y: number; scale: number };
     layout: Layout | null = null;
+    private readonly tissue: Layout | null;
+    /** What was last gone to; null: the plane of H. */
+    private shownMap: Layout | null = null;
+    /** A view of the same cells in other colours, which shows the same part of them. */
+    twin: CellView | null = null;
     private began = 0;
     private duration = 0;
     private moving = false;
@@ -52,7 +58,10 @@ export class CellView {
         readonly result: Result,
         readonly state: State,
         private readonly letter: string,
+        /** Colours of its own; null: those that the reader chooses. */
+        readonly own: Colouring | null = null,
     ) {
+        this.tissue = tissueMap(result);
         const n = result.n;
         this.from = new Float32Array(2 * n);
         this.to = new Float32Array(2 * n);
@@ -64,7 +73,7 @@ export class CellView {
         overlay.append(this.lassoPath);
         const canvas = h('canvas', { class: 'cells', role: 'img', 'aria-label': 'Cells in the plane' });
         this.stage.append(canvas, overlay, this.caption, this.tip);
-        this.element = h('section', { class: 'cell-view', 'aria-label': `Cells of ${result.meta.name}` }, this.stage);
+        this.element = h('section', { class: 'cell-view', 'aria-label': `Cells of ${this.name}` }, this.stage);
         this.deck = new Deck({
             canvas,
             width: '100%',
@@ -79,8 +88,8 @@ export class CellView {
             onError: (error) => this.cannotDraw(error),
             getCursor: ({ isDragging }) => (isDragging ? 'grabbing' : 'crosshair'),
             onViewStateChange: ({ viewState }) => {
-                this.viewState = viewState as unknown as ViewState;
-                this.deck.setProps({ viewState: { ...this.viewState } as never });
+                this.look(viewState as unknown as ViewState);
+                this.twin?.look(this.viewState);
             },
         });
         new ResizeObserver(() => this.fitFrame()).observe(this.stage);
@@ -91,24 +100,41 @@ export class CellView {
         void this.recolour();
         state.on(['scale'], () => {
             this.moveToScale();
-            if (followsScale(state.colouring)) void this.recolour();
+            if (followsScale(this.colouring)) void this.recolour();
             else this.describe();
         });
         state.on(['view'], () => this.moveToScale());
         state.on(['colour', 'hidden', 'selection', 'theme'], () => void this.recolour());
     }
 
+    /** For what names it, and what is saved of it. */
+    get name(): string {
+        return this.own ? `${this.result.meta.name}, ${colouringTitle(this.own)}` : this.result.meta.name;
+    }
+
+    get colouring(): Colouring {
+        return this.own ?? this.state.colouring;
+    }
+
+    /** Where the cells are drawn; null: in the plane of H. */
+    get map(): Layout | null {
+        return this.layout ?? (this.state.showTissue ? this.tissue : null);
+    }
+
+    private look(viewState: ViewState): void {
+        this.viewState = { ...viewState };
+        this.deck.setProps({ viewState: { ...this.viewState } as never });
+    }
+
     /** Brings the whole frame into view. */
     fitFrame(): void {
         const { clientWidth, clientHeight } = this.stage;
         if (!clientWidth || !clientHeight) return;
-        this.viewState = { target: [0, 0], zoom: Math.log2(Math.min(clientWidth, clientHeight) / (2.2 * half)) };
-        this.deck.setProps({ viewState: { ...this.viewState } as never });
+        this.look({ target: [0, 0], zoom: Math.log2(Math.min(clientWidth, clientHeight) / (2.2 * half)) });
     }
 
     zoomBy(step: number): void {
-        this.viewState = { ...this.viewState, zoom: this.viewState.zoom + step };
-        this.deck.setProps({ viewState: { ...this.viewState } as never });
+        this.look({ ...this.viewState, zoom: this.viewState.zoom + step });
     }
 
     setLasso(on: boolean): void {
@@ -127,11 +153,13 @@ export class CellView {
 
     /** Where the cells go: into `to`, in world coordinates. */
     private target(): void {
-        if (this.layout) this.to.set(this.layout.positions);
+        const { map } = this;
+        this.shownMap = map;
+        if (map) this.to.set(map.positions);
         else this.result.positionsAt(this.t, this.to);
         const boxes = this.result.meta.boxes;
-        const frame = this.layout
-            ? frameOf([boxOf(this.layout.positions)])
+        const frame = map
+            ? frameOf([boxOf(map.positions)])
             : this.state.ownFrame
               ? frameOf([boxes[this.t]])
               : this.frame;
@@ -141,14 +169,16 @@ export class CellView {
         }
         const { plane, plane_share: share } = this.result.meta;
         const percent = (x: number): string => `${Math.round(100 * x)} %`;
-        this.caption.textContent = this.layout
-            ? `${this.letter}${this.layout.name}`
+        this.caption.textContent = map
+            ? `${this.letter}${map.name}`
             : plane === 'H'
               ? `${this.letter}\u2192 component 1 of H \u00b7 \u2191 component 2`
               : `${this.letter}principal directions of all H: \u2192 ${percent(share[0])} \u00b7 \u2191 ${percent(share[1])} of the variance`;
     }
 
     private moveToScale(): void {
+        if (this.state.showGraph) this.countEdges();
+        if (this.map && this.map === this.shownMap) return this.draw(); // a map is the same at all scales
         this.from.set(this.now);
         this.target();
         this.began = performance.now();
@@ -156,7 +186,6 @@ export class CellView {
         this.duration = reducedMotion.matches ? 0 : step;
         if (this.duration === 0) this.now.set(this.to);
         this.moving = true;
-        if (this.state.showGraph) this.countEdges();
     }
 
     /** Called for each frame of the page; true while cells move. */
@@ -173,10 +202,10 @@ export class CellView {
     }
 
     private async recolour(): Promise<void> {
-        const wanted = this.state.colouring;
+        const wanted = this.colouring;
         await this.result.load(sectionOf(wanted));
-        if (this.state.colouring !== wanted) return; // another was chosen while this one was unpacked
-        this.painted = paint(this.result, this.t, this.state.colouring, this.state);
+        if (this.colouring !== wanted) return; // another was chosen while this one was unpacked
+        this.painted = paint(this.result, this.t, wanted, this.state);
         paintBytes(this.painted, this.result, this.state, this.colours);
         this.size();
         this.describe();
@@ -318,7 +347,7 @@ export class CellView {
             line(column.name, column.categories[this.result.array(`column${i}`)[j]] || 'missing');
         });
         const clusters = this.result.clustersAt(this.t);
-        if (clusters && this.state.colouring.kind !== 'cluster') line('cluster', String(clusters[j] + 1));
+        if (clusters && this.colouring.kind !== 'cluster') line('cluster', String(clusters[j] + 1));
         this.tip.replaceChildren(...rows);
         this.tip.hidden = false;
         const right = x > this.stage.clientWidth / 2;

@@ -4,7 +4,7 @@ import { valueOf } from './colouring';
 import { cssValue, fileName, h, number, save, svgElement, tsv } from './dom';
 
 function saveAs(view: CellView, ending: string, blob: Blob): void {
-    save(`${fileName(view.result.meta.name, 'scale', view.result.scaleNumber(view.t))}.${ending}`, blob);
+    save(`${fileName(view.name, 'scale', view.result.scaleNumber(view.t))}.${ending}`, blob);
 }
 
 /** A row for each cell that is not hidden. */
@@ -16,7 +16,7 @@ export function saveTable(view: CellView): void {
     const head = ['cell', 'x', 'y', 'selected', painted.title, ...columns.map(({ column }) => column.name)];
     if (clusters) head.push('cluster');
     const values = new Float32Array(2 * result.n);
-    if (view.layout) values.set(view.layout.positions);
+    if (view.map) values.set(view.map.positions);
     else result.positionsAt(view.t, values);
     const rows = view.shown().map((j) => {
         const row: (string | number)[] = [meta.cell_names[j], number(values[2 * j], 6), number(values[2 * j + 1], 6)];

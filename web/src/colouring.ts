@@ -2,6 +2,7 @@
 import { bytesOf, categoryColour, otherColour, ramp } from './colours';
 import { Result } from './data';
 import type { Colouring, State } from './state';
+import { neighborhoodWords } from './tissue';
 
 export interface Category {
     name: string;
@@ -35,6 +36,8 @@ export function colouringTitle(colouring: Colouring): string {
             return colouring.name;
         case 'cluster':
             return 'cluster at this scale';
+        case 'domain':
+            return 'domain at this scale';
         case 'graph':
             return 'component of the graph';
         case 'component':
@@ -46,7 +49,7 @@ export function colouringTitle(colouring: Colouring): string {
 
 /** Whether the colours change when the scale does. */
 export function followsScale(colouring: Colouring): boolean {
-    return colouring.kind === 'cluster' || colouring.kind === 'graph' || colouring.kind === 'component';
+    return colouring.kind === 'cluster' || colouring.kind === 'domain' || colouring.kind === 'graph' || colouring.kind === 'component';
 }
 
 /** The section of the data a colouring needs. */
@@ -117,6 +120,13 @@ export function paint(result: Result, t: number, colouring: Colouring, state: St
             const names = Array.from({ length: result.meta.cluster_count! }, (_, i) => `cluster ${i + 1}`);
             const categories = counted(codes, names, (i) => categoryColour(i, dark));
             return { type: 'category', title, note: '', codes, categories };
+        }
+        case 'domain': {
+            const codes = result.domainsAt(t);
+            if (!codes) return nothing('this result has no domains');
+            const names = Array.from({ length: result.meta.tissue!.domains }, (_, i) => `domain ${i + 1}`);
+            const categories = counted(codes, names, (i) => categoryColour(i, dark));
+            return { type: 'category', title, note: neighborhoodWords(result, t), codes, categories };
         }
         case 'component': {
             if (colouring.k >= result.meta.rank) return nothing(`this result has ${result.meta.rank} components`);

@@ -82,6 +82,21 @@ export interface ProgramPath {
     depth?: number;
 }
 
+/** Cells in a tissue, and its domains, which are numbered as at the scale they were chosen at. */
+export interface Tissue {
+    /** The second coordinate grows downwards, as in an image. */
+    downwards: boolean;
+    /** There are two coordinates, not three. */
+    flat: boolean;
+    domains: number;
+    /** In the whole result, from 0. */
+    scale: number;
+    /** Cells in a neighbourhood at each scale, on average. */
+    neighbors: number[];
+    /** Their names; empty for one alone. */
+    slices: string[];
+}
+
 export interface Meta {
     format: number;
     name: string;
@@ -96,6 +111,7 @@ export interface Meta {
     cluster_count?: number;
     resolutions?: Resolution[];
     label_scores?: LabelScores[];
+    tissue?: Tissue;
     run: Run;
     plane: 'H' | 'principal';
     plane_share: [number, number];
@@ -245,6 +261,11 @@ export class Result {
         if (!this.has('clusters')) return null;
         const all = this.array('clusters') as Uint8Array;
         return all.subarray(t * this.n, (t + 1) * this.n);
+    }
+
+    domainsAt(t: number): Uint8Array | null {
+        if (!this.has('domains')) return null;
+        return (this.array('domains') as Uint8Array).subarray(t * this.n, (t + 1) * this.n);
     }
 
     /** Place in a sorted list of scales that is nearest to t. */

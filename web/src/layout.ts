@@ -32,7 +32,7 @@ export function layoutControls(view: CellView, state: State): HTMLElement {
     const done = new Map<string, Layout>();
     /** The map shown, or about to be, was not asked for: it gives way as soon as the slider moves. */
     let unasked = false;
-    const back = button('Back to the plane of H', () => stop());
+    const back = button(result.meta.tissue ? 'Back to the tissue' : 'Back to the plane of H', () => stop());
     const cancel = button('Cancel', () => stop());
     const show = (running: boolean): void => {
         bar.hidden = cancel.hidden = !running;
@@ -109,8 +109,8 @@ export function layoutControls(view: CellView, state: State): HTMLElement {
     );
     back.hidden = true;
     show(false);
-    // In two dimensions the plane of H is the embedding itself, and no map shows more.
-    if (result.meta.rank > 2 && result.n >= automatic.from && result.n <= automatic.to) void start('umap', false);
+    // In two dimensions the plane of H is the embedding itself, and no map shows more; a tissue has its own.
+    if (!result.meta.tissue && result.meta.rank > 2 && result.n >= automatic.from && result.n <= automatic.to) void start('umap', false);
     const said = limits(result.n);
     return h(
         'div',

@@ -8,6 +8,7 @@ import { aboutPanel, runPanel } from './run';
 import { scalesPanel } from './scales_panel';
 import { State } from './state';
 import { structurePanel } from './structure';
+import { domainScale, neighborhoodWords } from './tissue';
 import { topologyPanel } from './topology';
 
 const speeds = [1, 2, 4, 8, 16, 32];
@@ -45,6 +46,9 @@ function scaleBar(state: State): HTMLElement {
     const speed = h('select', { id: 'speed', 'aria-label': 'Speed, scales in a second', change: () => (state.speed = speeds[speed.selectedIndex]) }, ...speeds.map((s) => h('option', { selected: s === state.speed }, `${s}/s`)));
     const step = (by: number): void => (stop(), state.moveTo(state.at + by));
     const recommended = button('\u2605 recommended', () => (stop(), state.moveTo(state.recommendedStep)), { title: 'Go to the recommended scale (R)' });
+    const [first] = state.results;
+    const chosen = domainScale(first);
+    const domains = chosen === null ? null : button('\u2605 domains', () => (stop(), state.moveTo(state.stepOf(first, chosen))), { title: 'Go to the scale of the domains' });
     const update = (): void => {
         slider.value = String(state.at);
         play.textContent = state.playing ? '\u275a\u275a Pause' : '\u25b6 Play';
@@ -56,6 +60,7 @@ function scaleBar(state: State): HTMLElement {
                 return (
                     `scale ${result.scaleNumber(t)} of ${count(result.meta.scales.total)}` +
                     (result.meta.numbered ? '' : ` \u00b7 \u03b5 = ${number(result.epsilon(t))}`) +
+                    (result.meta.tissue ? ` \u00b7 ${neighborhoodWords(result, t)}` : '') +
                     (components === undefined ? '' : ` \u00b7 ${count(components)} component${components === 1 ? '' : 's'}`)
                 );
             })
@@ -64,6 +69,7 @@ function scaleBar(state: State): HTMLElement {
         words.textContent = text;
         slider.setAttribute('aria-valuetext', text);
         recommended.setAttribute('aria-pressed', String(state.at === state.recommendedStep));
+        if (chosen !== null) domains?.setAttribute('aria-pressed', String(state.at === state.stepOf(first, chosen)));
         document.documentElement.dataset.scale = String(state.at);
     };
     state.on(['scale', 'play'], update);
@@ -92,7 +98,7 @@ function scaleBar(state: State): HTMLElement {
     return h(
         'div',
         { class: 'scale-bar' },
-        h('div', { class: 'buttons' }, button('\u2039', () => step(-1), { 'aria-label': 'One scale finer' }), play, button('\u203a', () => step(1), { 'aria-label': 'One scale coarser' }), speed, recommended),
+        h('div', { class: 'buttons' }, button('\u2039', () => step(-1), { 'aria-label': 'One scale finer' }), play, button('\u203a', () => step(1), { 'aria-label': 'One scale coarser' }), speed, recommended, domains),
         h('span', { class: 'end', 'aria-hidden': 'true' }, 'fine'),
         slider,
         h('span', { class: 'end', 'aria-hidden': 'true' }, 'coarse'),
@@ -141,6 +147,14 @@ function viewTools(views: CellView[], state: State): HTMLElement {
         button('Larger', () => ((state.pointSize += 1), state.emit('theme')), { 'aria-label': 'Larger points' }),
         button('Smaller', () => ((state.pointSize -= 1), state.emit('theme')), { 'aria-label': 'Smaller points' }),
     ];
+    if (state.results.some((result) => result.meta.tissue)) {
+        const tissue = button('Tissue', () => {
+            state.showTissue = !state.showTissue;
+            tissue.setAttribute('aria-pressed', String(state.showTissue));
+            state.emit('view');
+        }, { 'aria-pressed': 'true', title: 'Cells where they are in the tissue, or in the plane of H' });
+        tools.unshift(tissue);
+    }
     if (state.results.some((result) => result.has('edge_ends'))) {
         const graph = button('Graph', () => {
             state.showGraph = !state.showGraph;
@@ -164,10 +178,10 @@ function viewTools(views: CellView[], state: State): HTMLElement {
         h(
             'span',
             { class: 'downloads' },
-            views.length > 1 ? `${view.result.meta.name}: ` : '',
-            button('PNG', () => saveImage(view), { 'aria-label': `Download the cells of ${view.result.meta.name} as PNG` }),
-            button('SVG', () => saveDrawing(view), { 'aria-label': `Download the cells of ${view.result.meta.name} as SVG` }),
-            button('TSV', () => saveTable(view), { 'aria-label': `Download the cells of ${view.result.meta.name} as TSV` }),
+            view.own ? 'domains: ' : state.results.length > 1 ? `${view.name}: ` : '',
+            button('PNG', () => saveImage(view), { 'aria-label': `Download the cells of ${view.name} as PNG` }),
+            button('SVG', () => saveDrawing(view), { 'aria-label': `Download the cells of ${view.name} as SVG` }),
+            button('TSV', () => saveTable(view), { 'aria-label': `Download the cells of ${view.name} as TSV` }),
         ),
     );
     return h('div', { class: 'view-tools', role: 'toolbar', 'aria-label': 'Cells' }, ...tools, ...downloads);
@@ -204,6 +218,12 @@ function page(state: State): HTMLElement {
     const { results } = state;
     const letters = results.length > 1 ? results.map((result) => `${result.meta.name} \u00b7 `) : [''];
     const views = results.map((result, i) => new CellView(result, state, letters[i]));
+    if (results.length === 1 && results[0].meta.tissue) {
+        const domains = new CellView(results[0], state, '', { kind: 'domain' });
+        domains.twin = views[0];
+        views[0].twin = domains;
+        views.push(domains);
+    }
     const perResult = (make: (result: Result) => HTMLElement): HTMLElement =>
         results.length === 1 ? make(results[0]) : h('div', { class: 'pair' }, ...results.map((result) => h('section', {}, h('h2', { class: 'which' }, result.meta.name), make(result))));
     const theme = button('', () => setTheme(state, !state.dark), { class: 'theme' });
@@ -229,7 +249,7 @@ function page(state: State): HTMLElement {
     requestAnimationFrame(animate);
     return h(
         'div',
-        { class: `page ${results.length > 1 ? 'two' : 'one'}` },
+        { class: `page ${views.length > 1 ? 'two' : 'one'}` },
         header,
         scaleBar(state),
         h(

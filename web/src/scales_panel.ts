@@ -19,8 +19,8 @@ function choices(state: State): [string, [string, Colouring][]][] {
         ['Columns', columns.map((name) => [name, { kind: 'column', name }])],
     ];
     const scale: [string, Colouring][] = [];
-    for (const kind of ['cluster', 'graph'] as const) {
-        if (results.some((result) => result.has(kind === 'cluster' ? 'clusters' : 'merges'))) scale.push([colouringTitle({ kind }), { kind }]);
+    for (const [kind, array] of [['cluster', 'clusters'], ['domain', 'domains'], ['graph', 'merges']] as const) {
+        if (results.some((result) => result.has(array))) scale.push([colouringTitle({ kind }), { kind }]);
     }
     groups.push(['At this scale', scale]);
     const rank = Math.max(...results.map((result) => result.meta.rank));
@@ -182,14 +182,16 @@ function selectionBox(views: CellView[], state: State): HTMLElement {
 
 export function scalesPanel(views: CellView[], state: State): HTMLElement {
     const panel = h('div', { class: 'figures' }, colourControls(state));
+    const chosen = views.filter((view) => !view.own);
     views.forEach((view) => {
-        if (views.length > 1) panel.append(h('h2', { class: 'which' }, view.result.meta.name));
+        if (chosen.length > 1) panel.append(h('h2', { class: 'which' }, view.result.meta.name));
         panel.append(legend(view, state));
+        if (view.own) return;
         const found = resolutionsBox(view.result, state);
         if (found) panel.append(found);
     });
-    panel.append(selectionBox(views, state), h('h3', {}, 'Map of this scale'));
-    for (const view of views) panel.append(layoutControls(view, state));
+    panel.append(selectionBox(chosen, state), h('h3', {}, 'Map of this scale'));
+    for (const view of chosen) panel.append(layoutControls(view, state));
     panel.append(h('p', { class: 'note' }, 'Computed in the browser, from the components as the page keeps them, 8 bits each. The map that comes up as the page opens gives way when you move the slider; one that you ask for stays, and only the colours follow the scale.'));
     return panel;
 }

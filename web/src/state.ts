@@ -1,11 +1,13 @@
 /** What the reader chose: the scale, the colours, what is hidden and selected. Views subscribe to it. */
 import { categoryColour } from './colours';
 import type { Result } from './data';
+import { domainScale } from './tissue';
 
 export type Colouring =
     | { kind: 'none' }
     | { kind: 'column'; name: string }
     | { kind: 'cluster' }
+    | { kind: 'domain' }
     | { kind: 'graph' }
     | { kind: 'component'; k: number }
     | { kind: 'gene'; name: string };
@@ -24,6 +26,8 @@ export class State {
     selection = new Set<string>();
     /** Each scale in a frame of its own, instead of one for all. */
     ownFrame = false;
+    /** Cells where they are in the tissue, where that is known. */
+    showTissue = true;
     showGraph = false;
     dark = false;
     pointSize = 0;
@@ -42,6 +46,8 @@ export class State {
         }
         const recommended = this.steps.findIndex((step) => step[0] === results[0].meta.recommended);
         this.at = Math.max(0, recommended);
+        const domains = domainScale(results[0]);
+        if (domains !== null) this.at = this.stepOf(results[0], domains);
         this.colouring = firstColouring(results[0]);
     }
 
@@ -122,6 +128,8 @@ function commonSteps(results: Result[]): number[][] {
 }
 
 function firstColouring(result: Result): Colouring {
+    const types = result.meta.columns.find((column) => column.name === 'pnmf_clusters');
+    if (result.meta.tissue && types) return { kind: 'column', name: types.name };
     const useful = result.meta.columns.filter(
         (column) =>
             column.categories && column.categories.length > 1 && column.categories.length <= Math.max(2, result.n / 2),

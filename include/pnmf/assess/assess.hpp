@@ -20,6 +20,7 @@ struct AssessOptions {
                                      ///< `find_resolutions`, else by stability (`cluster_stability`)
     /// The neighbour graph of the cells, in which numbers of clusters are compared; null: there is none.
     const NeighborLists* graph = nullptr;
+    const Resolutions* found = nullptr;      ///< clusters that are there already, of the finest scale
     const SplitEvidence* evidence = nullptr; ///< what splits are tested on; null: they are not
     Index most_clusters = 15;                ///< largest k tried when none is given and there is no graph
     Index probed_scales = 64;                ///< at most so many scales get the costly scores

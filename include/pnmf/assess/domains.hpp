@@ -51,8 +51,10 @@ std::vector<Index> smooth_labels(std::vector<Index> labels, const NeighborLists&
 /// At each scale the rows of H are centred and divided by the square root of their standard deviation: large
 /// programs count more, but not as much as they are large. Their first eight principal components are divided
 /// by a mixture of normal distributions with one covariance for all, as mclust's model EEE (Scrucca et al.
-/// 2016), the best of several starts by k-means; then `smooth_labels`. K is the one with the largest Bayesian
-/// information criterion at the chosen scale, with as many independent cells as there are neighbourhoods.
+/// 2016), the best of several starts by k-means; then `smooth_labels`. K is the smallest that has seven
+/// eighths of what the Bayesian information criterion gains over one domain at the chosen scale, with as many
+/// independent cells as there are neighbourhoods. A domain smaller than two neighbourhoods counts for nothing
+/// where another start has none such.
 /// `places` has the neighbours of each cell, nearest first, in the order of the columns of the embeddings;
 /// the graph at a scale has those nearer than its `epsilon`.
 Domains find_domains(const std::vector<double>& epsilon, const Embeddings& embedding,

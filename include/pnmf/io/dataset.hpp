@@ -34,6 +34,7 @@ struct FileFacts {
     std::vector<std::string> layers{}; ///< of an .h5ad file
     bool has_raw = false;              ///< an .h5ad file with `raw`
     std::vector<std::string> obsm{};   ///< entries of `obsm` of an .h5ad file
+    bool has_image = false;            ///< it has an image of the tissue (`uns["spatial"]` of Scanpy)
 };
 
 /// A data set in memory: X is features × cells, whatever the file's orientation; sparse input stays sparse.
@@ -46,6 +47,7 @@ struct Dataset {
     std::vector<std::string> notices;       ///< every automatic choice made while reading, a sentence each
     InputRecord input;                      ///< how it was read, and what was done to the values since
     std::optional<Space> space{};           ///< where distances come from, when not from X
+    std::optional<Matrix> expression{};     ///< principal components of cells whose space has their places
     FileFacts facts{};                      ///< what else the file says about its values
     /// The cells whose values X and coordinates the space holds, where each rank has some of them;
     /// everything else is of all cells. None: all.

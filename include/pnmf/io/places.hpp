@@ -27,4 +27,7 @@ void add_samples(Dataset& data, std::vector<std::string> samples);
 /// stay. Nothing happens where no samples were added.
 void separate_samples(Dataset& data);
 
+/// Where the cells are in their own slices, as they were given but for rounding.
+Matrix places_in_slices(const Space& space);
+
 } // namespace pnmf

@@ -5,10 +5,18 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace pnmf {
 
 struct Dataset;
+
+/// Slices of tissue whose places have been moved apart (`separate_samples`).
+struct Slices {
+    std::vector<std::string> names;
+    std::vector<Index> of_cell; ///< position in `names`
+    std::vector<double> moved;  ///< of each slice: how far, along the first coordinate
+};
 
 /// Where distances between cells come from when not from X itself: tree, scales, neighbours and graphs are
 /// made there, while X is factorised.
@@ -17,6 +25,8 @@ struct Space {
     Matrix coordinates; ///< a column for each cell, as X has them: on a rank that holds some, of these
     /// Of `pca`: how other cells get their coordinates. None for coordinates that a file brought along.
     std::optional<PrincipalComponents> components{};
+    std::optional<Slices> slices{};
+    bool downwards = false; ///< of places in an image: the second coordinate counts its rows from above
 };
 
 /// What a user asks for: "none", "pca:N" or "obsm:KEY". InputError for other words.

@@ -169,4 +169,8 @@ PlannedData read_planned(const std::filesystem::path& path, const AnalysisOption
 /// Where tree, scales and graphs of these data come from: their space, or the values themselves.
 Points points_of(const Dataset& data, Metric metric);
 
+/// How the types of cells in a tissue are found: as the preset `cells` finds clusters, by neighbours in
+/// expression.
+FitOptions options_of_types(const FitOptions& of_tissue, Index cells);
+
 } // namespace pnmf

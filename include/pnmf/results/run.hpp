@@ -19,6 +19,13 @@
 
 namespace pnmf {
 
+/// What a run of cells in a tissue has beside their places.
+struct TissueRun {
+    DomainOptions domains{};
+    FitOptions types{};                 ///< of a fit by neighbours in expression: its clusters are the types
+    const Matrix* expression = nullptr; ///< what its distances come from, coordinates × cells
+};
+
 struct RunOptions {
     FitOptions fit{};
     const Matrix* space = nullptr; ///< points that tree, scales and graphs come from, coordinates × cells;
@@ -27,9 +34,9 @@ struct RunOptions {
     /// the same cells. None: X has all.
     std::optional<CellRange> part{};
     std::optional<Index> clusters{}; ///< k at each scale, 1 ≤ k ≤ n; default: chosen by stability
-    /// The cells are in a tissue, and the space has their places: clusters are types of cells, judged by
-    /// neighbours in expression, and domains are found too.
-    std::optional<DomainOptions> tissue{};
+    /// The cells are in a tissue, and the space has their places: domains are found too, and clusters are
+    /// types of cells, those of a run of its own, which comes first. They belong to the finest scale.
+    std::optional<TissueRun> tissue{};
     RunFolder* folder = nullptr;        ///< where the run is saved on the way; null: nowhere
     double checkpoint_every = 300.0;    ///< seconds between checkpoints
     std::filesystem::path start_from{}; ///< a stored result with its bases to start from; empty: none
@@ -73,7 +80,7 @@ struct RunObserver {
 };
 
 struct StageTime {
-    std::string stage; ///< "preparing", "start", "sweeps" or "assessing"
+    std::string stage; ///< "preparing", "types" (of a tissue), "start", "sweeps" or "assessing"
     double seconds = 0.0;
 };
 

@@ -9,6 +9,7 @@ from ._loop import loop
 from ._persistence import barcode, betti0, h0_diagram, merge_tree
 from ._programs import programs
 from ._rank import rank_curve
+from ._tissue import tissue
 
 __all__ = [
     "animate_embeddings",
@@ -25,5 +26,6 @@ __all__ = [
     "radar",
     "rank_curve",
     "scores",
+    "tissue",
     "top_features",
 ]

@@ -1,0 +1,93 @@
+/** A result with places: the tissue as the map, types and domains side by side, slices, images' direction. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { download, file, goTo, launch, open, pictureWhere, pnmf, where } from './page.mjs';
+
+let browser;
+before(async () => {
+    pnmf('simulate', 'tissue', '-o', 'tissue.h5ad', '--cells', '600', '--genes', '100', '--types', '6', '--layers', '3');
+    pnmf('fit', 'tissue.h5ad', '-o', 'one', '--rank', '8', '--clusters', '6', '--domains', '3');
+    // Two slices, twice as wide as high: a table of places, written by hand.
+    const rows = Array.from({ length: 200 }, (_, j) => ({ slice: j % 2 ? 'late' : 'early', x: 2 * (j % 20) + (j % 2 ? 500 : 0), y: Math.floor(j / 20) }));
+    const counts = rows.map(({ y }, j) => [0, 1, 2, 3, 4, 5].map((g) => ((j * (g + 3)) % 5) + (y < 5 === g < 3 ? 12 : 0)));
+    const entries = counts.flatMap((c, j) => c.flatMap((value, g) => (value > 0 ? [`${g + 1} ${j + 1} ${value}`] : [])));
+    file('slices_matrix.mtx', ['%%MatrixMarket matrix coordinate integer general', `6 ${rows.length} ${entries.length}`, ...entries].join('\n') + '\n');
+    file('slices_genes.tsv', [0, 1, 2, 3, 4, 5].map((g) => `g${g}\n`).join(''));
+    file('slices_cells.tsv', 'cell\tx\ty\tslice\n' + rows.map(({ x, y, slice }, j) => `c${j}\t${x}\t${y}\t${slice}`).join('\n') + '\n');
+    pnmf('fit', 'slices_matrix.mtx', '-o', 'two', '--preset', 'spatial', '--sample', 'slice', '--rank', '4', '--clusters', '2', '--domains', '2');
+    browser = await launch();
+});
+after(() => browser?.close());
+
+async function onPage(name, check) {
+    const { page, complaints, close } = await open(browser, name);
+    await check(page);
+    assert.deepEqual(complaints, []);
+    await close();
+}
+
+/** x, y and domain of each cell, as the page saves them. */
+async function placesOf(page, selector) {
+    const { bytes } = await download(page, selector);
+    const [head, ...rows] = bytes.toString().trim().split('\n').map((line) => line.split('\t'));
+    const at = (name) => head.indexOf(name);
+    return rows.map((row) => ({ cell: row[0], x: Number(row[1]), y: Number(row[2]), painted: row[4], slice: row[at('pnmf_sample')] }));
+}
+const range = (values) => [Math.min(...values), Math.max(...values)];
+
+test('types and domains of a tissue are side by side, where its cells are', async () => {
+    await onPage('one/report.html', async (page) => {
+        assert.equal(await page.locator('.stage').count(), 2);
+        assert.match(await page.getAttribute('canvas.cells >> nth=0', 'aria-label'), /coloured by pnmf_clusters/);
+        assert.match(await page.getAttribute('canvas.cells >> nth=1', 'aria-label'), /coloured by domain at this scale/);
+        assert.match(await where(page), /neighbours/);
+        await pictureWhere(page, (p) => p.inked > 1000, 0);
+        await pictureWhere(page, (p) => p.inked > 1000, 1);
+        const cells = await placesOf(page, 'button[aria-label="Download the cells of one, domain at this scale as TSV"]');
+        assert.equal(new Set(cells.map((cell) => cell.painted)).size, 3);
+        // Layers are strips of y, one above the other: most cells of a strip are of one domain.
+        const [low] = range(cells.map((cell) => cell.y));
+        const strips = [0, 1, 2].map((strip) => cells.filter((cell) => Math.floor(cell.y - low) === strip));
+        const most = strips.map((strip) => {
+            const counts = new Map();
+            for (const { painted } of strip) counts.set(painted, (counts.get(painted) ?? 0) + 1);
+            return [...counts].sort((a, b) => b[1] - a[1])[0];
+        });
+        assert.equal(new Set(most.map(([name]) => name)).size, 3);
+        for (const [i, [, cellsOfOne]] of most.entries()) assert.ok(cellsOfOne > 0.8 * strips[i].length);
+    });
+});
+
+test('the slider changes the domains, and cells stay where they are', async () => {
+    await onPage('one/report.html', async (page) => {
+        const save = 'button[aria-label="Download the cells of one, domain at this scale as TSV"]';
+        const chosen = await placesOf(page, save);
+        await goTo(page, 'Home');
+        assert.match(await where(page), /scale 1 of .* no neighbours/);
+        const finest = await placesOf(page, save);
+        assert.deepEqual(finest.map(({ x, y }) => [x, y]), chosen.map(({ x, y }) => [x, y]));
+        assert.notDeepEqual(finest.map(({ painted }) => painted), chosen.map(({ painted }) => painted));
+        await page.click('text=\u2605 domains');
+        assert.deepEqual(await placesOf(page, save), chosen);
+        await page.click('.view-tools >> text=Tissue');
+        const plane = await placesOf(page, save);
+        assert.notDeepEqual(plane.map(({ x }) => x), chosen.map(({ x }) => x));
+    });
+});
+
+test('slices lie side by side, each in the same measure', async () => {
+    await onPage('two/report.html', async (page) => {
+        assert.match(await page.textContent('.stage .axes >> nth=0'), /slices in rows: early \u00b7 late/);
+        const cells = await placesOf(page, 'button[aria-label="Download the cells of two as TSV"]');
+        const early = cells.filter((cell) => cell.slice === 'early');
+        const late = cells.filter((cell) => cell.slice === 'late');
+        assert.equal(early.length, 100);
+        const [, right] = range(early.map((cell) => cell.x));
+        const [left, end] = range(late.map((cell) => cell.x));
+        assert.ok(right < left && end - right < 60, `${right} ${left} ${end}`);
+        assert.ok(Math.abs(end - left - 36) < 1e-3);
+        // A stage is as wide as high: what is drawn keeps the ratio of the tissue, 74 by 9 and a little.
+        const { box } = await pictureWhere(page, (p) => p.inked > 500);
+        assert.ok((box[2] - box[0]) / (box[3] - box[1]) > 4, String(box));
+    });
+});
