@@ -8,7 +8,7 @@ JOBS ?= $(shell nproc)
 TEST_JOBS ?= $(shell echo $$((2 * $(JOBS))))
 CXX_FILES = git ls-files '*.hpp' '*.cpp'
 
-.PHONY: help build demo test mpi-test asan tsan docs fuzz reliability install wheel release uninstall format format-check tidy bench quality reproduce clean packages-build packages-test packages-reproduce packages-quality
+.PHONY: help build demo test mpi-test asan tsan docs fuzz reliability install wheel page release uninstall format format-check tidy bench quality reproduce clean packages-build packages-test packages-reproduce packages-quality
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ demo: build ## run the main job on simulated circles; writes into ./demo
 test: packages-test build/dev/build.ninja ## build everything and run all tests
 	@cmake --build --preset dev --parallel $(JOBS)
 	@ctest --preset dev --parallel $(TEST_JOBS)
+
+page: packages-build ## build the page that computes, web/dist/pnmf.html: the program as WebAssembly, in one file
+	@scripts/install-packages page
+	@JOBS=$(JOBS) scripts/page
 
 # The site shows the program's own help and the Python package's docstrings, so both are built first.
 docs: packages-build ## make the documentation site, offline: build/docs/html/index.html

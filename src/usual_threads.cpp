@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -41,9 +42,10 @@ std::optional<double> quota_of_version_2(const fs::path& group) {
     if (!(stream >> quota >> period) || quota == "max" || period <= 0.0) {
         return std::nullopt;
     }
-    double time = 0.0;
+    std::int64_t time = 0; // microseconds
     const auto [stop, error] = std::from_chars(quota.data(), quota.data() + quota.size(), time);
-    return error == std::errc{} && time > 0.0 ? std::optional(time / period) : std::nullopt;
+    return error == std::errc{} && time > 0 ? std::optional(static_cast<double>(time) / period)
+                                            : std::nullopt;
 }
 
 /// Version 1: no limit is −1.

@@ -21,6 +21,7 @@
 #include <memory>
 #include <new>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -139,6 +140,9 @@ int code_of_exception() {
     } catch (const std::bad_alloc&) {
         pnmf::cli::say("pnmf: out of memory\n");
         return 1;
+    } catch (const std::length_error&) { // more than pointers reach
+        pnmf::cli::say("pnmf: out of memory\n");
+        return 1;
     } catch (const std::exception& e) {
         pnmf::cli::say("pnmf: {}\n", e.what());
         return 1;
@@ -158,6 +162,7 @@ int main(int argc, char** argv) {
     std::signal(SIGPIPE, SIG_IGN);
     pnmf::cli::guard_end();
     ::umask(::umask(0) | S_IWOTH); // no file of ours can be written by everybody
+#ifdef __GLIBC__
     // What one thread frees, few of the others can have: with a store for each of 16 threads a fit held a
     // tenth more.
     mallopt(M_ARENA_MAX, 4);
@@ -167,6 +172,7 @@ int main(int argc, char** argv) {
     // Blocks of 32 MB and more, the largest that may be set here, still go back at once.
     mallopt(M_MMAP_THRESHOLD, 32 << 20);
     mallopt(M_TRIM_THRESHOLD, -1);
+#endif
     int code = 0;
     bool together = true;
     try {

@@ -2,12 +2,12 @@
 
 #include "io/formats.hpp"
 #include "io/labels.hpp"
+#include "io/numbers.hpp"
 #include "missing.hpp"
 
 #include <pnmf/error.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 namespace pnmf {
@@ -15,9 +15,7 @@ namespace {
 
 std::optional<double> number_in(const std::string& text) {
     double value = 0.0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    return error == std::errc{} && stop == end ? std::optional(value) : std::nullopt;
+    return io::parse_number(text, value) ? std::optional(value) : std::nullopt;
 }
 
 /// 2 before 10, and words by their letters.

@@ -8,6 +8,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace pnmf {
@@ -50,7 +51,7 @@ Space read_space(const Object& root, const std::string& key, Index cells) {
     if (root.contains("obsm")) {
         keys = root.open("obsm").names();
     }
-    if (std::ranges::count(keys, key) == 0) {
+    if (std::count(keys.begin(), keys.end(), key) == 0) {
         root.reject(fmt::format("has no obsm '{}'; there are: {}", key,
                                 keys.empty() ? "none" : fmt::format("{}", fmt::join(keys, ", "))));
     }
@@ -85,7 +86,7 @@ Object open_matrix(const Object& root, const ReadOptions& options) {
     if (reads_raw(root, options)) {
         return root.open("raw").open("X");
     }
-    if (std::ranges::count(layers, *options.layer) == 0) {
+    if (std::count(layers.begin(), layers.end(), *options.layer) == 0) {
         root.reject(fmt::format("has no layer '{}'; its layers are: {}", *options.layer,
                                 layers.empty() ? "none" : fmt::format("{}", fmt::join(layers, ", "))));
     }
@@ -177,7 +178,7 @@ std::map<std::string, Matrix> read_embeddings(const Object& root, const std::str
     }
     const Object group = root.open(name);
     for (const std::string& key : group.names()) {
-        if (wanted && std::ranges::count(*wanted, key) == 0) {
+        if (wanted && std::count(wanted->begin(), wanted->end(), key) == 0) {
             continue;
         }
         const Object element = group.open(key);

@@ -28,7 +28,7 @@ std::vector<std::int64_t> read_offsets(const Object& array, Index count, Index e
         array.reject(fmt::format("offsets must run from 0 to {}, the number of entries, got {} to {}",
                                  entries, offsets.front(), offsets.back()));
     }
-    const auto fall = std::ranges::is_sorted_until(offsets);
+    const auto fall = std::is_sorted_until(offsets.begin(), offsets.end());
     if (fall != offsets.end()) {
         array.reject(fmt::format("offsets must not fall, but do at place {}", fall - offsets.begin() + 1));
     }
@@ -49,7 +49,8 @@ bool sort_columns(SparseMatrix<double>& matrix, Index begin, Index end) {
         const auto values = matrix.value.begin() + matrix.start[j];
         order.resize(static_cast<std::size_t>(last - first));
         std::iota(order.begin(), order.end(), 0);
-        std::ranges::stable_sort(order, {}, [&](std::int64_t e) { return first[e]; });
+        std::stable_sort(order.begin(), order.end(),
+                         [&](std::int64_t a, std::int64_t b) { return first[a] < first[b]; });
         sorted.clear();
         for (const std::int64_t e : order) {
             sorted.emplace_back(first[e], values[e]);
@@ -119,8 +120,8 @@ MatrixValues read_sparse_transposed(const Object& group, std::vector<std::string
     }
     const auto shape = group.has_attribute("shape") ? group.integers_attribute("shape")
                                                     : group.integers_attribute("h5sparse_shape");
-    if (!shape || shape->size() != 2 || std::ranges::min(*shape) < 0 ||
-        std::ranges::max(*shape) > largest_index) {
+    if (!shape || shape->size() != 2 || std::min((*shape)[0], (*shape)[1]) < 0 ||
+        std::max((*shape)[0], (*shape)[1]) > largest_index) {
         group.reject(fmt::format(
             "a sparse matrix must have the attribute 'shape' with two sizes from 0 to {}", largest_index));
     }

@@ -160,7 +160,7 @@ Index length(const TableColumn& column) {
 
 void write_numbers(Object& frame, const TableColumn& column, const std::vector<double>& numbers) {
     const auto rows = static_cast<Index>(numbers.size());
-    const auto all = [&](auto condition) { return std::ranges::all_of(numbers, condition); };
+    const auto all = [&](auto condition) { return std::all_of(numbers.begin(), numbers.end(), condition); };
     constexpr double exact = 9007199254740992.0; // 2⁵³
     if (column.number == NumberType::boolean && all([](double x) { return x == 0.0 || x == 1.0; })) {
         Object array = frame.write_truths(column.name, {numbers.begin(), numbers.end()});

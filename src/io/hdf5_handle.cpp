@@ -294,7 +294,7 @@ std::vector<std::string> Object::names() const {
     if (H5Literate(handle_.get(), H5_INDEX_NAME, H5_ITER_NATIVE, &position, add_name, &names) < 0) {
         reject("its members cannot be listed: " + last_error());
     }
-    std::ranges::sort(names);
+    std::sort(names.begin(), names.end());
     return names;
 }
 

@@ -28,12 +28,14 @@ Index count_elements(hid_t space) {
     if (rank > 0 && H5Sget_simple_extent_dims(space, sizes.data(), nullptr) < 0) {
         return -1;
     }
-    if (H5Sget_simple_extent_type(space) == H5S_NULL || std::ranges::count(sizes, 0U) > 0) {
+    if (H5Sget_simple_extent_type(space) == H5S_NULL || std::count(sizes.begin(), sizes.end(), 0U) > 0) {
         return 0;
     }
+    constexpr Index bytes_to_spare = sizeof(void*) == 8 ? 4096 : 4; // for each
+    constexpr Index most = std::numeric_limits<std::ptrdiff_t>::max() / bytes_to_spare;
     Index count = 1;
     for (const hsize_t size : sizes) {
-        if (size > static_cast<hsize_t>(std::numeric_limits<Index>::max() / 4096 / count)) {
+        if (size > static_cast<hsize_t>(most / count)) {
             return -1;
         }
         count *= static_cast<Index>(size);
@@ -78,6 +80,9 @@ std::optional<std::vector<std::string>> read_texts_by(hid_t file, const std::str
     }
     const std::size_t length = H5Tget_size(file_type);
     const H5T_str_t padding = H5Tget_strpad(file_type);
+    if (length > 0 && count > std::numeric_limits<std::ptrdiff_t>::max() / static_cast<Index>(length)) {
+        return std::nullopt;
+    }
     std::vector<char> bytes(static_cast<std::size_t>(count) * length);
     if (!read(file_type, bytes.data())) {
         return std::nullopt;

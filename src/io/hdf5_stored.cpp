@@ -106,7 +106,7 @@ bool fill(const Chunk& chunk, const StoredChunks& layout, const StoredFile& file
         return file.read(chunk.place, bytes.data(), bytes.size());
     }
     if (!layout.compressed) {
-        std::ranges::copy(chunk.stored, bytes.begin());
+        std::copy(chunk.stored.begin(), chunk.stored.end(), bytes.begin());
         return true;
     }
     uLongf size = bytes.size();
@@ -168,7 +168,7 @@ StoredRead read_chunks(hid_t dataset, const StoredChunks& layout, const StoredFi
         std::vector<char> whole(some.size(), 0);
         parallel_for(static_cast<Index>(some.size()),
                      [&](Index k) { whole[k] = write_out<Stored>(some[k], layout, file, out) ? 1 : 0; });
-        if (std::ranges::count(whole, 0) > 0) {
+        if (std::count(whole.begin(), whole.end(), 0) > 0) {
             return layout.compressed ? StoredRead::damaged : StoredRead::not_possible;
         }
     }

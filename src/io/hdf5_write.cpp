@@ -67,7 +67,7 @@ Object Object::create(const std::string& name, hid_t type, hid_t space, const St
     const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     // The same content must give the same bytes, whenever it is written.
     expect_taken(H5Pset_obj_track_times(properties.get(), false));
-    const bool empty = std::ranges::count(shape, 0) > 0;
+    const bool empty = std::count(shape.begin(), shape.end(), 0) > 0;
     if (!shape.empty() && (storage.resizable || (storage.compress && !empty))) {
         const auto chunk = chunk_shape(shape, static_cast<Index>(H5Tget_size(type)), storage.chunk_bytes);
         expect_taken(H5Pset_chunk(properties.get(), static_cast<int>(chunk.size()), chunk.data()));

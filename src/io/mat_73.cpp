@@ -25,7 +25,7 @@ bool is_number_class(const Object& element) {
                                                        "int16",  "uint16", "int32",  "uint32",
                                                        "int64",  "uint64", "logical"};
     const auto found = element.text_attribute("MATLAB_class");
-    return !found || std::ranges::count(classes, *found) > 0;
+    return !found || std::count(classes.begin(), classes.end(), *found) > 0;
 }
 
 bool is_sparse(const Object& element) {
@@ -35,7 +35,7 @@ bool is_sparse(const Object& element) {
 /// MATLAB's axes run the other way than HDF5's.
 std::vector<Index> shape_of_array(const Object& element) {
     auto shape = element.shape();
-    std::ranges::reverse(shape);
+    std::reverse(shape.begin(), shape.end());
     return shape;
 }
 
@@ -86,7 +86,7 @@ MatValue load_mat_73(const fs::path& path, const std::string& variable) {
     const hdf5::Session session;
     const Object root = Object::open_file(path);
     const auto names = root.names();
-    if (std::ranges::count(names, variable) == 0) {
+    if (std::count(names.begin(), names.end(), variable) == 0) {
         root.reject(fmt::format("has no variable '{}'; it has: {}", variable, fmt::join(names, ", ")));
     }
     const Object element = root.open(variable);

@@ -2,11 +2,11 @@
 
 #include "io/formats.hpp"
 #include "io/labels.hpp"
+#include "io/numbers.hpp"
 
 #include <pnmf/error.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -26,9 +26,7 @@ std::vector<std::string> names_in(const std::string& list) {
 
 double number_of(const std::string& text) {
     double value = 0.0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, value);
-    return error == std::errc{} && stop == end ? value : std::numeric_limits<double>::quiet_NaN();
+    return io::parse_number(text, value) ? value : std::numeric_limits<double>::quiet_NaN();
 }
 
 std::vector<double> numbers_of(const TableColumn& column) {

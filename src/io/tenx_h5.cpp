@@ -72,7 +72,8 @@ void read_features(const Object& matrix, Index count, Dataset& data) {
 
 /// Other kinds of features, such as antibodies, are counted on other scales: genes alone are kept.
 void keep_genes(const fs::path& path, Dataset& data) {
-    const auto type = std::ranges::find(data.feature_table, "feature_types", &TableColumn::name);
+    const auto type = std::find_if(data.feature_table.begin(), data.feature_table.end(),
+                                   [](const TableColumn& column) { return column.name == "feature_types"; });
     if (type == data.feature_table.end()) {
         return;
     }
@@ -82,8 +83,8 @@ void keep_genes(const fs::path& path, Dataset& data) {
     for (const std::string& text : types) {
         keep.push_back(text == "Gene Expression");
     }
-    const auto genes = std::ranges::count(keep, true);
-    if (genes == 0 || genes == std::ranges::ssize(keep)) {
+    const auto genes = std::count(keep.begin(), keep.end(), true);
+    if (genes == 0 || genes == std::ssize(keep)) {
         return;
     }
     data.notices.push_back(
@@ -97,8 +98,8 @@ Dataset read_matrix_and_names(const fs::path& path, const ReadOptions& options) 
     const Object root = Object::open_file(path);
     const Object group = open_matrix(root);
     const auto shape = group.open("shape").read<std::int64_t>();
-    if (shape.size() != 2 || std::ranges::min(shape) < 0 ||
-        std::ranges::max(shape) > std::numeric_limits<std::int32_t>::max()) {
+    if (shape.size() != 2 || std::min(shape[0], shape[1]) < 0 ||
+        std::max(shape[0], shape[1]) > std::numeric_limits<std::int32_t>::max()) {
         group.open("shape").reject("must be two sizes from 0 to 2147483647: features and barcodes");
     }
     Dataset data;

@@ -15,7 +15,6 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
-#include <ranges>
 
 namespace pnmf {
 namespace {
@@ -58,13 +57,15 @@ FitSize guessed_size(const DataView& X, const RunOptions& options, Index bytes_o
 template <RealNumber Real>
 Index scales_that_fit(const PreparedFit<Real>& prepared, const FitSize& size, double bytes, int threads,
                       bool bases_rest) {
-    const auto more = std::views::iota(Index{3}, std::max<Index>(3, prepared.scales.size() + 1));
-    const auto past = std::ranges::partition_point(more, [&](Index scales) {
-        return solver_memory(size.with_scales(scales), prepared.options.solver, sizeof(Real), threads,
-                             bases_rest)
-                   .total() <= bytes;
-    });
-    return 2 + (past - more.begin());
+    Index fits = 2;
+    for (Index past = std::max<Index>(3, prepared.scales.size() + 1); past - fits > 1;) {
+        const Index scales = fits + (past - fits) / 2;
+        const bool fit = solver_memory(size.with_scales(scales), prepared.options.solver, sizeof(Real),
+                                       threads, bases_rest)
+                             .total() <= bytes;
+        (fit ? fits : past) = scales;
+    }
+    return fits;
 }
 
 } // namespace

@@ -118,11 +118,12 @@ void check_values(const DataView& X, const std::optional<CellRange>& part, Index
         for (const double value : values_of(j)) {
             squares[j] += value > 0.0 ? std::max(value * value, 1e-300) : 0.0; // not 0 where it is tiny
         }
-        return std::ranges::all_of(values_of(j), is_right);
+        const auto values = values_of(j);
+        return std::all_of(values.begin(), values.end(), is_right);
     });
     for (Index j = 0; j < here && !all_right; ++j) {
         const auto values = values_of(j);
-        const auto wrong = std::ranges::find_if_not(values, is_right);
+        const auto wrong = std::find_if_not(values.begin(), values.end(), is_right);
         const Index e = wrong - values.begin();
         require(wrong == values.end(), "X must hold finite values, at least 0, got {} at feature {}, cell {}",
                 wrong == values.end() ? 0.0 : *wrong,

@@ -12,7 +12,9 @@
 #include <cctype>
 #include <cmath>
 #include <fmt/format.h>
+#ifndef __EMSCRIPTEN__
 #include <linux/magic.h>
+#endif
 #include <numeric>
 #include <string>
 #include <sys/vfs.h>
@@ -188,8 +190,12 @@ bool is_on_disk(const std::filesystem::path& folder) {
     while (!std::filesystem::exists(there) && there.has_relative_path()) {
         there = there.parent_path();
     }
+#ifdef __EMSCRIPTEN__
+    return false; // the files of a page are in its memory
+#else
     struct statfs found {};
     return statfs(there.c_str(), &found) != 0 || (found.f_type != TMPFS_MAGIC && found.f_type != RAMFS_MAGIC);
+#endif
 }
 
 MemoryPlan plan_memory(double limit, double held, const FitSize& size, const SolverOptions& options,

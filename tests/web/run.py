@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Runs a check of the report page with npm's packages, installed into a folder of the build.
 
-    run.py built|browser --web SOURCES --work FOLDER --program PNMF
+    run.py built|browser|computes --web SOURCES --work FOLDER --program PNMF
 
 built    builds the page anew and compares it, byte by byte, with the one the sources carry.
 browser  makes reports with the program and drives them in Chromium: web/tests/*.test.mjs.
+computes compares the page that computes, where `make page` has built it, with the program: web/tests/*.page.mjs.
 
 Exits with 77, and says why, when Node, the registry or Chromium is not there.
 """
@@ -69,25 +70,38 @@ def built(options):
     print("the committed page is what its sources give, byte for byte")
 
 
-def browser(options):
+def browser(options, kind="test"):
     chromium = next(filter(None, map(shutil.which, CHROMIUM)), None)
     if chromium is None:
         skip("Chromium is not installed")
     install(options.web, options.work)
-    tests = sorted(str(path) for path in (options.work / "tests").glob("*.test.mjs"))
+    tests = sorted(str(path) for path in (options.work / "tests").glob(f"*.{kind}.mjs"))
     command = ["node", "--test", "--test-reporter=spec", *tests]
-    environment = {"PNMF_PROGRAM": str(options.program), "PNMF_CHROMIUM": chromium}
+    project = options.web.parent
+    environment = {
+        "PNMF_PROGRAM": str(options.program),
+        "PNMF_CHROMIUM": chromium,
+        "PNMF_PAGE": str(options.web / "dist" / "pnmf.html"),
+        "PNMF_DATA": str(project.parent / "shared" / "data"),
+        "PNMF_CORPUS": str(project / "tests" / "fuzz" / "corpus"),
+    }
     sys.exit(subprocess.run(command, cwd=options.work, env={**os.environ, **environment}).returncode)
+
+
+def computes(options):
+    if not (options.web / "dist" / "pnmf.html").exists():
+        skip("web/dist/pnmf.html is not built: `make page` does it where Debian's emscripten is")
+    browser(options, "page")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("check", choices=["built", "browser"])
+    parser.add_argument("check", choices=["built", "browser", "computes"])
     for name in ["web", "work", "program"]:
         parser.add_argument(f"--{name}", type=lambda text: pathlib.Path(text).resolve(), required=True)
     options = parser.parse_args()
     node_version()
-    built(options) if options.check == "built" else browser(options)
+    {"built": built, "browser": browser, "computes": computes}[options.check](options)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,53 @@
+# What the libraries need, when they are compiled for a page by Emscripten: headers of this machine, each package in sight
+# alone, and zlib and HDF5 as web/wasm has compiled them, in PNMF_PAGE_LIBRARIES. scripts/page calls CMake.
+set(PNMF_PAGE_LIBRARIES "" CACHE PATH "Prefix of zlib and HDF5 for Emscripten")
+set(pnmf_page_headers "${PROJECT_BINARY_DIR}/headers")
+file(MAKE_DIRECTORY "${pnmf_page_headers}")
+foreach(package IN ITEMS CLI fast_float fmt nlohmann Spectra)
+    if(NOT IS_DIRECTORY "/usr/include/${package}")
+        message(FATAL_ERROR "/usr/include/${package} is missing: scripts/install-packages build")
+    endif()
+    # The folder above has headers of this machine's own system too.
+    file(CREATE_LINK "/usr/include/${package}" "${pnmf_page_headers}/${package}" SYMBOLIC)
+endforeach()
+# Counts have 64 bits here too, where pointers have 32. Eigen's largest size of a matrix must then be told. It asks for
+# MMX's header with those of SSE, which Emscripten has in its own way, and uses nothing of it.
+add_compile_definitions("EIGEN_DEFAULT_DENSE_INDEX_TYPE=long long")
+if(NOT EXISTS "${pnmf_page_headers}/mmintrin.h")
+    file(COPY /usr/include/eigen3/Eigen DESTINATION "${pnmf_page_headers}")
+    set(sized "${pnmf_page_headers}/Eigen/src/Core/PlainObjectBase.h")
+    set(largest_size "(std::size_t(1) << (8 * sizeof(Index) - 1)) - 1")
+    file(READ "${sized}" text)
+    string(FIND "${text}" "${largest_size}" found)
+    if(found LESS 0)
+        message(FATAL_ERROR "This Eigen finds its largest size in another way: see cmake/PageLibraries.cmake")
+    endif()
+    string(REPLACE "${largest_size}" "static_cast<Index>(std::size_t(-1) >> 1)" text "${text}")
+    file(WRITE "${sized}" "${text}")
+    file(WRITE "${pnmf_page_headers}/mmintrin.h" "")
+endif()
+
+function(pnmf_page_library name)
+    cmake_parse_arguments(PARSE_ARGV 1 library "" "ARCHIVE" "INCLUDE")
+    add_library(${name} INTERFACE IMPORTED)
+    target_include_directories(${name} INTERFACE ${library_INCLUDE})
+    if(library_ARCHIVE)
+        target_link_libraries(${name} INTERFACE "${PNMF_PAGE_LIBRARIES}/lib/${library_ARCHIVE}")
+    endif()
+endfunction()
+foreach(name IN ITEMS Eigen3::Eigen CLI11::CLI11 FastFloat::fast_float fmt::fmt nlohmann_json::nlohmann_json Spectra::Spectra)
+    pnmf_page_library(${name} INCLUDE "${pnmf_page_headers}")
+endforeach()
+target_compile_definitions(fmt::fmt INTERFACE FMT_HEADER_ONLY)
+pnmf_page_library(ZLIB::ZLIB INCLUDE "${PNMF_PAGE_LIBRARIES}/include" ARCHIVE libz.a)
+pnmf_page_library(hdf5::hdf5 INCLUDE "${PNMF_PAGE_LIBRARIES}/include" ARCHIVE libhdf5.a)
+target_link_libraries(hdf5::hdf5 INTERFACE ZLIB::ZLIB)
+add_library(Threads::Threads INTERFACE IMPORTED)
+add_library(OpenBLAS::headers INTERFACE IMPORTED)
+set(PNMF_HAS_MATIO OFF)
+set(PNMF_MATIO_LIBRARY "")
+# Vectors are 16 bytes; Eigen knows them as those of SSE. It works round faults of GCC, by the version that clang gives
+# itself out for, with instructions of x86-64: below 6.3 in one place (ten times the first number plus the second), from 6.0
+# on in another (number by number). Exceptions are WebAssembly's own.
+add_compile_options(-fwasm-exceptions -msimd128 -msse4.1 -fgnuc-version=5.30)
+add_link_options(-fwasm-exceptions)

@@ -1,0 +1,179 @@
+/** The page that computes, from disk and without network: its numbers are the program's, and what is wrong with a file it says. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { file, folder, launch, pnmf } from './page.mjs';
+
+const built = process.env.PNMF_PAGE;
+const data = process.env.PNMF_DATA;
+const corpus = process.env.PNMF_CORPUS;
+const slow = 600000;
+
+let browser;
+before(async () => {
+    assert.ok(existsSync(built), `${built} is there`);
+    pnmf('simulate', 'cells', '-o', 'cells.h5ad', '--cells', '600', '--genes', '800');
+    pnmf('simulate', 'circles', '-o', 'circles.csv');
+    browser = await launch();
+});
+after(() => browser?.close());
+
+async function open() {
+    const context = await browser.newContext({ acceptDownloads: true, offline: true, viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
+    const page = await context.newPage();
+    page.setDefaultTimeout(slow);
+    const complaints = [];
+    page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
+    page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+    page.on('request', (request) => {
+        if (!/^(file|data|blob):/.test(request.url())) complaints.push(`request: ${request.url()}`);
+    });
+    await page.goto(pathToFileURL(built).href);
+    await page.waitForSelector('html[data-phase=waiting]', { state: 'attached' });
+    return { page, complaints, close: () => context.close() };
+}
+
+/** Gives the page files and waits until it has ended with them, in whatever way. */
+async function drop(page, paths, wishes = {}) {
+    for (const [id, value] of Object.entries(wishes)) await (id === 'kind' ? page.selectOption(`#${id}`, value) : page.fill(`#${id}`, value));
+    await page.setInputFiles('#pnmf-input', paths);
+    await page.waitForSelector('html[data-phase=done], html[data-phase=failed]', { state: 'attached' });
+    const phase = await page.getAttribute('html', 'data-phase');
+    return { phase, result: JSON.parse((await page.getAttribute('body', 'data-pnmf')) ?? 'null'), trouble: await page.textContent('.trouble') };
+}
+
+async function saved(page, name) {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click(`[data-file="${name}"]`)]);
+    return readFileSync(await download.path());
+}
+
+/** The clusters of a stored result, read by Python. */
+const clustersOf = (path) =>
+    execFileSync('/usr/bin/python3', ['-c', 'import anndata, sys; print(" ".join(anndata.read_h5ad(sys.argv[1]).obs["pnmf_clusters"].astype(str)))', path], { cwd: folder, encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+
+/** A fit in the page and by the program: the objective, and the clusters of each cell. */
+async function compare(paths, input, words, wishes, t, sameClusters = true) {
+    pnmf('fit', input, '-o', 'native', '--overwrite', '--no-report', ...words);
+    const expected = JSON.parse(readFileSync(join(folder, 'native', 'summary.json'), 'utf8'));
+    const { page, complaints, close } = await open();
+    const { phase, result, trouble } = await drop(page, paths, wishes);
+    assert.equal(phase, 'done', trouble);
+    assert.equal(result.cells, expected.cells);
+    const apart = Math.abs(result.objective / expected.objective.total - 1);
+    t.diagnostic(`${input}: objectives ${apart.toExponential(1)} apart; ${result.seconds.toFixed(1)} s, ${expected.seconds.toFixed(1)} s by the program; ${await page.textContent('.run [role=status]')}`);
+    assert.ok(apart < 1e-6, `objective ${result.objective}, ${expected.objective.total} by the program`);
+    writeFileSync(join(folder, 'page.h5ad'), await saved(page, 'result.h5ad'));
+    if (sameClusters) {
+        assert.equal(result.clusters, expected.clusters);
+        assert.ok(clustersOf('page.h5ad') === clustersOf('native/result.h5ad'), 'the clusters of the cells differ');
+    }
+    const frame = page.frameLocator('iframe');
+    await frame.locator('html[data-ready=true]').waitFor({ state: 'attached' });
+    assert.match(await frame.locator('header').textContent(), new RegExp(`${expected.cells.toLocaleString('en-US')} cells`));
+    return { page, complaints, close, frame };
+}
+
+test('simulated cells: objective and clusters are the program\'s, in both precisions', async (t) => {
+    const { page, complaints, close, frame } = await compare([join(folder, 'cells.h5ad')], 'cells.h5ad', [], {}, t);
+    assert.match(await page.textContent('.command'), /^pnmf fit cells.h5ad -o cells_pnmf$/m);
+    assert.match(await page.textContent('.said'), /preset cells/);
+    await frame.locator('#tab-Programs').click();
+    // What was saved is a result like any other, and so is the page.
+    pnmf('report', 'page.h5ad', '-o', 'again.html');
+    assert.match((await saved(page, 'report.html')).toString('latin1', 0, 400), /<!doctype html>/);
+    assert.match((await saved(page, 'programs.tsv')).toString(), /gene/);
+    assert.deepEqual(complaints, []);
+    await close();
+    const double = await compare([join(folder, 'cells.h5ad')], 'cells.h5ad', ['--precision', 'double', '--rank', '8', '--genes', '500', '--seed', '3'], { rank: '8', genes: '500', further: '--precision double --seed 3' }, t);
+    assert.deepEqual(double.complaints, []);
+    await double.close();
+});
+
+test('points from a table of text, with a kind and a number of clusters', async (t) => {
+    const { complaints, close } = await compare([join(folder, 'circles.csv')], 'circles.csv', ['--preset', 'points', '--clusters', '2', '--rank', '2'], { kind: 'points', clusters: '2', rank: '2' }, t);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+const pbmc = data && join(data, 'PBMC3k');
+test('PBMC3k', { skip: pbmc && existsSync(pbmc) ? false : 'the set PBMC3k is not there' }, async (t) => {
+    const paths = readdirSync(pbmc).filter((name) => /^(matrix\.mtx\.gz|genes\.tsv|cells\.tsv)$/.test(name)).map((name) => join(pbmc, name));
+    // Rounded to single precision, two scales are as good: which is recommended depends on the last digit of a product, and
+    // so on the machine's matrix library.
+    const single = await compare(paths, join(pbmc, 'matrix.mtx.gz'), [], {}, t, false);
+    assert.deepEqual(single.complaints, []);
+    await single.close();
+    const double = await compare(paths, join(pbmc, 'matrix.mtx.gz'), ['--precision', 'double'], { further: '--precision double' }, t);
+    assert.deepEqual(double.complaints, []);
+    await double.close();
+});
+
+test('a damaged file ends in words, and the page goes on', async () => {
+    const { page, complaints, close } = await open();
+    const whole = readFileSync(join(folder, 'cells.h5ad'));
+    const cut = Buffer.from(whole.subarray(0, whole.length / 2));
+    const scrambled = Buffer.from(whole);
+    for (let at = 600; at < scrambled.length; at += 997) scrambled[at] ^= 0xff;
+    const files = [['cut.h5ad', cut], ['scrambled.h5ad', scrambled], ['text.csv', Buffer.from('a,b\n1,x\n')], ['empty.mtx', Buffer.alloc(0)], ['noise.h5', Buffer.from(Array.from({ length: 5000 }, (_, i) => (i * 7919) % 251))]];
+    for (const [name, bytes] of files) {
+        writeFileSync(join(folder, name), bytes);
+        const { phase, trouble } = await drop(page, [join(folder, name)]);
+        assert.equal(phase, 'failed', name);
+        assert.ok(trouble.length > 20, `${name}: ${trouble}`);
+    }
+    const { phase, trouble } = await drop(page, [join(folder, 'circles.csv')], { rank: '2' });
+    assert.equal(phase, 'done', trouble);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test('files of the corpus, some of their bytes changed, end in words or in a result', { skip: corpus && existsSync(corpus) ? false : 'the corpus is not there' }, async (t) => {
+    const { page, complaints, close } = await open();
+    let seed = 1;
+    const next = (below) => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) % below;
+    const ends = { done: 0, failed: 0 };
+    for (const format of ['h5ad', 'tenx_h5', 'delimited', 'matrix_market', 'npy', 'mat']) {
+        for (const name of readdirSync(join(corpus, format)).sort()) {
+            const bytes = readFileSync(join(corpus, format, name));
+            for (let change = 0; change < 12; ++change) bytes[next(bytes.length)] = next(256);
+            writeFileSync(join(folder, name), bytes);
+            const { phase, trouble } = await drop(page, [join(folder, name)]);
+            if (phase === 'failed') assert.ok(trouble.length > 20, `${name}: ${trouble}`);
+            assert.doesNotMatch(trouble, /fault|ended without a word/, name);
+            ++ends[phase];
+        }
+    }
+    t.diagnostic(JSON.stringify(ends));
+    assert.ok(ends.failed > 0);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test('a run that is cancelled makes room for the next, and so do wrong options', async () => {
+    const { page, complaints, close } = await open();
+    await page.setInputFiles('#pnmf-input', [join(folder, 'cells.h5ad')]);
+    await page.click('text=Cancel');
+    assert.equal(await page.getAttribute('html', 'data-phase'), 'waiting');
+    const wrong = await drop(page, [join(folder, 'circles.csv')], { rank: '0' });
+    assert.equal(wrong.phase, 'failed');
+    assert.match(wrong.trouble, /the rank must be between 1 and/);
+    await page.fill('#rank', '2');
+    await page.click('text=Run again');
+    await page.waitForSelector('html[data-phase=done]', { state: 'attached' });
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test('a file that cannot fit is refused before it is read, with the command for a machine', async () => {
+    file('large.mtx', '');
+    truncateSync(join(folder, 'large.mtx'), 2.5e9);
+    const { page, close } = await open();
+    const { phase, trouble } = await drop(page, [join(folder, 'large.mtx')]);
+    assert.equal(phase, 'failed');
+    assert.match(trouble, /2\.5 GB: too large for a page.*Nothing was read/);
+    assert.match(await page.textContent('.command'), /^pnmf fit large.mtx -o large_pnmf$/);
+    await close();
+});
