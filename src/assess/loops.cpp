@@ -1,5 +1,6 @@
 #include "assess/closed_curve.hpp"
 #include "linalg/decompositions.hpp"
+#include "persistence/neighbors.hpp"
 
 #include <pnmf/assess/loops.hpp>
 #include <pnmf/error.hpp>
@@ -7,7 +8,6 @@
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/loops.hpp>
-#include <pnmf/persistence/neighbors.hpp>
 
 #include <algorithm>
 #include <cmath>
