@@ -1,4 +1,4 @@
-#include "analysis_flags.hpp"
+#include "input_flags.hpp"
 #include "option_flags.hpp"
 #include "say.hpp"
 #include "verbs.hpp"
@@ -27,17 +27,25 @@
 namespace pnmf::cli {
 namespace {
 
-struct LoopsRequest : AnalysisFlags {
+struct LoopsRequest : InputFlags {
     std::string data; ///< of the fit, when INPUT is a result
     std::vector<std::string> zero;
     std::vector<std::string> next;
     std::string output; ///< a table; empty: none
     LoopOptions loops;
     Index listed = 10;
-    int threads = 0;
     bool keep = false;
     bool json = false;
 };
+
+const OptionNames& of_loops() {
+    static const OptionNames names = [] {
+        OptionNames all = of_preparing;
+        all.insert("space");
+        return all;
+    }();
+    return names;
+}
 
 /// What loops are looked for in.
 struct Cells {
@@ -57,19 +65,18 @@ Matrix components_of(const DataMatrix<double>& X) {
     return component_space(X, components).coordinates;
 }
 
-Cells cells_of_input(LoopsRequest& options) {
-    require(options.data.empty(), "--data is for a result, and {} is none", options.input.path);
+Cells cells_of_input(LoopsRequest& options, const CLI::App& verb) {
+    require(options.data.empty(), "--data is for a result, and {} is none", options.path);
     if (options.analysis.space.empty()) {
         options.analysis.space = "none"; // components of the values as they are factorised
     }
-    options.analysis.given.insert("rank"); // nothing is factorised
-    Dataset data = read_work(options).data;
+    Dataset data = read_work(options, verb).data;
     require(!data.part, "loops are looked for by one process");
     Cells cells{.space = data.space ? data.space->coordinates : Matrix(),
                 .names = data.cell_names,
                 .X = {},
                 .genes = data.feature_names,
-                .file = data.input.format == "h5ad" ? options.input.path : ""};
+                .file = data.input.format == "h5ad" ? options.path : ""};
     cells.X = matrix_of(data);
     if (!data.space) {
         cells.space = components_of(*cells.X);
@@ -78,12 +85,9 @@ Cells cells_of_input(LoopsRequest& options) {
 }
 
 Cells cells_of_result(const LoopsRequest& options, const CLI::App& verb) {
-    for (const char* other : {"--preset", "--normalize", "--transform", "--genes", "--space", "--layer",
-                              "--cells", "--variable", "--cells-min", "--genes-min", "--drop-empty"}) {
-        require(verb.count(other) == 0, "{} is for data, and {} is a result: what was chosen for it holds",
-                other, options.input.path);
-    }
-    const StoredResult result = read_stored_result(options.input.path);
+    refuse_flags(verb, of_loops(), {},
+                 fmt::format("{}, a result: what was chosen for it holds", options.path));
+    const StoredResult result = read_stored_result(options.path);
     Cells cells{.space = {}, .names = result.file.cell_names, .X = {}, .genes = {}, .file = result.name};
     if (!options.data.empty()) {
         Dataset data = read_data_of(result, options.data);
@@ -190,7 +194,7 @@ std::string table_of(const Cells& cells, const std::vector<ShownLoop>& loops) {
 nlohmann::ordered_json json_of(const LoopsRequest& options, const Cells& cells, const LoopFinding& finding,
                                const std::vector<ShownLoop>& loops) {
     nlohmann::ordered_json json{
-        {"input", options.input.path},
+        {"input", options.path},
         {"cells", cells.names.size()},
         {"dimensions", finding.dimensions},
         {"most_persistent", {{"persistence", finding.persistence}, {"p_value", finding.p_value}}},
@@ -244,19 +248,15 @@ void say_none(const LoopFinding& finding) {
 }
 
 void run_loops(LoopsRequest& options, const CLI::App& verb) {
-    options.analysis = analysis_options(options, verb);
-    if (options.threads > 0) {
-        set_thread_count(options.threads);
-    }
     const double least = 1.0 / static_cast<double>(1 + options.loops.null_clouds);
     require(options.loops.level >= least,
             "with {} clouds no p-value is below {:.3g}, and none can be at most {}: draw more by --clouds",
             options.loops.null_clouds, least, options.loops.level);
     const Cells cells =
-        find_result(options.input.path) ? cells_of_result(options, verb) : cells_of_input(options);
+        find_result(options.path) ? cells_of_result(options, verb) : cells_of_input(options, verb);
     require(!options.keep || !cells.file.empty(),
             "--keep writes into a result or an .h5ad file, and {} is neither: -o writes a table",
-            options.input.path);
+            options.path);
     const LoopFinding finding = find_loops(cells.space, options.loops);
     const std::vector<ShownLoop> loops = shown_loops(options, cells, finding);
     if (!options.output.empty()) {
@@ -283,9 +283,9 @@ void add_loops(CLI::App& app) {
     auto options = std::make_shared<LoopsRequest>();
     CLI::App* verb = app.add_subcommand(
         "loops", "Find loops such as the cell cycle, the phase of each cell, and the genes that follow it");
-    add_analysis_flags(*verb, *options);
+    options->analysis.given.insert("rank"); // nothing is factorised
+    add_input_flags(*verb, *options, of_loops());
     verb->get_option("INPUT")->description("Data as for pnmf fit, or the folder or .h5ad file of a fit");
-    add_space_flag(*verb, *options);
     verb->get_option("--space")->description(
         "Where loops are looked for: N principal components, or "
         "coordinates stored in obsm [30 components of cells of length 1]");
@@ -314,10 +314,8 @@ void add_loops(CLI::App& app) {
     verb->add_option("-o,--output", options->output, "Write the phases as a table")->type_name("FILE.tsv");
     verb->add_flag("--keep", options->keep,
                    "Store the phases in obs of the result or the .h5ad file, as pnmf_loop_1, ...");
-    verb->add_option("--threads", options->threads,
-                     "Threads to use; results do not depend on it [OMP_NUM_THREADS, or all processors]")
-        ->check(whole_number_from(1));
-    verb->add_flag("--json", options->json, "Print the results as JSON, for other programs");
+    add_threads_flag(*verb);
+    add_json_flag(*verb, options->json);
     verb->callback([options, verb] { run_loops(*options, *verb); });
 }
 

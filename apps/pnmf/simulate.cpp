@@ -339,22 +339,13 @@ void add_branches(CLI::App& simulate) {
 }
 
 void add_loop(CLI::App& simulate) {
-    CLI::App* verb =
-        simulate.add_subcommand("loop", "Single-cell counts of cells around a loop, phases known");
-    auto options = std::make_shared<LoopCellsOptions>();
-    auto output = std::make_shared<std::string>();
-    verb->add_option("-o,--output", *output, ".h5ad file to write")->required();
-    const auto add = [&](const char* flag, auto& value, const char* help) {
-        verb->add_option(flag, value, help)->capture_default_str();
-    };
-    add("--cells", options->cells.cells, "Number of cells");
-    add("--genes", options->cells.genes, "Number of genes");
-    add("--changed", options->cells.changed, "Share of genes that follow the loop");
-    add("--fold", options->cells.fold, "How much they change (deviation of their amplitudes, logarithms)");
-    add("--depth", options->cells.depth, "Median sum of counts of a cell");
-    add("--dispersion", options->cells.dispersion, "phi: a count with mean m has the variance m + phi m^2");
-    add_seed(*verb, options->cells.seed);
-    verb->callback([options, output] { run_loop(*options, *output); });
+    const auto [verb, options] =
+        add_model(simulate, "loop", "Single-cell counts of cells around a loop, phases known",
+                  ".h5ad file to write", run_loop);
+    add(*verb, "--changed", options->cells.changed, "Share of genes that follow the loop");
+    add(*verb, "--fold", options->cells.fold,
+        "How much they change (deviation of their amplitudes, logarithms)");
+    add_cell_flags(*verb, options->cells, {"cells", "genes", "depth", "dispersion", "seed"});
 }
 
 void add_tissue(CLI::App& simulate) {
