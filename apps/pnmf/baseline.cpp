@@ -183,6 +183,11 @@ void add_method(CLI::App& baseline, Baseline method, const char* help, const std
     OptionNames names = of_preparing;
     names.insert({"space", "places", "precision"});
     add_input_flags(*verb, *options, names);
+    const auto no_settings = [](const std::string& name) {
+        return name.starts_with("published") ? "is a kind of data; --settings " + name + " is what you mean"
+                                             : std::string();
+    };
+    verb->get_option("--preset")->transform(CLI::Validator(no_settings, ""));
     verb->add_option("-o,--output", options->folder, "Folder to write result.h5ad and summary.json into")
         ->type_name("FOLDER")
         ->required();

@@ -36,11 +36,7 @@ struct CheckRequest : InputFlags {
 
 /// Of a point cloud, used as it is.
 CheckReport check_points(const CheckRequest& options, const CLI::App& verb) {
-    OptionNames others = of_distances;
-    for (const char* used : {"cells", "layer", "variable", "labels", "batch"}) {
-        others.erase(used);
-    }
-    refuse_flags(verb, others, "--points");
+    refuse_flags(verb, of_distances, {"cells", "layer", "variable", "labels", "batch"}, "--points");
     Dataset data = read_only(options);
     FitOptions fit = options.analysis.fit;
     if (!options.analysis.batch.empty()) {
@@ -73,13 +69,10 @@ CheckReport check_stored(const CheckRequest& options, const fs::path& path) {
 void run(const CheckRequest& options, const CLI::App& verb) {
     const auto stored = find_result(options.path);
     if (stored) {
-        OptionNames others = of_distances;
-        for (const std::string& used : of_reading) {
-            others.erase(used);
-        }
-        others.erase("batch");
-        others.insert(of_graphs.begin(), of_graphs.end());
-        refuse_flags(verb, others, "a result: it has its own");
+        const std::string own = "a result: it has its own";
+        refuse_flags(verb, of_distances,
+                     {"cells", "layer", "variable", "drop-empty", "labels", "transform", "batch"}, own);
+        refuse_flags(verb, of_graphs, {}, own);
         require(!options.points, "--points cannot be used with a result: it has its own");
     } else {
         require(options.data.empty(), "--data is for results of `pnmf fit`, and {} is none", options.path);
@@ -109,6 +102,7 @@ void add_check(CLI::App& app) {
         "check",
         "Test the theorems of the paper on your data or on a result: each bound, what was measured, and "
         "whether it holds");
+    options->analysis.given.insert("rank"); // none is looked for
     add_input_flags(*verb, *options, of_distances, "RESULT|INPUT");
     verb->get_option("RESULT|INPUT")
         ->description(

@@ -73,10 +73,11 @@ void add_fit_flags(CLI::App& verb, InputFlags& flags, const OptionNames& options
     });
 }
 
-void refuse_flags(const CLI::App& verb, const OptionNames& options, const std::string& why) {
+void refuse_flags(const CLI::App& verb, const OptionNames& options, const OptionNames& used,
+                  const std::string& why) {
     for (const std::string& name : options) {
-        const CLI::Option* const flag = verb.get_option_no_throw("--" + name);
-        require(flag == nullptr || flag->count() == 0, "--{} cannot be used with {}", name, why);
+        require(used.contains(name) || verb.count("--" + name) == 0, "--{} cannot be used with {}", name,
+                why);
     }
 }
 

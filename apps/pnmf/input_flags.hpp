@@ -29,8 +29,9 @@ void add_input_flags(CLI::App& verb, InputFlags& flags, const OptionNames& optio
 /// A flag for each option of a fit, or for those named alone; their values become `flags.analysis.given`.
 void add_fit_flags(CLI::App& verb, InputFlags& flags, const OptionNames& options = {});
 
-/// InputError when one of these flags was given, which `why` forbids: "--points".
-void refuse_flags(const CLI::App& verb, const OptionNames& options, const std::string& why);
+/// InputError when one of these flags was given, but for those of `used`, which `why` forbids: "--points".
+void refuse_flags(const CLI::App& verb, const OptionNames& options, const OptionNames& used,
+                  const std::string& why);
 
 /// The data and what will be done with them.
 struct Work : PlannedData {

@@ -35,11 +35,8 @@ struct Cloud {
 
 /// Of INPUT that is not data to factorise: its values as in the file.
 void take_as_is(Cloud& cloud, const ScalesOptions& options, const CLI::App& verb) {
-    OptionNames others = of_distances;
-    for (const char* used : {"cells", "layer", "variable"}) {
-        others.erase(used);
-    }
-    refuse_flags(verb, others, options.distances ? "--distances" : "--points");
+    refuse_flags(verb, of_distances, {"cells", "layer", "variable"},
+                 options.distances ? "--distances" : "--points");
     cloud.data = read_only(options);
     print_notices(cloud.data.notices);
     try {
@@ -121,6 +118,7 @@ void add_scales(CLI::App& app) {
     auto options = std::make_shared<ScalesOptions>();
     CLI::App* verb = app.add_subcommand(
         "scales", "List the scales at which groups of cells join (H0 persistence), as `pnmf fit` has them");
+    options->analysis.given.insert("rank"); // none is looked for
     add_input_flags(*verb, *options, of_distances);
     add_fit_flags(*verb, *options, {"metric", "neighbors", "search", "scales", "max-scales", "seed"});
     verb->add_flag("--distances", options->distances, "INPUT is a table of distances between cells");

@@ -49,6 +49,9 @@ TEST_F(BaselineVerb, HasThePublishedSettingsAndFlagsStandAboveThem) {
     EXPECT_EQ(b["neighbors"], 5);
     EXPECT_EQ(b["lambda"], 7.0);
     EXPECT_EQ(b["rank"], 3);
+    const auto refused = baseline("gnmf --preset published " + circles(6), out("c"));
+    EXPECT_EQ(refused.exit_code, 2);
+    EXPECT_THAT(refused.err, ::testing::HasSubstr("--settings published"));
 }
 
 TEST_F(BaselineVerb, WritesWhatTheLibraryFinds) {
