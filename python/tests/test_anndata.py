@@ -289,7 +289,7 @@ class Tool(unittest.TestCase):
             pnmf.tl.pnmf(adata, use_rep="X_pnmf")
         with self.assertRaisesRegex(TypeError, "lamda1"):
             pnmf.tl.pnmf(adata, lamda1=3)
-        with self.assertRaisesRegex(ValueError, "transform must be one of none, log-unit, got log"):
+        with self.assertRaisesRegex(ValueError, "transform must be one of none, log-unit, got 'log'"):
             pnmf.tl.pnmf(adata, transform="log")
         with self.assertRaisesRegex(ValueError, "uns\\['pnmf'\\] is missing"):
             pnmf.read_result(adata)

@@ -1,9 +1,9 @@
 #include <pnmf/results/preset.hpp>
 
+#include "results/within.hpp"
 #include <pnmf/error.hpp>
 #include <pnmf/io/batches.hpp>
 #include <pnmf/io/places.hpp>
-#include "results/within.hpp"
 
 #include <fmt/format.h>
 

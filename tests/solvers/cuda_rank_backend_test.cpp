@@ -125,12 +125,14 @@ TEST(ChooseDevice, LeavesADeviceThatRanksWouldShareToOneProcess) {
         const auto bytes_of = [](const DeviceNeed&) { return 3e9; };
         const DeviceChoice left = choose_device(Device::automatic, need, facts, bytes_of);
         EXPECT_EQ(left.device, Device::cpu);
-        EXPECT_EQ(left.notice, "device: cpu; 2 processes would share the device, which one process uses better");
+        EXPECT_EQ(left.notice,
+                  "device: cpu; 2 processes would share the device, which one process uses better");
         const DeviceChoice demanded = choose_device(Device::cuda, need, facts, bytes_of);
         EXPECT_EQ(demanded.device, Device::cuda);
-        EXPECT_EQ(demanded.notice,
-                  "device: cuda, device; 3.00 GB of its memory planned for each of 2 processes, 2 of which share "
-                  "one; neighbours and first factors come from the processors");
+        EXPECT_EQ(
+            demanded.notice,
+            "device: cuda, device; 3.00 GB of its memory planned for each of 2 processes, 2 of which share "
+            "one; neighbours and first factors come from the processors");
         EXPECT_THROW(choose_device(Device::cuda, need, facts, [](const DeviceNeed&) { return 11e9; }),
                      InputError);
     });
