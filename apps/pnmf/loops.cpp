@@ -238,7 +238,11 @@ void print_loops(const LoopsRequest& options, const Cells& cells, const std::vec
     }
 }
 
-void say_none(const LoopFinding& finding) {
+void say_none(const LoopFinding& finding, Index cells) {
+    if (cells < fewest_cells_of_loop) {
+        say("no loop: it takes at least {} cells to find one, there are {}\n", fewest_cells_of_loop, cells);
+        return;
+    }
     if (finding.dimensions < 2) {
         say("no loop: the cells do not differ by more than noise in two directions\n");
         return;
@@ -271,7 +275,7 @@ void run_loops(LoopsRequest& options, const CLI::App& verb) {
         print_loops(options, cells, loops);
     }
     if (loops.empty()) {
-        say_none(finding);
+        say_none(finding, std::ssize(cells.names));
     } else if (options.output.empty() && !options.keep) {
         say("nothing was stored: --keep puts the phases into obs, -o FILE.tsv writes them as a table\n");
     }

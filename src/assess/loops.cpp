@@ -17,7 +17,6 @@
 namespace pnmf {
 namespace {
 
-constexpr Index fewest_cells = 20;
 constexpr Index most_axes = 30;
 constexpr Index fewest_axes = 10; ///< below, nothing can be said about noise
 constexpr Index averaged = 8;     ///< neighbours of a cell
@@ -193,7 +192,8 @@ LoopFinding find_loops(const Matrix& space, const LoopOptions& options) {
     require(options.landmarks >= 4, "a loop needs at least 4 landmarks, got {}", options.landmarks);
     require(space.allFinite(), "the coordinates of the cells must be finite");
     LoopFinding finding;
-    if (space.cols() < fewest_cells || options.most_cells < fewest_cells || space.rows() < 2) {
+    if (space.cols() < fewest_cells_of_loop || options.most_cells < fewest_cells_of_loop ||
+        space.rows() < 2) {
         return finding;
     }
     const std::vector<Index> sample = evenly_spaced(options.most_cells, space.cols());

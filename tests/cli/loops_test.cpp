@@ -91,6 +91,13 @@ TEST_F(LoopsVerb, SaysWhenThereIsNoLoopItCanVouchFor) {
     EXPECT_EQ(level.exit_code, 2);
     EXPECT_THAT(level.err, HasSubstr("draw more by --clouds"));
     EXPECT_EQ(pnmf("simulate loop -o " + at("cells.csv")).exit_code, 2);
+    std::ofstream(out("few.csv")) << "a,b,c\n1,2,3\n0,1,1\n2,2,9\n";
+    const CommandResult few = pnmf("loops " + at("few.csv"));
+    EXPECT_EQ(few.exit_code, 0);
+    EXPECT_THAT(few.err, HasSubstr("it takes at least 20 cells to find one, there are 3"));
+    const CommandResult nowhere = pnmf("loops " + at("few.csv") + " --keep");
+    EXPECT_EQ(nowhere.exit_code, 2);
+    EXPECT_THAT(nowhere.err, HasSubstr("-o writes a table"));
 }
 
 } // namespace

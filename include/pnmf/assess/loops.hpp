@@ -7,6 +7,9 @@
 
 namespace pnmf {
 
+/// Among fewer cells no loop is looked for.
+inline constexpr Index fewest_cells_of_loop = 20;
+
 struct LoopOptions {
     double level = 0.05;     ///< loops with a larger p-value are not reported
     Index null_clouds = 99;  ///< clouds without a loop to compare with; at least 1/level − 1
@@ -48,7 +51,7 @@ struct LoopFinding {
 ///    through the cells in the shrunk space, and each cell's mean place on it. Where phase 0 is and which way
 ///    it runs means nothing.
 ///
-/// No loop where fewer than two dimensions are above noise, or of fewer than 20 cells. The number of threads
+/// No loop where fewer than two dimensions are above noise. The number of threads
 /// changes nothing.
 LoopFinding find_loops(const Matrix& space, const LoopOptions& options = {});
 
