@@ -93,8 +93,8 @@ TEST(Domains, AreTheStripsOfATissue) {
 }
 
 TEST(Domains, AreOneWhereNothingChangesFromPlaceToPlace) {
-    const Matrix H =
-        Matrix::NullaryExpr(4, side * side, [random = Random(3)]() mutable { return random.normal(); });
+    Random random(3);
+    const Matrix H = Matrix::NullaryExpr(4, side * side, [&] { return random.normal(); });
     const auto embedding = [&](Index) { return H; };
     EXPECT_EQ(find_domains({0.5}, Embeddings(embedding), lists_of(grid_places())).count, 1);
 }

@@ -145,10 +145,13 @@ TEST_F(Report, HoldsTheEmbeddingsAndTheData) {
 
 TEST_F(Report, HasTheTissueOfAResultWithDomains) {
     const Index n = data_.cells();
-    data_.space = Space{.name = "obsm:spatial", .coordinates = Matrix::Random(2, n), .downwards = true};
+    data_.space = Space{.name = "obsm:spatial", .coordinates = Matrix::Random(2, n)};
+    data_.space->downwards = true;
     const auto path = fitted();
     const Index scales = result_.factors.scales();
-    Domains domains{.count = 2, .scale = 1};
+    Domains domains;
+    domains.count = 2;
+    domains.scale = 1;
     for (Index t = 0; t < scales; ++t) { // the same halves, called the other way round at odd scales
         std::vector<Index> labels;
         for (Index j = 0; j < n; ++j) {

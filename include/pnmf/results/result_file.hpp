@@ -59,7 +59,7 @@ struct ResultFileOptions {
 /// first_scale, last_scale (from 0) and merges_into (d each, `ProgramPath`; −1 for none), and where the
 /// counts of the cells are known, depth_correlation (d).
 ///
-/// Of a tissue: `obs/pnmf_domains`, `obsm/spatial` where the cells are of one slice, and domains/scale (from
+/// Of a tissue: `obs/pnmf_domains`, `obsm/spatial` with their places in their slices, and domains/scale (from
 /// 0), domains/count, domains/of_scale (T × n, the domains of each scale, from 0), domains/neighbors (T, how
 /// many cells a neighbourhood has), domains/distinct (T, `Domains`), domains/coherence (T) and domains/moran
 /// (T × d, Moran's I of each program).
