@@ -167,6 +167,16 @@ test('a run that is cancelled makes room for the next, and so do wrong options',
     await close();
 });
 
+test('a browser that cannot run the module says so at once', async () => {
+    const broken = join(folder, 'broken.html');
+    writeFileSync(broken, readFileSync(built, 'latin1').replace(/(id="pnmf-module">)[^<]*/, '$1AAAA'), 'latin1');
+    const page = await browser.newPage();
+    await page.goto(pathToFileURL(broken).href);
+    await page.waitForSelector('html[data-phase=failed]', { state: 'attached' });
+    assert.match(await page.textContent('.trouble'), /^this browser cannot run the program: [^\u2013]*$/);
+    await page.close();
+});
+
 test('a file that cannot fit is refused before it is read, with the command for a machine', async () => {
     file('large.mtx', '');
     truncateSync(join(folder, 'large.mtx'), 2.5e9);

@@ -70,6 +70,8 @@ function licences(): HTMLElement {
 
 class Page {
     private worker = makeWorker();
+    /** The browser has shown that it can run the module. */
+    private able = false;
     private files: File[] = [];
     private began = 0;
     private frame: HTMLIFrameElement | null = null;
@@ -112,6 +114,7 @@ class Page {
             if ('event' in data) this.hear(data.event);
             else if ('finished' in data) this.finish(data.finished);
             else if ('failed' in data) this.fail(data.failed);
+            else this.able = true;
         };
         this.worker.onerror = (event) => this.fail(`the program ended: ${event.message || 'its worker could not be started'}`);
     }
@@ -125,7 +128,7 @@ class Page {
 
     private start(files: File[]): void {
         if (files.length === 0) return;
-        if (document.documentElement.dataset.phase !== 'waiting') this.renew();
+        if (['running', 'done'].includes(document.documentElement.dataset.phase!)) this.renew();
         this.files = files;
         const input = inputOf(files);
         const { words, output } = commandFor(input, this.form.wishes());
@@ -170,7 +173,7 @@ class Page {
     }
 
     private stop(words: string): void {
-        this.renew();
+        if (this.able) this.renew(); // else the next worker would fail as this one did
         this.status.textContent = words;
         this.working(false);
         setPhase('waiting');
@@ -178,6 +181,7 @@ class Page {
 
     private fail(words: string): void {
         this.trouble.textContent = `${this.trouble.textContent ? `${this.trouble.textContent} \u2013 ` : ''}${words}.`;
+        this.run.hidden = false;
         this.stop('No result.');
         setPhase('failed');
     }
