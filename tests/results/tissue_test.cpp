@@ -76,12 +76,11 @@ TEST(Places, GrowDownwardsWhereTheFileHasAnImage) {
     file.feature_names = tissue_data(tissue).feature_names;
     file.cell_names = tissue_data(tissue).cell_names;
     file.obsm["spatial"] = tissue.places.transpose();
-    std::vector<Choice> choices;
     write_anndata(folder / "plain.h5ad", file);
-    EXPECT_FALSE(read_for_analysis(folder / "plain.h5ad", {}, {}, choices).space->downwards);
+    EXPECT_FALSE(read_planned(folder / "plain.h5ad", {}).data.space->downwards);
     file.uns["spatial"] = AnnDataMap{};
     write_anndata(folder / "image.h5ad", file);
-    EXPECT_TRUE(read_for_analysis(folder / "image.h5ad", {}, {}, choices).space->downwards);
+    EXPECT_TRUE(read_planned(folder / "image.h5ad", {}).data.space->downwards);
 }
 
 TEST(PresetSpatial, IsChosenWherePlacesWereReadAndNothingElseIsAskedFor) {
