@@ -1,3 +1,4 @@
+#include "devices/cpu/component_shifts.hpp"
 #include "devices/cpu/shift_forest.hpp"
 #include "devices/ranks/halo.hpp"
 #include "solvers/choose_device.hpp"
