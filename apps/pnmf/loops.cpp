@@ -244,7 +244,7 @@ void say_none(const LoopFinding& finding, Index cells) {
         return;
     }
     if (finding.dimensions < 2) {
-        say("no loop: the cells do not differ by more than noise in two directions\n");
+        say("no loop: the cells do not differ clearly by more than noise in two directions\n");
         return;
     }
     say("no loop: the most persistent one has p = {:.2g} among clouds of cells without any\n",

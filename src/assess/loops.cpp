@@ -18,8 +18,9 @@ namespace pnmf {
 namespace {
 
 constexpr Index most_axes = 30;
-constexpr Index fewest_axes = 10; ///< below, nothing can be said about noise
-constexpr Index averaged = 8;     ///< neighbours of a cell
+constexpr Index fewest_axes = 10;     ///< below, nothing can be said about noise
+constexpr double clearly_above = 1.1; ///< the edge of noise, which is known to a few per cent
+constexpr Index averaged = 8;         ///< neighbours of a cell
 constexpr Index averages = 4;
 constexpr Index fits = 5; ///< of the closed curve
 
@@ -27,6 +28,7 @@ constexpr Index fits = 5; ///< of the closed curve
 struct SignalAxes {
     Vector mean;
     Matrix directions; ///< d × m, shrunk
+    Index clear = 0;   ///< of them, have clearly more variance than noise
 
     Matrix coordinates(const Matrix& space) const {
         return directions.transpose() * (space.colwise() - mean);
@@ -73,6 +75,7 @@ SignalAxes signal_axes(const Matrix& sample) {
     const Index above = (variance.array() > edge).count();
     axes.directions = eigen.vectors.rightCols(above).rowwise().reverse();
     axes.directions.array().rowwise() *= 1.0 - edge / variance.head(above).transpose().array();
+    axes.clear = (variance.array() > clearly_above * edge).count();
     return axes;
 }
 
@@ -199,9 +202,9 @@ LoopFinding find_loops(const Matrix& space, const LoopOptions& options) {
     const std::vector<Index> sample = evenly_spaced(options.most_cells, space.cols());
     const Matrix sampled = space(Eigen::all, sample);
     const SignalAxes axes = signal_axes(sampled);
-    finding.dimensions = axes.directions.cols();
-    if (finding.dimensions < 2) {
-        return finding;
+    finding.dimensions = axes.clear < 2 ? axes.clear : axes.directions.cols();
+    if (axes.clear < 2) {
+        return finding; // what is barely above noise has any shape
     }
     const Matrix cells = axes.coordinates(sampled);
     const Skeleton skeleton = skeleton_of(cells, options.landmarks);

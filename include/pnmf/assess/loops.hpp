@@ -30,9 +30,9 @@ struct CellLoop {
 
 struct LoopFinding {
     std::vector<CellLoop> loops; ///< most persistent first
-    Index dimensions = 0;        ///< in which cells differ by more than noise
-    double persistence = 0.0;    ///< of the most persistent loop, reported or not
-    double p_value = 1.0;        ///< of that
+    Index dimensions = 0;     ///< in which cells differ by more than noise; below 2, where no two do clearly
+    double persistence = 0.0; ///< of the most persistent loop, reported or not
+    double p_value = 1.0;     ///< of that
 };
 
 /// Loops in a cloud of cells: where they are by H1 persistence, whether they are more than chance, and where
@@ -51,7 +51,7 @@ struct LoopFinding {
 ///    through the cells in the shrunk space, and each cell's mean place on it. Where phase 0 is and which way
 ///    it runs means nothing.
 ///
-/// No loop where fewer than two dimensions are above noise. The number of threads
+/// No loop unless two axes have a tenth more variance than λ₊. The number of threads
 /// changes nothing.
 LoopFinding find_loops(const Matrix& space, const LoopOptions& options = {});
 
