@@ -1,7 +1,7 @@
 #include "results/assess_tissue.hpp"
 #include "results/plan_run.hpp"
 #include "results/process_memory.hpp"
-#include "results/run_fraction.hpp"
+#include "results/run_stages.hpp"
 #include "results/split_space.hpp"
 #include "results/start_from.hpp"
 #include "results/sweep_bytes.hpp"
@@ -20,19 +20,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <span>
 #include <utility>
 
 namespace pnmf {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point moment) {
-    return std::chrono::duration<double>(Clock::now() - moment).count();
-}
 
 Index cells_of(const DataView& X, const RunOptions& options) {
     return options.part ? options.part->all : cells_of(X);
@@ -52,71 +45,6 @@ void check_run_options(const DataView& X, const RunOptions& options) {
     require(options.memory.value_or(1.0) > 0.0, "memory must be more than 0 bytes, got {}",
             options.memory.value_or(0.0));
 }
-
-/// The stages of a run: who watches, and how long each takes.
-class Stages {
-  public:
-    Stages(const RunObserver& observer, const SolverOptions& options)
-        : observer_(observer), fraction_(options) {}
-
-    /// The stage before ends here. False when the observer asks to stop.
-    bool begin(Stage stage, const char* name) {
-        end();
-        seconds_.push_back({.stage = name});
-        began_ = Clock::now();
-        stage_ = stage;
-        fraction_.begin(stage);
-        return tell(nullptr);
-    }
-    bool step_of_start() {
-        fraction_.step_of_start();
-        return tell(nullptr);
-    }
-    bool after(const SweepReport& sweep) {
-        fraction_.after(sweep);
-        return tell(&sweep);
-    }
-    /// What a run within this one may tell: it is the first part of this one, of so large a share.
-    RunObserver of_part(double share) {
-        behind_ = share;
-        RunObserver part;
-        part.progress = [this, share](const RunProgress& inner) {
-            return !observer_.progress ||
-                   observer_.progress({.stage = stage_, .fraction = share * inner.fraction});
-        };
-        part.warning = observer_.warning;
-        return part;
-    }
-    std::vector<StageTime> end() {
-        if (!seconds_.empty()) {
-            seconds_.back().seconds = seconds_since(began_);
-        }
-        return seconds_;
-    }
-    void notice(const std::string& text) const {
-        if (observer_.notice) {
-            observer_.notice(text);
-        }
-    }
-
-  private:
-    /// Ranks go on together or not at all.
-    bool tell(const SweepReport* sweep) const {
-        const bool go_on = !observer_.progress ||
-                           observer_.progress({.stage = stage_,
-                                               .fraction = behind_ + (1.0 - behind_) * fraction_.value(),
-                                               .max_sweeps = fraction_.limit(),
-                                               .sweep = sweep});
-        return least_of(communicator(), go_on ? 1.0 : 0.0) > 0.0;
-    }
-
-    const RunObserver& observer_;
-    RunFraction fraction_;
-    double behind_ = 0.0; ///< share of all that is done beside these stages
-    Stage stage_ = Stage::preparing;
-    Clock::time_point began_;
-    std::vector<StageTime> seconds_;
-};
 
 /// Saves a run into its folder; without a folder it does nothing.
 class Saver {
@@ -149,7 +77,7 @@ class Saver {
         } else {
             save_checkpoint(folder_->checkpoint(), state, fingerprint_, kept_, part_);
         }
-        saved_ = Clock::now();
+        saved_ = RunClock::now();
         return true;
     }
     /// A disk that is full for a while need not end a run: the checkpoint before stays.
@@ -158,7 +86,7 @@ class Saver {
         try {
             save(state);
         } catch (const SystemError& e) {
-            saved_ = Clock::now();
+            saved_ = RunClock::now();
             if (observer_.warning) {
                 observer_.warning(fmt::format("{}; the run continues without this checkpoint", e.what()));
             }
@@ -172,11 +100,11 @@ class Saver {
     const RunObserver& observer_;
     std::string fingerprint_;
     std::vector<Index> kept_;
-    Clock::time_point saved_ = Clock::now();
+    RunClock::time_point saved_ = RunClock::now();
 };
 
 template <RealNumber Real>
-void announce(const PreparedFit<Real>& prepared, const Stages& stages) {
+void announce(const PreparedFit<Real>& prepared, const RunStages& stages) {
     for (const std::string& notice : prepared.notices) {
         stages.notice(notice);
     }
@@ -188,7 +116,7 @@ void announce(const PreparedFit<Real>& prepared, const Stages& stages) {
 /// Makes few scales those of the run, as they were found before.
 template <RealNumber Real>
 void keep_known_scales(PreparedFit<Real>& prepared, const std::vector<Index>& positions,
-                       const Stages& stages) {
+                       const RunStages& stages) {
     require(!positions.empty() && positions.back() + 1 == prepared.scales.size(),
             "the scales kept are not among the {} of these data", prepared.scales.size());
     keep_scales(prepared, positions);
@@ -196,7 +124,7 @@ void keep_known_scales(PreparedFit<Real>& prepared, const std::vector<Index>& po
 }
 
 /// A run that gave something up for its memory goes on without it, and says so: its sweeps must be the same.
-void go_on_as_begun(const std::filesystem::path& checkpoint, SolverOptions& solver, const Stages& stages) {
+void go_on_as_begun(const std::filesystem::path& checkpoint, SolverOptions& solver, const RunStages& stages) {
     const std::string lines = fmt::format("\n{}", checkpoint_fingerprint(checkpoint));
     for (const auto& [option, chosen] : {std::pair("extrapolate", &solver.extrapolate),
                                          std::pair("shift-components", &solver.shift_components)}) {
@@ -211,7 +139,7 @@ void go_on_as_begun(const std::filesystem::path& checkpoint, SolverOptions& solv
 /// Makes the run fit into its memory, and says how where the user asked, or where something had to give.
 template <RealNumber Real>
 MemoryPlan keep_to_memory(const Room& room, const RunOptions& options, PreparedFit<Real>& prepared,
-                          const Stages& stages) {
+                          const RunStages& stages) {
     if (room.limit <= 0.0) {
         return {};
     }
@@ -234,7 +162,7 @@ MemoryPlan keep_to_memory(const Room& room, const RunOptions& options, PreparedF
 /// Memory that may have left out scales: where the user gave the limit, it counts as one on their number and
 /// is recorded so; else the run is refused, for its result must not depend on what was free.
 template <RealNumber Real>
-void settle_most_scales(const Room& room, PreparedFit<Real>& prepared, const Stages& stages) {
+void settle_most_scales(const Room& room, PreparedFit<Real>& prepared, const RunStages& stages) {
     std::optional<Index>& most = prepared.options.filtration.scales.max_scales;
     const Index fit = prepared.most_scales;
     const bool left_out = prepared.kept && prepared.scales.size() == fit && fit < prepared.kept->all.size() &&
@@ -265,7 +193,7 @@ double bytes_on_disk(const PreparedFit<Real>& prepared, bool save_basis) {
 
 /// The start, made or gone on with, saved on the way.
 template <RealNumber Real>
-SolverState<Real> made_state(PreparedFit<Real>& prepared, StartState<Real> from, Stages& stages,
+SolverState<Real> made_state(PreparedFit<Real>& prepared, StartState<Real> from, RunStages& stages,
                              Saver& saver) {
     bool saved = false;
     StartLog<Real> log{.from = std::move(from), .reached = {}};
@@ -298,7 +226,7 @@ SolverState<Real> made_state(PreparedFit<Real>& prepared, StartState<Real> from,
 }
 
 template <RealNumber Real>
-SolverState<Real> first_state(const RunOptions& options, PreparedFit<Real>& prepared, Stages& stages,
+SolverState<Real> first_state(const RunOptions& options, PreparedFit<Real>& prepared, RunStages& stages,
                               Saver& saver) {
     StartState<Real> from;
     if (resumes(options)) {
@@ -322,7 +250,7 @@ SolverState<Real> first_state(const RunOptions& options, PreparedFit<Real>& prep
 }
 
 template <RealNumber Real>
-Stop sweep(const PreparedFit<Real>& prepared, SolverState<Real>& state, double planned, Stages& stages,
+Stop sweep(const PreparedFit<Real>& prepared, SolverState<Real>& state, double planned, RunStages& stages,
            Saver& saver, const RunObserver& watcher, SweepBytes& bytes) {
     if (watcher.past) {
         watcher.past(state.trace);
@@ -353,7 +281,7 @@ Stop sweep(const PreparedFit<Real>& prepared, SolverState<Real>& state, double p
 
 /// The clusters of a run by neighbours in expression, as one without places would have them.
 template <class Real>
-Assessment types_of(const DataView& X, const RunOptions& options, Stages& stages) {
+Assessment types_of(const DataView& X, const RunOptions& options, RunStages& stages) {
     constexpr double share = 0.5; ///< of the work
     stages.begin(Stage::preparing, "types");
     RunObserver observer = stages.of_part(share);
@@ -371,7 +299,7 @@ template <RealNumber Real>
 Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserver& observer) {
     check_run_options(X, options);
     Run<Real> run;
-    Stages stages(observer, options.fit.solver);
+    RunStages stages(observer, options.fit.solver);
     const Room room = room_for(options);
     check_room(X, options, room, sizeof(Real));
     if (!stages.begin(Stage::preparing, "preparing")) {
