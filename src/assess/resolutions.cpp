@@ -206,8 +206,7 @@ class Search {
         tree_ = is_mine(ranks_, best_) ? std::move(trees[best_]) : grow(best_);
         const double p = harmonic_mean(p_value);
         if (p >= options_.level) {
-            tree_.cuts.resize(1);
-            tree_.p_value = {p};
+            tree_ = {.cuts = {std::move(tree_.cuts.front())}, .p_value = {p}, .least_p = p};
         }
         for (double& of_cut : tree_.p_value) {
             of_cut = std::max(of_cut, p);

@@ -59,6 +59,37 @@ TEST(Resolutions, RecommendTheNumberOfGroupsThatThereAre) {
     }
 }
 
+TEST(Resolutions, AreOneClusterWhereOneScaleAloneShowsADivision) {
+    // Two groups that the space shows barely, and one of twelve embeddings: its p is not enough for all.
+    const Index n = 120;
+    int alone = 0;
+    int all = 0;
+    for (std::uint64_t seed = 0; seed < 30; ++seed) {
+        Random random(seed);
+        Matrix space(4, n);
+        Matrix apart(4, n);
+        Matrix mixed(4, n);
+        for (Index j = 0; j < n; ++j) {
+            for (Index k = 0; k < 4; ++k) {
+                space(k, j) = random.normal() + (k == 0 && j % 2 == 0 ? 4.0 : 0.0);
+                apart(k, j) = 5.0 + 0.1 * random.normal() + (k == 0 && j % 2 == 0 ? 5.0 : 0.0);
+                mixed(k, j) = 5.0 + random.normal();
+            }
+        }
+        const auto clusters = [&](bool at_each) {
+            const auto embedding = [&](Index t) { return at_each || t == 6 ? apart : mixed; };
+            const Resolutions found =
+                find_resolutions(12, embedding, neighbour_graph(space, 8), evidence_of(space));
+            EXPECT_LT(found.recommended, std::ssize(found.all));
+            return found.all.back().clusters;
+        };
+        alone += clusters(false) > 1 ? 1 : 0;
+        all += clusters(true) > 1 ? 1 : 0;
+    }
+    EXPECT_GT(all, 20);
+    EXPECT_LT(alone, all);
+}
+
 TEST(Resolutions, OfOnePopulationAreOneCluster) {
     int divided = 0;
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
