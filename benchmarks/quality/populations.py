@@ -71,10 +71,11 @@ def single(program, one):
 
 
 def real(program, one):
-    """The cells of one label of a set: the number of clusters found. `one`: file of counts, name of the set, label."""
-    counts, _, label = one
-    data = anndata.read_h5ad(counts)
-    return {"clusters": len(np.unique(fitted(program, data.X[data.obs["label"].to_numpy() == label])))}
+    """The cells of one label of a set: its name, the number of clusters found. `one`: folder, name of the set, number."""
+    folder, _, number = one
+    cells = np.load(f"{folder}/labels.npy") == number
+    data = anndata.read_h5ad(f"{folder}/counts.h5ad")[cells]
+    return {"label": str(data.obs["label"].iloc[0]), "clusters": len(np.unique(fitted(program, data.X)))}
 
 
 def most_stable(space, seed, most=8):
@@ -113,7 +114,6 @@ def questions(quick, of_sets):
         return [("Poisson", 100, 0)], [], [(2.0, 0.5, 300, 0)]
     ones = [(kind, cells, seed) for kind in (*KINDS, *GRADIENTS) for cells, runs in SIZES.items() for seed in range(runs)]
     ones += [(kind, cells, 0) for kind, cells in LARGE.items()]
-    labels = lambda one: anndata.read_h5ad(one.counts, backed="r").obs["label"].unique()
-    reals = [(str(one.counts), one.name, label) for one in of_sets if one.name in ONE_EACH for label in labels(one)]
+    reals = [(str(one.folder), one.name, number) for one in of_sets if one.name in ONE_EACH for number in range(one.clusters)]
     twos = [(fold, share, cells, seed) for fold in FOLDS for share in SHARES for cells, runs in PAIRS.items() for seed in range(runs)]
     return ones, reals, twos

@@ -67,10 +67,10 @@ def one_population(found):
 
 
 def one_label(found):
-    """`found`: (file, set, label) → answer."""
+    """`found`: (folder, set, number of the label) → answer."""
     rows = []
     for name in dict.fromkeys(name for _, name, _ in found):
-        divided = [f"{label} ({answer['clusters']})" for (_, of, label), answer in found.items() if of == name and answer["clusters"] > 1]
+        divided = [f"{answer['label']} ({answer['clusters']})" for (_, of, _), answer in found.items() if of == name and answer["clusters"] > 1]
         rows.append([name, sum(of == name for _, of, _ in found), ", ".join(divided) or "none"])
     return page.table(["set", "labels", "divided (clusters found)"], rows)
 
