@@ -1,302 +1,185 @@
 #include "devices/cuda/cuda_backend.hpp"
-#include "devices/cpu/component_shifts.hpp"
-#include "devices/cuda/basis_step.hpp"
-#include "devices/cuda/component_shifts.hpp"
-#include "devices/cuda/device_point.hpp"
-#include "devices/cuda/host_data.hpp"
-#include "devices/cuda/measures.hpp"
-#include "devices/cuda/merge_order.hpp"
-#include "devices/cuda/stacks.hpp"
 
-#include <optional>
+#include "devices/cpu/component_shifts.hpp"
+#include "devices/cuda/cuda_sweeps.hpp"
+#include "devices/cuda/merge_order.hpp"
+#include "devices/cuda/rank_shifts.hpp"
+#include "devices/cuda/rank_sums.hpp"
+#include "devices/cuda/surroundings.hpp"
+#include "devices/ranks/columns_of.hpp"
+#include "devices/ranks/rank_points.hpp"
 
 namespace pnmf {
+namespace cuda {
 namespace {
 
+/// One process has all cells.
 template <class Real>
-class CudaBackend final : public Backend<Real> {
+class AllCells {
   public:
-    explicit CudaBackend(const Problem<Real>& problem)
-        : problem_(problem), penalties_(scale_penalties(problem)), on_device_(penalties_) {
-        cuda::take_data(*problem.X, data_);
-        cuda::take_graph(problem, graph_);
+    explicit AllCells(const Problem<Real>& problem) : problem_(problem) {
+        take_data(*problem.X, data_);
+        take_graph(problem, graph_);
     }
 
-    void load(Factors<Real>& current, Factors<Real>& previous) override {
-        outside_current_ = &current;
-        outside_previous_ = &previous;
-        prepare({.features = problem_.features(),
-                 .cells = problem_.cells(),
-                 .scales = static_cast<int>(problem_.scales()),
-                 .rank = static_cast<int>(current.rank())});
-        take(current, current_);
-        if (previous.scales() > 0) {
-            take(previous, previous_);
-        }
-        measured_.clear();
-        moving_ = &current_;
-        graph_is_new_ = false;
-    }
+    Index count() const { return problem_.cells(); }
+    Index first_outside() const { return 0; }
+    Index columns_behind() const { return 0; }
+    DenseMatrix<Real> outside(DenseMatrix<Real> part) const { return part; }
 
-    void store() override {
-        give(current_, *outside_current_);
-        if (!previous_.H.empty()) {
-            if (outside_previous_->scales() == 0) {
-                *outside_previous_ =
-                    *outside_current_; // its shapes, and a file of its own where there is one
-            }
-            give(previous_, *outside_previous_);
-        }
-    }
-
-    void store_last() override {
-        *outside_previous_ = {};
-        give(current_, *outside_current_);
-    }
-
-    void move_in_place() override { begin(current_); }
-
-    void move_copy() override {
-        previous_.W.copy_from(current_.W);
-        previous_.H.copy_from(current_.H);
-        begin(previous_);
-    }
-
-    void extrapolate(const std::vector<double>& beta) override {
-        beta_.upload(std::vector<Real>(beta.begin(), beta.end()));
-        cuda::extrapolate_basis(shape_, beta_.get(), current_.W.get(), previous_.W.get());
-        cuda::extrapolate_stack(shape_, beta_.get(), current_.H.get(), previous_.H.get());
-        begin(previous_);
-    }
-
-    void accept() override {
-        std::swap(current_, previous_);
-        moving_ = &current_;
-    }
-
-    void undo() override {
-        measured_.clear();
-        moving_ = &current_;
-        graph_is_new_ = false;
-    }
-
-    std::vector<Movement> basis_step(Index passes) override {
-        measured_.clear();
-        std::vector<Movement> moved = step_basis(*moving_, passes);
-        basis_products(*moving_, products_);
-        return moved;
-    }
-
-    /// Within a sweep HA may still be that of H: shifts keep it so. Between sweeps it is made anew, so that a
-    /// run that was stopped in between ends with the same bits.
-    void graph_products() override {
-        if (!graph_is_new_) {
-            measured_.clear();
-            graph_.products(library_, shape_, moving_->H.get(), products_.HA.get());
-            graph_is_new_ = true;
-        }
-    }
-
-    void embedding_pass() override {
-        measured_.clear();
-        pass_.run(on_device_.rounded(), view(products_), moving_->H.get());
-        graph_is_new_ = false;
-    }
-
-    void shift_components() override {
-        measured_.clear();
-        if (!shifts_.ready()) {
-            shifts_.prepare(shape_,
-                            cuda::merge_order(ComponentForest(problem_.graph->tree(), problem_.epsilon),
-                                              cuda::ComponentShifts<Real>::pieces_of(shape_)));
-        }
-        shifts_.run(on_device_.rounded(), on_device_.exact(), view(products_), moving_->H.get());
-    }
-
-    std::vector<Objective> terms() override { return terms_of(measured_moving()); }
-
-    std::vector<Movement> movement_H() override { return cuda::movements_from(measured_moving()); }
-
-    Objective objective() override {
-        return with_products_of_current([&](cuda::DeviceProducts<Real>& products) {
-            return cuda::sum(terms_of(measure(current_, products)));
-        });
-    }
-
-    Evaluation evaluate() override {
-        return with_products_of_current([&](cuda::DeviceProducts<Real>& products) {
-            const std::vector<cuda::AllSums> sums = measure(current_, products);
-            Evaluation result{cuda::sum(terms_of(sums)), {}};
-            const std::vector<Movement> H = cuda::movements_from(sums);
-            const std::vector<Movement> W = step_basis(current_, 0);
-            for (std::size_t t = 0; t < H.size(); ++t) {
-                result.residuals.push_back({H[t], W[t]});
-            }
-            return result;
-        });
-    }
-
-  private:
-    void prepare(const cuda::Shape& shape) {
+    void prepare(const Shape& shape, Real* degree) {
         shape_ = shape;
-        products_.allocate(shape);
         XHt_.allocate(shape.bases());
         HHt_.allocate(shape.grams());
         gram_parts_.allocate(cuda::gram_parts(shape));
-        room_.allocate(shape.scales * shape.features);
-        sums_.allocate(static_cast<std::int64_t>(shape.scales) * cuda::all_sums);
-        parts_.allocate(cuda::measure_parts(shape));
-        degree_.allocate(shape.cells * shape.scales);
+        features_.allocate(shape.scales * shape.features);
+        sums_.allocate(static_cast<std::int64_t>(shape.scales) * all_sums);
+        parts_.allocate(measure_parts(shape));
         data_.prepare(shape);
-        pass_.prepare(shape);
-        graph_.degrees(shape, degree_.get());
+        graph_.degrees(shape, degree);
     }
 
-    /// A sweep begins at this point.
-    void begin(cuda::DevicePoint<Real>& point) {
-        measured_.clear();
-        moving_ = &point;
-        graph_is_new_ = false;
+    void graph_products(const Products& library, const Real* H, Real* HA) {
+        graph_.products(library, shape_, H, HA);
+    }
+    void gram(const Products& library, const Real* W, const Real* weight, Real* WtW) const {
+        gram_of_columns(library, shape_, W, weight, WtW);
+    }
+    void transposed_times(const Products& library, const Real* W, const Real* weight, Real* WtX) {
+        data_.transposed_times(library, W, weight, WtX);
     }
 
-    void take(const Factors<Real>& factors, cuda::DevicePoint<Real>& point) {
-        point.W.allocate(shape_.bases());
-        point.H.allocate(shape_.stacked());
-        cuda::DeviceArray<Real> of_scale(shape_.cells * shape_.rank);
-        DenseMatrix<Real> room;
-        for (int t = 0; t < shape_.scales; ++t) {
-            const DenseMatrix<Real>& W = factors.basis(t, room);
-            point.W.upload_part(W.data(), t * W.size(), W.size());
-            of_scale.upload_part(factors.H[static_cast<std::size_t>(t)].data(), 0, of_scale.size());
-            cuda::put_scale(shape_, t, of_scale.get(), point.H.get());
-        }
-    }
-
-    void give(const cuda::DevicePoint<Real>& point, Factors<Real>& factors) {
-        cuda::DeviceArray<Real> of_scale(shape_.cells * shape_.rank);
-        factors.W.resize(static_cast<std::size_t>(shape_.scales));
-        factors.H.resize(static_cast<std::size_t>(shape_.scales));
-        for (int t = 0; t < shape_.scales; ++t) {
-            auto& W = factors.W[static_cast<std::size_t>(t)];
-            auto& H = factors.H[static_cast<std::size_t>(t)];
-            W.resize(shape_.features, shape_.rank);
-            H.resize(shape_.rank, shape_.cells);
-            point.W.download_part(W.data(), t * W.size(), W.size());
-            cuda::get_scale(shape_, t, point.H.get(), of_scale.get());
-            of_scale.download_part(H.data(), 0, of_scale.size());
-            factors.rest(t);
-        }
-    }
-
-    cuda::ProductsView<Real> view(cuda::DeviceProducts<Real>& products) {
-        return {products.WtX.get(), products.WtW.get(), products.HA.get(), degree_.get()};
-    }
-
-    /// XHᵀ and HHᵀ, how far W would move, and `passes` over its columns.
-    std::vector<Movement> step_basis(cuda::DevicePoint<Real>& point, Index passes) {
-        data_.times_transposed(library_, point.H.get(), XHt_.get());
-        cuda::gram_of_rows(library_, shape_, point.H.get(), gram_parts_.get(), HHt_.get());
-        cuda::step_basis(shape_, static_cast<int>(passes), XHt_.get(), HHt_.get(), point.W.get(), room_.get(),
+    std::vector<Movement> step_basis(const Products& library, const Real* H, Index passes,
+                                     DeviceArray<Real>& W) {
+        data_.times_transposed(library, H, XHt_.get());
+        gram_of_rows(library, shape_, H, gram_parts_.get(), HHt_.get());
+        cuda::step_basis(shape_, static_cast<int>(passes), XHt_.get(), HHt_.get(), W.get(), features_.get(),
                          sums_.get());
-        std::vector<Movement> moved = movements();
-        for (std::size_t t = 0; t < moved.size(); ++t) {
-            moved[t] = penalties_[t].fit * moved[t];
-        }
-        return moved;
-    }
-
-    void basis_products(const cuda::DevicePoint<Real>& point, cuda::DeviceProducts<Real>& products) {
-        const Real* const weight = on_device_.rounded().fit;
-        cuda::gram_of_columns(library_, shape_, point.W.get(), weight, products.WtW.get());
-        data_.transposed_times(library_, point.W.get(), weight, products.WtX.get());
-    }
-
-    std::vector<Movement> movements() const {
-        std::vector<double> sums(2 * penalties_.size());
+        std::vector<Movement> moved(static_cast<std::size_t>(shape_.scales));
+        std::vector<double> sums(2 * moved.size());
         sums_.download_part(sums.data(), 0, std::ssize(sums));
-        std::vector<Movement> moved;
-        for (std::size_t t = 0; t < penalties_.size(); ++t) {
-            moved.push_back({sums[2 * t], sums[2 * t + 1]});
+        for (std::size_t t = 0; t < moved.size(); ++t) {
+            moved[t] = {sums[2 * t], sums[2 * t + 1]};
         }
         return moved;
     }
 
-    /// Sums over the cells of a point, every scale. Both measures of a point read the same numbers.
-    std::vector<cuda::AllSums> measure(const cuda::DevicePoint<Real>& point,
-                                       cuda::DeviceProducts<Real>& products) {
-        cuda::sum_all(shape_, on_device_.rounded(), view(products), point.H.get(), parts_.get(), sums_.get());
-        std::vector<cuda::AllSums> sums(penalties_.size());
-        static_assert(sizeof(cuda::AllSums) == cuda::all_sums * sizeof(double));
-        sums_.download_part(&sums.front().terms.fit_linear, 0, cuda::all_sums * std::ssize(sums));
+    std::vector<AllSums> measure(const Penalties<Real>& penalties, const ProductsView<Real>& products,
+                                 const Real* H) {
+        sum_all(shape_, penalties, products, H, parts_.get(), sums_.get());
+        std::vector<AllSums> sums(static_cast<std::size_t>(shape_.scales));
+        static_assert(sizeof(AllSums) == all_sums * sizeof(double));
+        sums_.download_part(&sums.front().terms.fit_linear, 0, all_sums * std::ssize(sums));
         return sums;
     }
 
-    /// Those of the moving point, kept until it moves.
-    const std::vector<cuda::AllSums>& measured_moving() {
-        if (measured_.empty()) {
-            measured_ = measure(*moving_, products_);
+    void shift(const std::vector<ScalePenalty>&, const DevicePenalties<Real>& penalties,
+               const ProductsView<Real>& products, Real* H) {
+        if (!shifts_.ready()) {
+            shifts_.prepare(shape_, merge_order(ComponentForest(problem_.graph->tree(), problem_.epsilon),
+                                                ComponentShifts<Real>::pieces_of(shape_)));
         }
-        return measured_;
+        shifts_.run(penalties.rounded(), penalties.exact(), products, H);
     }
 
-    std::vector<Objective> terms_of(const std::vector<cuda::AllSums>& sums) {
-        if (!squared_norm_X_) {
-            squared_norm_X_ = problem_.X->squared_norm();
-        }
-        return cuda::terms_from(penalties_, *squared_norm_X_, sums);
+  private:
+    const Problem<Real>& problem_;
+    Shape shape_;
+    DeviceData<Real> data_;
+    DeviceGraph<Real> graph_;
+    ComponentShifts<Real> shifts_; ///< once components were shifted
+    DeviceArray<Real> XHt_;
+    DeviceArray<Real> HHt_;
+    DeviceArray<Real> gram_parts_;
+    DeviceArray<Real> features_;
+    DeviceArray<double> parts_;
+    DeviceArray<double> sums_;
+};
+
+/// Each of several processes has some of them.
+template <class Real>
+class SharedCells {
+  public:
+    SharedCells(const Problem<Real>& problem, Communicator& ranks, const CellBlocks& blocks)
+        : problem_(problem), ranks_(ranks), shares_(share(blocks, ranks.size())),
+          slab_(shares_.slab(ranks.rank())), around_(problem, shares_, ranks), sums_(shares_, ranks) {
+        take_data(*columns_of(*problem.X, slab_), data_);
     }
 
-    /// All products of `current`. Where it is the moving point they may take the place of its own, which are
-    /// the same or older; else they stand apart.
-    template <class Use>
-    auto with_products_of_current(const Use& use) {
-        measured_.clear();
-        std::optional<cuda::DeviceProducts<Real>> apart;
-        if (moving_ != &current_) {
-            apart.emplace().allocate(shape_);
-        }
-        cuda::DeviceProducts<Real>& products = apart ? *apart : products_;
-        basis_products(current_, products);
-        graph_.products(library_, shape_, current_.H.get(), products.HA.get());
-        return use(products);
+    Index count() const { return slab_.cells(); }
+    Index first_outside() const { return is_part() ? 0 : slab_.first_cell(); }
+    Index columns_behind() const { return around_.columns_behind(); }
+    DenseMatrix<Real> outside(DenseMatrix<Real> part) const {
+        return is_part() ? std::move(part) : all_columns(shares_, ranks_, part);
     }
+
+    void prepare(const Shape& shape, Real* degree) {
+        shape_ = shape;
+        around_.prepare(shape);
+        around_.degrees(degree);
+        sums_.prepare(shape);
+        if (shape.cells > 0) {
+            data_.prepare(shape, slab_.blocks.size);
+        }
+    }
+
+    void graph_products(const Products& library, Real* H, Real* HA) { around_.products(library, H, HA); }
+    void gram(const Products&, const Real* W, const Real* weight, Real* WtW) const {
+        gram_of_bases(shape_, W, weight, WtW);
+    }
+    void transposed_times(const Products& library, const Real* W, const Real* weight, Real* WtX) {
+        data_.transposed_times(library, W, weight, WtX);
+    }
+
+    /// Afterwards all processes have all of W.
+    std::vector<Movement> step_basis(const Products& library, const Real* H, Index passes,
+                                     DeviceArray<Real>& W) {
+        sums_.collect(library, data_, H);
+        return sums_.step(passes, W);
+    }
+
+    std::vector<AllSums> measure(const Penalties<Real>& penalties, const ProductsView<Real>& products,
+                                 const Real* H) {
+        return sums_.measure(penalties, products, H);
+    }
+
+    void shift(const std::vector<ScalePenalty>& penalties, const DevicePenalties<Real>& on_device,
+               const ProductsView<Real>& products, Real* H) {
+        if (!shifts_.ready()) {
+            shifts_.prepare(shape_, ComponentForest(problem_.graph->tree(), problem_.epsilon), shares_,
+                            ranks_.rank());
+        }
+        shifts_.run(penalties, on_device.rounded(), on_device.exact(), products, ranks_, H);
+    }
+
+  private:
+    bool is_part() const { return problem_.X->is_part(); } ///< factors outside have these cells alone
 
     const Problem<Real>& problem_;
-    std::vector<ScalePenalty> penalties_;
-    cuda::DevicePenalties<Real> on_device_;
-    cuda::Products library_;
-    cuda::DeviceData<Real> data_;
-    cuda::DeviceGraph<Real> graph_;
-    cuda::EmbeddingPass<Real> pass_;
-    cuda::ComponentShifts<Real> shifts_; ///< once components were shifted
-    cuda::Shape shape_;
-    cuda::DevicePoint<Real> current_;
-    cuda::DevicePoint<Real> previous_;
-    cuda::DevicePoint<Real>* moving_ = nullptr;
-    cuda::DeviceProducts<Real> products_; ///< of the moving point
-    bool graph_is_new_ = false;           ///< HA belongs to H of the moving point
-    cuda::DeviceArray<Real> degree_;
-    cuda::DeviceArray<Real> XHt_;
-    cuda::DeviceArray<Real> HHt_;
-    cuda::DeviceArray<Real> gram_parts_;
-    cuda::DeviceArray<Real> room_;
-    cuda::DeviceArray<Real> beta_;
-    cuda::DeviceArray<double> parts_;
-    cuda::DeviceArray<double> sums_;
-    std::vector<cuda::AllSums> measured_;  ///< of the moving point, where they are known
-    std::optional<double> squared_norm_X_; ///< once it was needed
-    Factors<Real>* outside_current_ = nullptr;
-    Factors<Real>* outside_previous_ = nullptr;
+    Communicator& ranks_;
+    BlockShares shares_;
+    BlockSlab slab_;
+    Shape shape_;
+    DeviceData<Real> data_; ///< of the slab
+    Surroundings<Real> around_;
+    RankSums<Real> sums_;
+    RankShifts<Real> shifts_; ///< once components were shifted
 };
 
 } // namespace
+} // namespace cuda
 
 template <class Real>
-std::unique_ptr<Backend<Real>> make_cuda_backend(const Problem<Real>& problem) {
-    return std::make_unique<CudaBackend<Real>>(problem);
+std::unique_ptr<Backend<Real>> make_cuda_backend(const Problem<Real>& problem, const CellBlocks& blocks) {
+    Communicator& ranks = communicator();
+    if (ranks.size() == 1) {
+        return std::make_unique<cuda::Sweeps<Real, cuda::AllCells>>(problem);
+    }
+    cuda::use_device_of(ranks);
+    return std::make_unique<cuda::Sweeps<Real, cuda::SharedCells>>(problem, ranks, blocks);
 }
 
-template std::unique_ptr<Backend<float>> make_cuda_backend(const Problem<float>&);
-template std::unique_ptr<Backend<double>> make_cuda_backend(const Problem<double>&);
+template std::unique_ptr<Backend<float>> make_cuda_backend(const Problem<float>&, const CellBlocks&);
+template std::unique_ptr<Backend<double>> make_cuda_backend(const Problem<double>&, const CellBlocks&);
 
 } // namespace pnmf

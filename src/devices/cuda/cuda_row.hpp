@@ -6,16 +6,8 @@
 #include "devices/cuda/cuda_kmeans.hpp"
 #include "devices/cuda/cuda_pairs.hpp"
 #include "devices/cuda/cuda_products.hpp"
-#include "devices/cuda/cuda_rank_backend.hpp"
 
 namespace pnmf {
-
-/// Sweeps on a CUDA device; with several processes, each with its own cells.
-template <class Real>
-std::unique_ptr<Backend<Real>> make_cuda_sweeps(const Problem<Real>& problem, const CellBlocks& blocks) {
-    Communicator& ranks = communicator();
-    return ranks.size() > 1 ? make_cuda_rank_backend(problem, ranks, blocks) : make_cuda_backend(problem);
-}
 
 /// Only the CPU's links are divided over processes.
 template <class Real>
@@ -25,7 +17,7 @@ std::unique_ptr<Chain<Real>> make_cuda_links(const Problem<Real>& problem) {
 
 template <class Real>
 inline constexpr DeviceWork<Real> cuda_work{
-    .backend = make_cuda_sweeps<Real>, .chain = make_cuda_links<Real>, .products = make_cuda_products<Real>};
+    .backend = make_cuda_backend<Real>, .chain = make_cuda_links<Real>, .products = make_cuda_products<Real>};
 
 inline constexpr DeviceRow cuda_row{.device = Device::cuda,
                                     .facts = cuda_facts,
