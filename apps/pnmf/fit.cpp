@@ -1,18 +1,18 @@
+#include "cells/processes.hpp"
 #include "fit_summary.hpp"
 #include "input_flags.hpp"
 #include "interrupt.hpp"
 #include "json_text.hpp"
 #include "option_flags.hpp"
+#include "processes.hpp"
 #include "progress.hpp"
 #include "rank_output.hpp"
-#include "ranks.hpp"
 #include "report_page.hpp"
 #include "say.hpp"
 #include "trace.hpp"
 #include "verbs.hpp"
 
 #include <pnmf/baselines/choose_rank.hpp>
-#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/io/write_text.hpp>
 #include <pnmf/results/batch_scores.hpp>

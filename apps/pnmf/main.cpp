@@ -2,7 +2,7 @@
 #include "hints.hpp"
 #include "keep_inputs.hpp"
 #include "last_resort.hpp"
-#include "ranks.hpp"
+#include "processes.hpp"
 #include "say.hpp"
 #include "suggest.hpp"
 #include "verbs.hpp"

@@ -1,8 +1,8 @@
+#include "cells/processes.hpp"
 #include "graphs/tree_order.hpp"
 #include "solvers/backend.hpp"
 #include "solvers/device.hpp"
 
-#include <pnmf/communicator.hpp>
 #include <pnmf/graphs/filtration.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/linalg/random.hpp>

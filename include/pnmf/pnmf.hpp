@@ -19,7 +19,6 @@
 #include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/baselines/graphs.hpp>
 #include <pnmf/cancel.hpp>
-#include <pnmf/communicator.hpp>
 #include <pnmf/diagnostics/check.hpp>
 #include <pnmf/diagnostics/convergence.hpp>
 #include <pnmf/diagnostics/correlation.hpp>
@@ -50,7 +49,6 @@
 #include <pnmf/io/values.hpp>
 #include <pnmf/io/write.hpp>
 #include <pnmf/io/write_text.hpp>
-#include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/data_products.hpp>
 #include <pnmf/linalg/fit_order.hpp>

@@ -18,4 +18,14 @@ using DenseVector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
 using Matrix = DenseMatrix<double>;
 using Vector = DenseVector<double>;
 
+/// Consecutive cells of all: those whose values are here.
+struct CellRange {
+    Index first = 0;
+    Index count = 0;
+    Index all = 0; ///< how many cells there are
+
+    Index past() const { return first + count; }
+    bool operator==(const CellRange&) const = default;
+};
+
 } // namespace pnmf

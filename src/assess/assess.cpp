@@ -1,6 +1,6 @@
 #include "assess/embedding_parts.hpp"
+#include "cells/shared_work.hpp"
 #include "linalg/effective_rank.hpp"
-#include "over_ranks.hpp"
 
 #include <pnmf/assess/assess.hpp>
 #include <pnmf/assess/modularity.hpp>

@@ -1,8 +1,17 @@
+#include "cells/processes.hpp"
+
 #include <pnmf/assess/embeddings.hpp>
 
 #include <algorithm>
 
 namespace pnmf {
+
+Matrix Embeddings::on(int rank, Index t) const {
+    if (divided_) {
+        return parts_.on_one(t, rank);
+    }
+    return rank == communicator().rank() ? all_(t) : Matrix();
+}
 
 Matrix Embeddings::some(const Matrix& here, const std::vector<Index>& cells) const {
     if (!divided_) {

@@ -1,5 +1,5 @@
-#include "linalg/cell_sums.hpp"
-#include "linalg/cells_of_all.hpp"
+#include "cells/cell_sums.hpp"
+#include "cells/linalg/over_all_cells.hpp"
 #include "linalg/decompositions.hpp"
 
 #include <pnmf/assess/programs.hpp>

@@ -1,9 +1,9 @@
 #include "assess/cut_stability.hpp"
 #include "assess/embedding_parts.hpp"
-#include "assess/labels_on_owners.hpp"
 #include "assess/split_tree.hpp"
+#include "cells/assess/labels_on_owners.hpp"
+#include "cells/shared_work.hpp"
 #include "linalg/effective_rank.hpp"
-#include "over_ranks.hpp"
 #include "parallel_region.hpp"
 
 #include <pnmf/assess/assess.hpp>

@@ -1,6 +1,6 @@
-#include "graphs/divided_filtration.hpp"
+#include "cells/graphs/local_filtration.hpp"
 #include "persistence/balanced_edges.hpp"
-#include "persistence/divided_search.hpp"
+#include "ranks/persistence/divided_search.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>

@@ -1,4 +1,4 @@
-#include "io/divided.hpp"
+#include "cells/io/local_cells.hpp"
 #include "io/formats.hpp"
 #include "io/held_values.hpp"
 

@@ -1,7 +1,7 @@
 #include <pnmf/error.hpp>
 #include <pnmf/io/dataset.hpp>
 
-#include "io/divided.hpp"
+#include "cells/io/local_cells.hpp"
 #include "io/formats.hpp"
 
 #include <algorithm>

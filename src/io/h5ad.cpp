@@ -1,3 +1,4 @@
+#include "cells/processes.hpp"
 #include "io/formats.hpp"
 #include "io/h5ad_parts.hpp"
 #include "io/rehearsal.hpp"

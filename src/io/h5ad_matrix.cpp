@@ -1,3 +1,4 @@
+#include "cells/processes.hpp"
 #include "io/h5ad_parts.hpp"
 #include "linalg/parallel_copy.hpp"
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "io/divided.hpp"
+#include "cells/io/local_cells.hpp"
 
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/parallel.hpp>

@@ -1,7 +1,7 @@
+#include "cells/processes.hpp"
 #include "io/formats.hpp"
 #include "io/input_file.hpp"
 
-#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 
 #include <array>

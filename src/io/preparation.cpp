@@ -1,6 +1,6 @@
 #include <pnmf/io/preparation.hpp>
 
-#include "io/divided.hpp"
+#include "cells/io/local_cells.hpp"
 #include "io/formats.hpp"
 #include "io/held_values.hpp"
 

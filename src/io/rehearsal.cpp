@@ -1,10 +1,9 @@
 #include "io/rehearsal.hpp"
-
+#include "cells/processes.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/hdf5_memory.hpp"
 #include "parallel_region.hpp"
 
-#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 
 #include <fcntl.h>

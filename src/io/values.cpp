@@ -1,6 +1,6 @@
-#include "io/divided.hpp"
+#include "cells/io/local_cells.hpp"
+#include "cells/linalg/over_all_cells.hpp"
 #include "io/held_values.hpp"
-#include "linalg/cells_of_all.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/values.hpp>

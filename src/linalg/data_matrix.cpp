@@ -1,4 +1,4 @@
-#include "linalg/cell_sums.hpp"
+#include "cells/cell_sums.hpp"
 #include "linalg/dense_product.hpp"
 #include "linalg/sparse_block_product.hpp"
 #include "linalg/sparse_product.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "linalg/cell_sums.hpp"
+#include "cells/cell_sums.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/linalg/views.hpp>

@@ -1,4 +1,4 @@
-#include "linalg/cell_sums.hpp"
+#include "cells/cell_sums.hpp"
 #include "linalg/decompositions.hpp"
 
 #include "linalg/effective_rank.hpp"

@@ -1,6 +1,6 @@
 #include "linalg/feature_gram.hpp"
 
-#include "linalg/cell_sums.hpp"
+#include "cells/cell_sums.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
-#include "linalg/cells_of_all.hpp"
+#include "cells/linalg/over_all_cells.hpp"
 #include "linalg/decompositions.hpp"
-#include "linalg/divided_columns.hpp"
 #include "linalg/feature_gram.hpp"
 #include "linalg/lanczos.hpp"
+#include "ranks/linalg/divided_columns.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/pca.hpp>

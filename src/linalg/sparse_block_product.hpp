@@ -1,7 +1,7 @@
 #pragma once
 
+#include "cells/cell_sums.hpp"
 #include "linalg/aligned_room.hpp"
-#include "linalg/cell_sums.hpp"
 #include "linalg/gather_columns.hpp"
 #include "parallel_region.hpp"
 

@@ -1,5 +1,5 @@
 #include "linalg/svd.hpp"
-#include "linalg/cells_of_all.hpp"
+#include "cells/linalg/over_all_cells.hpp"
 #include "linalg/decompositions.hpp"
 #include "linalg/feature_gram.hpp"
 #include "linalg/lanczos.hpp"

@@ -1,6 +1,6 @@
 #include <pnmf/metrics/kmeans.hpp>
 
-#include "linalg/cell_sums.hpp"
+#include "cells/cell_sums.hpp"
 #include "linalg/kernels/kernels.hpp"
 #include "metrics/kmeans_parts.hpp"
 #include "metrics/numpy_random.hpp"

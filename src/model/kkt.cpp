@@ -1,5 +1,5 @@
-#include "linalg/cell_blocks.hpp"
-#include "linalg/cells_of_all.hpp"
+#include "cells/cell_blocks.hpp"
+#include "cells/linalg/over_all_cells.hpp"
 #include "linalg/kernels/kernels.hpp"
 #include "model/objective_of_held.hpp"
 

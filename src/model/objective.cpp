@@ -1,8 +1,8 @@
 #include "model/objective_of_held.hpp"
 
+#include "cells/cell_sums.hpp"
+#include "cells/linalg/over_all_cells.hpp"
 #include "graphs/scale_forms.hpp"
-#include "linalg/cell_sums.hpp"
-#include "linalg/cells_of_all.hpp"
 
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/linalg/gemm.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pnmf/communicator.hpp>
+#include "cells/processes.hpp"
 
 #include <cstddef>
 #include <memory>

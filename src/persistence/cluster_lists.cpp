@@ -1,6 +1,6 @@
 #include "persistence/cluster_lists.hpp"
 
-#include "over_ranks.hpp"
+#include "cells/shared_work.hpp"
 #include "persistence/search_space.hpp"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "cells/processes.hpp"
 #include "persistence/neighbor_candidates.hpp"
 #include "persistence/shortlist.hpp"
 
-#include <pnmf/communicator.hpp>
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/types.hpp>
 

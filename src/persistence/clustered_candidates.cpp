@@ -1,5 +1,5 @@
-#include "linalg/cell_blocks.hpp"
-#include "over_ranks.hpp"
+#include "cells/cell_blocks.hpp"
+#include "cells/shared_work.hpp"
 #include "persistence/cluster_lists.hpp"
 #include "persistence/neighbor_candidates.hpp"
 

@@ -1,5 +1,5 @@
 #include "persistence/neighbor_candidates.hpp"
-#include "over_ranks.hpp"
+#include "cells/shared_work.hpp"
 #include "persistence/shortlist.hpp"
 
 #include <pnmf/linalg/gemm.hpp>

@@ -1,14 +1,14 @@
-#include <pnmf/communicator.hpp>
-#include <pnmf/error.hpp>
-#include <pnmf/parallel.hpp>
-#include <pnmf/persistence/neighbor_edges.hpp>
-
+#include "cells/processes.hpp"
+#include "cells/shared_work.hpp"
 #include "linalg/large_pages.hpp"
-#include "over_ranks.hpp"
 #include "persistence/candidate_ranking.hpp"
 #include "persistence/neighbor_candidates.hpp"
 #include "persistence/neighbors.hpp"
 #include "persistence/neighbors_of.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/parallel.hpp>
+#include <pnmf/persistence/neighbor_edges.hpp>
 
 #include <algorithm>
 #include <numeric>

@@ -1,4 +1,4 @@
-#include "over_ranks.hpp"
+#include "cells/shared_work.hpp"
 #include "persistence/join_components.hpp"
 #include "persistence/kruskal.hpp"
 #include "persistence/search_space.hpp"

@@ -1,6 +1,6 @@
 #include <pnmf/error.hpp>
 
-#include "over_ranks.hpp"
+#include "cells/shared_work.hpp"
 #include "persistence/neighbors.hpp"
 #include "persistence/neighbors_of.hpp"
 

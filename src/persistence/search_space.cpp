@@ -1,8 +1,8 @@
 #include "persistence/search_space.hpp"
 
-#include "linalg/cell_blocks.hpp"
+#include "cells/cell_blocks.hpp"
+#include "cells/shared_work.hpp"
 #include "linalg/decompositions.hpp"
-#include "over_ranks.hpp"
 
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/gemm.hpp>

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <pnmf/communicator.hpp>
+#include "cells/processes.hpp"
+
 #include <pnmf/persistence/distances.hpp>
 #include <pnmf/types.hpp>
 

@@ -2,7 +2,7 @@
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 
-#include "over_ranks.hpp"
+#include "cells/shared_work.hpp"
 #include "persistence/block_search.hpp"
 #include "persistence/bottlenecks.hpp"
 #include "persistence/distinct_cells.hpp"

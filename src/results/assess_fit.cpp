@@ -1,7 +1,7 @@
+#include "cells/cell_sums.hpp"
+#include "cells/linalg/column_move.hpp"
+#include "cells/linalg/over_all_cells.hpp"
 #include "graphs/tree_order.hpp"
-#include "linalg/cell_sums.hpp"
-#include "linalg/cells_of_all.hpp"
-#include "linalg/column_move.hpp"
 #include "linalg/parallel_copy.hpp"
 #include "solvers/device.hpp"
 

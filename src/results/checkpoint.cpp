@@ -1,6 +1,6 @@
+#include "cells/processes.hpp"
 #include "io/atomic_file.hpp"
 
-#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/remedy.hpp>
 #include <pnmf/results/checkpoint.hpp>

@@ -1,6 +1,6 @@
-#include "linalg/cells_of_all.hpp"
+#include "cells/linalg/over_all_cells.hpp"
+#include "cells/processes.hpp"
 
-#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/results/run.hpp>
 

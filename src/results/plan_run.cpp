@@ -1,10 +1,9 @@
 #include "results/plan_run.hpp"
-
+#include "cells/processes.hpp"
 #include "persistence/balanced_edges.hpp"
 #include "results/process_memory.hpp"
 #include "solvers/fit_data.hpp"
 
-#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/remedy.hpp>

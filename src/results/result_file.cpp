@@ -1,10 +1,10 @@
+#include "cells/processes.hpp"
 #include "io/checksum.hpp"
 #include "linalg/parallel_copy.hpp"
 #include "results/option_values.hpp"
 #include "results/program_entries.hpp"
 #include "results/resolution_columns.hpp"
 
-#include <pnmf/communicator.hpp>
 #include <pnmf/io/batches.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/places.hpp>

@@ -1,3 +1,4 @@
+#include "cells/processes.hpp"
 #include "results/assess_tissue.hpp"
 #include "results/plan_run.hpp"
 #include "results/process_memory.hpp"
@@ -5,9 +6,8 @@
 #include "results/split_space.hpp"
 #include "results/start_from.hpp"
 #include "results/sweep_bytes.hpp"
-#include "solvers/prepare_divided.hpp"
+#include "solvers/prepare_local.hpp"
 
-#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/parallel.hpp>

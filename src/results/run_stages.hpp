@@ -1,9 +1,9 @@
 #pragma once
 
-#include "over_ranks.hpp"
+#include "cells/processes.hpp"
+#include "cells/shared_work.hpp"
 #include "results/run_fraction.hpp"
 
-#include <pnmf/communicator.hpp>
 #include <pnmf/results/run.hpp>
 
 #include <chrono>

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <pnmf/assess/resolutions.hpp>
-#include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/types.hpp>
 

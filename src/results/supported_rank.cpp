@@ -1,6 +1,6 @@
 #include "results/supported_rank.hpp"
 
-#include "io/divided.hpp"
+#include "cells/io/local_cells.hpp"
 #include "io/held_values.hpp"
 #include "linalg/lanczos.hpp"
 

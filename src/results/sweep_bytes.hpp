@@ -1,8 +1,8 @@
 #pragma once
 
+#include "cells/processes.hpp"
 #include "solvers/frozen_scales.hpp"
 
-#include <pnmf/communicator.hpp>
 #include <pnmf/solvers/solver.hpp>
 
 #include <algorithm>

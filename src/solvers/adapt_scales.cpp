@@ -1,5 +1,5 @@
 #include "solvers/adapt_scales.hpp"
-#include "linalg/cells_of_all.hpp"
+#include "cells/linalg/over_all_cells.hpp"
 #include "model/objective_of_held.hpp"
 #include "solvers/draw_out.hpp"
 #include "solvers/solve_level.hpp"

@@ -1,8 +1,7 @@
 #include "solvers/choose_device.hpp"
+#include "cells/cell_blocks.hpp"
+#include "cells/processes.hpp"
 
-#include "linalg/cell_blocks.hpp"
-
-#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/persistence/diagram.hpp>

@@ -1,21 +1,21 @@
-#include "graphs/divided_filtration.hpp"
-#include "linalg/cells_of_all.hpp"
+#include "cells/graphs/local_filtration.hpp"
+#include "cells/linalg/over_all_cells.hpp"
+#include "cells/shared_work.hpp"
 #include "linalg/effective_rank.hpp"
-#include "over_ranks.hpp"
 #include "solvers/adapt_scales.hpp"
 #include "solvers/choose_device.hpp"
 #include "solvers/fit_data.hpp"
 #include "solvers/order_cells.hpp"
-#include "solvers/prepare_divided.hpp"
+#include "solvers/prepare_local.hpp"
 #include "solvers/single_start.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/filtration.hpp>
-#include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/solvers/memory_plan.hpp>
+#include <pnmf/types.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #include "solvers/fit_data.hpp"
 
+#include "cells/linalg/column_move.hpp"
 #include "linalg/all_cells.hpp"
-#include "linalg/column_move.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/remedy.hpp>

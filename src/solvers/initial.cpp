@@ -1,4 +1,4 @@
-#include "linalg/cells_of_all.hpp"
+#include "cells/linalg/over_all_cells.hpp"
 #include "linalg/parallel_copy.hpp"
 #include "linalg/svd.hpp"
 #include "solvers/chain.hpp"

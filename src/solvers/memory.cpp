@@ -1,5 +1,5 @@
+#include "cells/cell_blocks.hpp"
 #include "graphs/scale_forms.hpp"
-#include "linalg/cell_blocks.hpp"
 #include "linalg/svd.hpp"
 
 #include <pnmf/solvers/memory.hpp>

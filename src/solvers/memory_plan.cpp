@@ -1,7 +1,7 @@
-#include "linalg/cell_blocks.hpp"
+#include "cells/cell_blocks.hpp"
+#include "cells/processes.hpp"
 #include "persistence/union_find.hpp"
 
-#include <pnmf/communicator.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/remedy.hpp>
@@ -12,6 +12,7 @@
 #include <cctype>
 #include <cmath>
 #include <fmt/format.h>
+
 #ifndef __EMSCRIPTEN__
 #include <linux/magic.h>
 #endif

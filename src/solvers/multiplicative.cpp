@@ -1,7 +1,7 @@
 #include "solvers/multiplicative.hpp"
 
+#include "cells/linalg/over_all_cells.hpp"
 #include "graphs/scale_forms.hpp"
-#include "linalg/cells_of_all.hpp"
 #include "model/objective_of_held.hpp"
 
 #include <pnmf/linalg/gemm.hpp>

@@ -1,8 +1,8 @@
 #include "solvers/order_cells.hpp"
 
+#include "cells/cell_blocks.hpp"
+#include "cells/linalg/column_move.hpp"
 #include "graphs/tree_order.hpp"
-#include "linalg/cell_blocks.hpp"
-#include "linalg/column_move.hpp"
 
 #include <pnmf/graphs/sparse_graph.hpp>
 

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/linalg/views.hpp>
 #include <pnmf/solvers/fit.hpp>
+#include <pnmf/types.hpp>
 
 #include <optional>
 

@@ -1,5 +1,6 @@
 #include "solvers/single_start.hpp"
 
+#include "cells/processes.hpp"
 #include "linalg/parallel_copy.hpp"
 #include "solvers/fit_data.hpp"
 

@@ -27,7 +27,12 @@ MAY_INCLUDE["results"] = set(CHAIN) | {"io", "metrics", "assess"}
 MAY_INCLUDE["report"] = MAY_INCLUDE["results"] | {"results"}
 MAY_INCLUDE["diagnostics"] = set(MAY_INCLUDE) - {"devices"}
 MAY_INCLUDE["mpi"] = set()
+for below in MAY_INCLUDE.values():
+    below.add("cells")
+MAY_INCLUDE["cells"] = set()
 MAY_INCLUDE["root"] = set()
+# What is over all cells, and how several processes do it: these folders have parts of many layers.
+OVER_CELLS = {"cells", "ranks"}
 
 # The libraries, each linked with those before it, and the layers that are not in the first. Files of `diagnostics` are in the
 # library that their CMakeLists.txt names: some look at numbers, some at stored results.
@@ -75,8 +80,11 @@ def without_comments(text):
 
 
 def layer_of(path):
-    """The layer of a file given relative to include/pnmf or src."""
-    return path.parts[0] if len(path.parts) > 1 else "root"
+    """The layer of a file given relative to include/pnmf or src. In `cells` and `ranks` a folder says to which it belongs."""
+    folders = path.parts[:-1]
+    if len(folders) > 1 and folders[0] in OVER_CELLS:
+        return folders[1]
+    return "cells" if folders and folders[0] in OVER_CELLS else folders[0] if folders else "root"
 
 
 def layer_included(root, including, quoted, target):

@@ -1,4 +1,4 @@
-#include "graphs/divided_filtration.hpp"
+#include "cells/graphs/local_filtration.hpp"
 #include "support/clouds.hpp"
 #include "support/thread_ranks.hpp"
 

@@ -1,4 +1,4 @@
-#include "linalg/cell_blocks.hpp"
+#include "cells/cell_blocks.hpp"
 
 #include "support/clouds.hpp"
 

@@ -1,4 +1,4 @@
-#include "linalg/column_move.hpp"
+#include "cells/linalg/column_move.hpp"
 #include "support/clouds.hpp"
 #include "support/thread_ranks.hpp"
 

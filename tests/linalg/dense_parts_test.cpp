@@ -1,4 +1,4 @@
-#include "linalg/cells_of_all.hpp"
+#include "cells/linalg/over_all_cells.hpp"
 #include "linalg/svd.hpp"
 #include "support/clouds.hpp"
 #include "support/thread_ranks.hpp"

@@ -1,4 +1,4 @@
-#include "graphs/divided_filtration.hpp"
+#include "cells/graphs/local_filtration.hpp"
 #include "mpi/mpi_ranks.hpp"
 #include "solvers/device.hpp"
 #include "solvers/method.hpp"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "persistence/divided_points.hpp"
+#include "ranks/persistence/divided_points.hpp"
 #include "support/thread_ranks.hpp"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include "divided_points.hpp"
 
-#include "linalg/divided_columns.hpp"
+#include "ranks/linalg/divided_columns.hpp"
 #include "support/clouds.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "io/divided.hpp"
+#include "cells/io/local_cells.hpp"
 #include "linalg/decompositions.hpp"
 #include "results/supported_rank.hpp"
 #include "support/clouds.hpp"

@@ -1,6 +1,6 @@
+#include "cells/devices/outer_neighbors.hpp"
 #include "devices/cpu/component_shifts.hpp"
 #include "devices/cpu/shift_forest.hpp"
-#include "devices/ranks/halo.hpp"
 #include "solvers/choose_device.hpp"
 #include "solvers/crew_backend.hpp"
 #include "solvers/large_problem.hpp"

@@ -1,4 +1,4 @@
-#include "solvers/prepare_divided.hpp"
+#include "solvers/prepare_local.hpp"
 #include "support/clouds.hpp"
 #include "support/thread_ranks.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <pnmf/communicator.hpp>
-#include <pnmf/linalg/cell_range.hpp>
+#include "cells/processes.hpp"
+
 #include <pnmf/linalg/sparse.hpp>
 #include <pnmf/types.hpp>
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <pnmf/communicator.hpp>
-#include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/types.hpp>
 
 #include <concepts>
@@ -36,12 +34,7 @@ class Embeddings {
     const CellRange& held() const { return parts_.held; }
 
     /// All cells, on one rank; empty on the others.
-    Matrix on(int rank, Index t) const {
-        if (divided_) {
-            return parts_.on_one(t, rank);
-        }
-        return rank == communicator().rank() ? all_(t) : Matrix();
-    }
+    Matrix on(int rank, Index t) const;
     /// The cells of this rank: all of them, unless they are divided.
     Matrix here(Index t) const { return divided_ ? parts_.here(t) : all_(t); }
     /// The columns of some cells, ascending, on every rank. `here` is what this rank has of the scale.

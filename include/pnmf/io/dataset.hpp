@@ -2,7 +2,6 @@
 
 #include <pnmf/io/input_record.hpp>
 #include <pnmf/io/space.hpp>
-#include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/linalg/sparse.hpp>
 #include <pnmf/types.hpp>
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <pnmf/communicator.hpp>
-#include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/linalg/sparse.hpp>
 #include <pnmf/linalg/views.hpp>
 #include <pnmf/real_number.hpp>
@@ -13,6 +11,8 @@
 #include <vector>
 
 namespace pnmf {
+
+class Communicator;
 
 /// Data X, features × cells, dense or sparse: the few operations the method needs of it.
 ///

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <pnmf/linalg/cell_range.hpp>
 #include <pnmf/solvers/initial.hpp>
 #include <pnmf/solvers/solver.hpp>
 #include <pnmf/types.hpp>

@@ -1,7 +1,7 @@
 #include "devices/cpu/block_sums.hpp"
 
+#include "cells/cell_sums.hpp"
 #include "devices/cpu/gradient_terms.hpp"
-#include "linalg/cell_sums.hpp"
 #include "linalg/dense_product.hpp"
 #include "linalg/kept_room.hpp"
 #include "linalg/sparse_block_product.hpp"

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "cells/processes.hpp"
 #include "devices/cpu/shift_forest.hpp"
 #include "solvers/frozen_scales.hpp"
 
-#include <pnmf/communicator.hpp>
 #include <pnmf/model/objective.hpp>
 #include <pnmf/model/problem.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>

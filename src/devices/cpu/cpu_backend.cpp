@@ -1,11 +1,11 @@
 #include "devices/cpu/cpu_backend.hpp"
 
+#include "cells/devices/own_points.hpp"
 #include "devices/cpu/basis_step.hpp"
 #include "devices/cpu/component_shifts.hpp"
 #include "devices/cpu/embedding_pass.hpp"
 #include "devices/cpu/extrapolate.hpp"
 #include "devices/cpu/sweep_sums.hpp"
-#include "devices/ranks/rank_points.hpp"
 
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/solver.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "linalg/cell_blocks.hpp"
+#include "cells/cell_blocks.hpp"
 #include "solvers/backend.hpp"
 
 #include <memory>

@@ -1,7 +1,7 @@
 #include "devices/cpu/cpu_chain.hpp"
 
-#include "devices/ranks/halo.hpp"
-#include "linalg/cell_blocks.hpp"
+#include "cells/cell_blocks.hpp"
+#include "cells/devices/outer_neighbors.hpp"
 #include "solvers/multiplicative.hpp"
 
 #include <functional>

@@ -1,9 +1,9 @@
 #include "devices/cpu/sweep_sums.hpp"
 
-#include "devices/ranks/columns_of.hpp"
-#include "devices/ranks/rank_points.hpp"
+#include "cells/devices/columns_of.hpp"
+#include "cells/devices/own_points.hpp"
+#include "cells/node_sums.hpp"
 #include "graphs/scale_forms.hpp"
-#include "linalg/node_sums.hpp"
 
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/parallel.hpp>

@@ -1,11 +1,11 @@
 #pragma once
 
+#include "cells/cell_blocks.hpp"
+#include "cells/devices/outer_neighbors.hpp"
+#include "cells/processes.hpp"
 #include "devices/cpu/block_sums.hpp"
-#include "devices/ranks/halo.hpp"
-#include "linalg/cell_blocks.hpp"
 #include "solvers/frozen_scales.hpp"
 
-#include <pnmf/communicator.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/model/problem.hpp>
 #include <pnmf/types.hpp>

@@ -2,7 +2,7 @@
 
 #include "devices/cpu/shift_forest.hpp"
 
-#include <pnmf/communicator.hpp>
+#include "cells/processes.hpp"
 
 #include <algorithm>
 #include <span>

@@ -1,13 +1,13 @@
 #include "devices/cuda/cuda_backend.hpp"
 
+#include "cells/devices/columns_of.hpp"
+#include "cells/devices/own_points.hpp"
 #include "devices/cpu/component_shifts.hpp"
 #include "devices/cuda/cuda_sweeps.hpp"
 #include "devices/cuda/merge_order.hpp"
 #include "devices/cuda/rank_shifts.hpp"
 #include "devices/cuda/rank_sums.hpp"
 #include "devices/cuda/surroundings.hpp"
-#include "devices/ranks/columns_of.hpp"
-#include "devices/ranks/rank_points.hpp"
 
 namespace pnmf {
 namespace cuda {

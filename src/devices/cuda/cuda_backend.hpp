@@ -1,10 +1,10 @@
 #pragma once
 
-#include "linalg/cell_blocks.hpp"
+#include "cells/cell_blocks.hpp"
 #include "solvers/backend.hpp"
 #include "solvers/device.hpp"
 
-#include <pnmf/communicator.hpp>
+#include "cells/processes.hpp"
 
 #include <memory>
 

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "cells/cell_blocks.hpp"
 #include "devices/cuda/data_products.hpp"
 #include "devices/cuda/graph_products.hpp"
-#include "linalg/cell_blocks.hpp"
 
 #include <pnmf/model/problem.hpp>
 

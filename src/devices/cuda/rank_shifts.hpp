@@ -5,7 +5,7 @@
 #include "devices/cuda/device_memory.hpp"
 #include "devices/cuda/narrow_shifts.hpp"
 
-#include <pnmf/communicator.hpp>
+#include "cells/processes.hpp"
 
 #include <optional>
 #include <vector>

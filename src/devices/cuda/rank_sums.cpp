@@ -1,7 +1,7 @@
 #include "devices/cuda/rank_sums.hpp"
 
+#include "cells/node_sums.hpp"
 #include "devices/cuda/basis_step.hpp"
-#include "linalg/node_sums.hpp"
 
 #include <pnmf/error.hpp>
 

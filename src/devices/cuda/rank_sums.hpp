@@ -1,10 +1,10 @@
 #pragma once
 
+#include "cells/processes.hpp"
 #include "devices/cuda/data_products.hpp"
 #include "devices/cuda/measures.hpp"
 #include "devices/cuda/tree_sum.hpp"
 
-#include <pnmf/communicator.hpp>
 #include <pnmf/model/kkt.hpp>
 
 #include <vector>

@@ -1,10 +1,10 @@
 #pragma once
 
+#include "cells/cell_blocks.hpp"
+#include "cells/devices/outer_neighbors.hpp"
+#include "cells/processes.hpp"
 #include "devices/cuda/graph_products.hpp"
-#include "devices/ranks/halo.hpp"
-#include "linalg/cell_blocks.hpp"
 
-#include <pnmf/communicator.hpp>
 #include <pnmf/model/problem.hpp>
 
 #include <optional>

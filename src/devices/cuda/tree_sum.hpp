@@ -1,8 +1,8 @@
 #pragma once
 
+#include "cells/cell_blocks.hpp"
 #include "devices/cuda/block_parts.hpp"
 #include "devices/cuda/device_memory.hpp"
-#include "linalg/cell_blocks.hpp"
 
 #include <algorithm>
 #include <deque>

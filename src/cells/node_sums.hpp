@@ -1,0 +1,98 @@
+#pragma once
+
+#include "cells/cell_blocks.hpp"
+#include "cells/processes.hpp"
+
+#include <pnmf/types.hpp>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
+
+namespace pnmf {
+
+/// Sums over cells for scales [first, past), `width` numbers each: every rank has those of its nodes of the
+/// tree of blocks, and sends them to the rank that owns the scale, which adds them up.
+///
+/// A rank sends width · nodes · sizeof(Number) bytes for each scale that it does not own.
+template <class Number>
+class NodeSums {
+  public:
+    NodeSums(const BlockShares& shares, Communicator& ranks, Index first, Index past, Index width,
+             const std::function<int(Index)>& owner)
+        : shares_(shares), ranks_(ranks), first_(first), width_(width) {
+        std::vector<Index> owned(static_cast<std::size_t>(ranks.size()), 0);
+        for (Index t = first; t < past; ++t) {
+            owners_.push_back(owner(t));
+            place_.push_back(owned[owners_.back()]++);
+        }
+        owned_ = owned[ranks.rank()];
+        for (int r = 0; r < ranks.size(); ++r) {
+            to_.emplace_back(static_cast<std::size_t>(owned[r] * nodes(ranks.rank()) * width));
+            from_.emplace_back(r == ranks.rank() ? 0 : static_cast<std::size_t>(owned_ * nodes(r) * width));
+        }
+    }
+
+    /// Where the numbers of a scale and a node of this rank go.
+    Number* mine(Index t, Index node) {
+        const Index place = place_[t - first_] * nodes(ranks_.rank()) + node;
+        return to_[owners_[t - first_]].data() + place * width_;
+    }
+
+    void exchange() {
+        std::vector<Communicator::Outgoing> sends;
+        std::vector<Communicator::Incoming> receives;
+        for (int r = 0; r < ranks_.size(); ++r) {
+            if (r != ranks_.rank() && !to_[r].empty()) {
+                sends.push_back({r, std::as_bytes(std::span<const Number>(to_[r]))});
+            }
+            if (!from_[r].empty()) {
+                receives.push_back({r, std::as_writable_bytes(std::span(from_[r]))});
+            }
+        }
+        ranks_.exchange(sends, receives);
+        from_[ranks_.rank()] = std::move(to_[ranks_.rank()]);
+    }
+
+    /// On the owner: the numbers of a scale and one of the nodes of all ranks.
+    Number* part(Index t, Index node) {
+        const int rank = shares_.rank_of_node[node];
+        const Index place = place_[t - first_] * nodes(rank) + node - shares_.first_node[rank];
+        return from_[rank].data() + place * width_;
+    }
+
+    /// On the owner, once for each scale: the sums over all cells.
+    const Number* total(Index t) {
+        BlockSum<Row> sum;
+        for (Index node = 0; node < std::ssize(shares_.nodes); ++node) {
+            sum.add(shares_.nodes[node].first, {part(t, node), width_});
+        }
+        return sum.finish().numbers;
+    }
+
+  private:
+    struct Row {
+        Number* numbers;
+        Index width;
+
+        Row& operator+=(const Row& other) {
+            std::transform(numbers, numbers + width, other.numbers, numbers, std::plus<>());
+            return *this;
+        }
+    };
+
+    Index nodes(int rank) const { return shares_.first_node[rank + 1] - shares_.first_node[rank]; }
+
+    const BlockShares& shares_;
+    Communicator& ranks_;
+    Index first_;
+    Index width_;
+    std::vector<int> owners_;
+    std::vector<Index> place_; ///< of each scale among those of its owner
+    Index owned_ = 0;
+    std::vector<std::vector<Number>> to_;
+    std::vector<std::vector<Number>> from_;
+};
+
+} // namespace pnmf

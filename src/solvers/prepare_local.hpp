@@ -1,0 +1,14 @@
+#pragma once
+
+#include <pnmf/solvers/fit.hpp>
+#include <pnmf/types.hpp>
+
+namespace pnmf {
+
+/// `prepare_fit` where each rank has X and the points of its own cells alone, those that sweeps give it.
+/// `space` is coordinates × cells; their metric is that of the options. It may be X itself.
+template <RealNumber Real>
+PreparedFit<Real> prepare_divided_fit(const DataView& X, const DataView& space, const CellRange& part,
+                                      const FitOptions& options);
+
+} // namespace pnmf
