@@ -38,8 +38,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Stored values up to which rank 0 takes those of all ranks, after the fit, for the colours of the page: 1.2
-/// GB.
+/// Stored values up to which the first process takes those of all processes, after the fit, for the colours
+/// of the page: 1.2 GB.
 constexpr std::int64_t entries_on_page = 100'000'000;
 constexpr Index genes_in_table = 100; ///< of each program in programs.tsv; the result has the scores of all
 
@@ -65,7 +65,7 @@ struct FitRequest : InputFlags {
 RunOptions run_options(const FitRequest& options, const Work& work, RunFolder& folder) {
     RunOptions result{.fit = work.analysis.fit,
                       .space = work.data.space ? &work.data.space->coordinates : nullptr,
-                      .part = work.data.part,
+                      .local = work.data.local,
                       .folder = &folder,
                       .checkpoint_every = options.checkpoint_every,
                       .start_from = options.start_from,
@@ -93,7 +93,7 @@ RunObserver watch(const FitRequest& options, Progress& progress, Trace& trace) {
     observer.progress = [&, begun = false](const RunProgress& report) mutable {
         if (report.stage == Stage::starting && !begun) {
             trace.begin(options.resume); // the folder is there now
-            catch_interrupts(is_host(), communicator().size() > 1);
+            catch_interrupts(is_host(), all_processes().count() > 1);
             begun = true;
         }
         if (report.sweep != nullptr) {
@@ -104,7 +104,7 @@ RunObserver watch(const FitRequest& options, Progress& progress, Trace& trace) {
         }
         return interrupt_signal() == 0;
     };
-    if (!options.trace.empty()) { // on all ranks, or they would not take the same steps
+    if (!options.trace.empty()) { // on all processes, or they would not take the same steps
         observer.step = [&](const StepReport& report) { trace.step(report); };
         observer.past = [&](const std::vector<Objective>& sweeps) { trace.past(sweeps); };
     }
@@ -132,7 +132,7 @@ Run<Real> run_watched(const FitRequest& options, const Work& work, RunFolder& fo
         say("pnmf: {}{}\n", e.what(),
             e.saved() ? "; the same command with --resume continues from there" : "");
         trace.write();
-        throw Exit{128 + static_cast<int>(most_of(communicator(), interrupt_signal()))};
+        throw Exit{128 + static_cast<int>(most_of(all_processes(), interrupt_signal()))};
     }
 }
 
@@ -200,12 +200,12 @@ std::string write_files(const FitRequest& options, const Work& work, const Run<R
     if (options.no_report) {
         return files;
     }
-    if (data.part) {
-        say("report.html has no colours by gene: the values are divided over the processes, and too many to "
+    if (data.local) {
+        say("report.html has no colours by gene: each process has some of the values, and too many to "
             "bring "
             "together; `pnmf report` adds them\n");
     }
-    if (write_page(page, {.result = &stored, .data = data.part ? nullptr : &data})) {
+    if (write_page(page, {.result = &stored, .data = data.local ? nullptr : &data})) {
         files += " and " + page.string();
     }
     return files;
@@ -240,13 +240,13 @@ void fit_with(const FitRequest& options, Work& work, RunFolder& folder) {
     Trace trace(is_host() ? options.trace : "");
     Run<Real> run = run_watched<Real>(options, work, folder, trace);
     keep_embeddings(run, folder.path());
-    if (!options.no_report && work.data.part && run.prepared.X->nonzeros() <= entries_on_page) {
-        hold_all_cells(work.data, HeldBy::first_rank); // from here on nobody reads the values of the run
+    if (!options.no_report && work.data.local && run.prepared.X->nonzeros() <= entries_on_page) {
+        gather_values(work.data, GatherTo::first); // from here on nobody reads the values of the run
     } else {
         gather_space(work.data); // for the result file
     }
     if (is_host()) {
-        const CommunicatorScope alone(single_rank()); // the others do not take part
+        const ProcessesScope alone(one_process()); // the others do not take part
         write_and_print(options, work, run, folder, trace);
     }
     if (options.strict && run.result.stop != Stop::converged &&
@@ -288,7 +288,7 @@ void run(FitRequest options, const CLI::App& verb) {
     if (!options.memory.empty()) {
         parse_size(options.memory); // before anything is read
     }
-    check_divided(options.analysis.fit.solver.algorithm);
+    check_algorithm(options.analysis.fit.solver.algorithm);
     RunFolder folder(options.folder, use_of(options), is_host() ? FolderRole::host : FolderRole::guest);
     Work work = read_work(options, verb);
     require(options.domains == 0 || work.analysis.preset == Preset::spatial,
@@ -297,7 +297,7 @@ void run(FitRequest options, const CLI::App& verb) {
         check_start_names(options.start_from, work.data);
     }
     if (options.choose_rank) {
-        hold_all_cells(work.data, HeldBy::all_ranks);
+        gather_values(work.data, GatherTo::everyone);
         work.analysis.fit.rank =
             rank_by_held_out_entries(work.data.X, work.analysis.fit.seed, options.progress);
     }

@@ -38,8 +38,8 @@ struct Work : PlannedData {
     double reading = 0.0; ///< seconds
 };
 
-/// `read_planned`, and says what was chosen on stderr. With several ranks each keeps the values of its own
-/// cells.
+/// `read_planned`, and says what was chosen on stderr. With several processes each keeps the values of its
+/// own cells.
 Work read_work(const InputFlags& flags, const CLI::App& verb);
 
 /// Reads without preparing: values and names are as in the file. Says nothing.

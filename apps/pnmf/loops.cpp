@@ -71,7 +71,7 @@ Cells cells_of_input(LoopsRequest& options, const CLI::App& verb) {
         options.analysis.space = "none"; // components of the values as they are factorised
     }
     Dataset data = read_work(options, verb).data;
-    require(!data.part, "loops are looked for by one process");
+    require(!data.local, "loops are looked for by one process");
     Cells cells{.space = data.space ? data.space->coordinates : Matrix(),
                 .names = data.cell_names,
                 .X = {},

@@ -176,10 +176,10 @@ int main(int argc, char** argv) {
     int code = 0;
     bool together = true;
     try {
-        pnmf::cli::begin_ranks(argc > 1 ? argv[1] : "");
+        pnmf::cli::begin_processes(argc > 1 ? argv[1] : "");
         run_verb(argc, argv);
     } catch (...) {
-        together = pnmf::cli::ranks_end_together();
+        together = pnmf::cli::processes_end_together();
         code = code_of_exception();
     }
     try {
@@ -190,8 +190,8 @@ int main(int argc, char** argv) {
     }
     pnmf::cli::reach_end();
     if (!together) {
-        pnmf::cli::end_all_ranks(code);
+        pnmf::cli::end_all_processes(code);
     }
-    pnmf::cli::leave_ranks();
+    pnmf::cli::leave_processes();
     return code;
 }

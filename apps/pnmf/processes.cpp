@@ -38,7 +38,7 @@ int launched() {
 
 struct Joined {
     MpiRanks mpi;
-    CommunicatorScope scope{mpi.communicator()};
+    ProcessesScope scope{mpi.processes()};
 };
 std::unique_ptr<Joined> together;
 
@@ -50,17 +50,17 @@ bool has_launcher() {
 void check_slurm() {
     const int tasks = std::max(count_in("SLURM_NTASKS"), count_in("SLURM_STEP_NUM_TASKS"));
     require(
-        communicator().size() > 1 || tasks <= 1,
+        all_processes().count() > 1 || tasks <= 1,
         "Slurm has {} tasks for this program, but each is alone: MPI was not told of the others. Start it "
         "with srun --mpi=pmix (srun --mpi=list shows what there is) or with mpirun; for one process, with "
         "srun --ntasks=1",
         tasks);
 }
 
-/// Ranks of one machine share its processors, unless the launcher or the user has shared them out.
+/// Processes of one machine share its processors, unless the launcher or the user has shared them out.
 void share_processors() {
-    if (communicator().size() > 1 && std::getenv("OMP_NUM_THREADS") == nullptr) {
-        set_thread_count(std::max(1, thread_count() / communicator().ranks_here()));
+    if (all_processes().count() > 1 && std::getenv("OMP_NUM_THREADS") == nullptr) {
+        set_thread_count(std::max(1, thread_count() / all_processes().count_here()));
     }
 }
 
@@ -78,7 +78,7 @@ void check_alone() {
 
 } // namespace
 
-void begin_ranks(const std::string& verb) {
+void begin_processes(const std::string& verb) {
 #ifdef PNMF_HAS_MPI
     if (has_launcher()) {
         together = std::make_unique<Joined>();
@@ -87,9 +87,9 @@ void begin_ranks(const std::string& verb) {
     if (verb == "fit") {
         check_slurm();
     }
-    require(communicator().size() == 1 || verb == "fit",
+    require(all_processes().count() == 1 || verb == "fit",
             "`pnmf {}` is for one process, and was started as {}: only `pnmf fit` divides its work", verb,
-            communicator().size());
+            all_processes().count());
     share_processors();
 #else
     if (verb == "fit") {
@@ -98,29 +98,30 @@ void begin_ranks(const std::string& verb) {
 #endif
 }
 
-void check_divided(Algorithm algorithm) {
-    require(communicator().size() == 1 || algorithm == Algorithm::stationary,
+void check_algorithm(Algorithm algorithm) {
+    require(all_processes().count() == 1 || algorithm == Algorithm::stationary,
             "the algorithm {} is for one process: only stationary divides its work over {} processes",
-            name_of(algorithm), communicator().size());
+            name_of(algorithm), all_processes().count());
 }
 
 bool is_host() {
-    return communicator().rank() == 0;
+    return all_processes().place() == 0;
 }
 
-bool ranks_end_together() {
+bool processes_end_together() {
 #ifdef PNMF_HAS_MPI
-    constexpr double grace = 2.0; // seconds: a wrong file or option is found by all ranks at about one time
-    if (together && communicator().size() > 1 && !together->mpi.all_arrive(grace)) {
+    constexpr double grace =
+        2.0; // seconds: a wrong file or option is found by all processes at about one time
+    if (together && all_processes().count() > 1 && !together->mpi.all_arrive(grace)) {
         set_silent(false);
-        say("pnmf: process {} of {} ends the run:\n", communicator().rank(), communicator().size());
+        say("pnmf: process {} of {} ends the run:\n", all_processes().place(), all_processes().count());
         return false;
     }
 #endif
     return true;
 }
 
-void end_all_ranks([[maybe_unused]] int code) {
+void end_all_processes([[maybe_unused]] int code) {
 #ifdef PNMF_HAS_MPI
     if (together) {
         together->mpi.end_all(code);
@@ -128,7 +129,7 @@ void end_all_ranks([[maybe_unused]] int code) {
 #endif
 }
 
-void leave_ranks() {
+void leave_processes() {
 #ifdef PNMF_HAS_MPI
     together.reset();
 #endif

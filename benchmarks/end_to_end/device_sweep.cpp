@@ -63,7 +63,7 @@ struct Sizes {
 /// Of several ranks the first speaks.
 template <class... Parts>
 void say(fmt::format_string<Parts...> format, Parts&&... parts) {
-    if (communicator().rank() == 0) {
+    if (all_processes().place() == 0) {
         fmt::print(format, std::forward<Parts>(parts)...);
         std::fflush(stdout);
     }
@@ -191,7 +191,7 @@ Factors<float> random_start(const Sizes& sizes, const CellRange& range) {
 
 void time_sweeps(const Problem<float>& problem, const SolverOptions& options, SolverState<float>& state) {
     std::vector<double> times;
-    Communicator& ranks = communicator();
+    Processes& ranks = all_processes();
     double communicating = 0.0;
     std::int64_t sent = 0;
     auto last = std::chrono::steady_clock::now();
@@ -210,7 +210,7 @@ void time_sweeps(const Problem<float>& problem, const SolverOptions& options, So
                    return true;
                }});
     const double all = std::accumulate(times.begin() + 1, times.end(), 0.0);
-    say("ranks {}, a sweep sends {:.1f} MB from rank 0, {:.1f} % of its time in exchanges\n", ranks.size(),
+    say("ranks {}, a sweep sends {:.1f} MB from rank 0, {:.1f} % of its time in exchanges\n", ranks.count(),
         1e-6 * static_cast<double>(sent) / static_cast<double>(times.size() - 1),
         100.0 * communicating / all);
     times.erase(times.begin()); // with all copies to the device
@@ -250,8 +250,8 @@ void time_operations(Device device, const Problem<float>& problem, SolverState<f
 
 void measure(const std::string& device, const Sizes& sizes) {
     auto began = std::chrono::steady_clock::now();
-    const CellRange range = share_of_rank(sizes.cells, communicator());
-    const DataMatrix<float> X = communicator().size() > 1
+    const CellRange range = local_range(sizes.cells, all_processes());
+    const DataMatrix<float> X = all_processes().count() > 1
                                     ? DataMatrix<float>(sparse_data(sizes, range), range)
                                     : DataMatrix<float>(sparse_data(sizes, range));
     std::vector<double> epsilon;
@@ -268,10 +268,10 @@ void measure(const std::string& device, const Sizes& sizes) {
         device == "cuda" ? facts_of(Device::cuda).name : "cpu", sizes.genes, sizes.cells, X.nonzeros(),
         sizes.rank, sizes.scales, graph->lists().start.back(), thread_count(), seconds_since(began));
     began = std::chrono::steady_clock::now();
-    auto state = start_solver(problem, options, random_start(sizes, X.held()));
+    auto state = start_solver(problem, options, random_start(sizes, X.local()));
     say("start, with its objective: {:.1f} s\n", seconds_since(began));
     time_sweeps(problem, options, state);
-    say("the largest rank held {:.0f} MB\n", 1e-6 * most_of(communicator(), peak_bytes()));
+    say("the largest rank held {:.0f} MB\n", 1e-6 * most_of(all_processes(), peak_bytes()));
     if (sizes.sweeps_only) {
         return;
     }
@@ -292,7 +292,7 @@ void measure(const std::string& device, const Sizes& sizes) {
 int main(int argc, char** argv) {
 #ifdef PNMF_HAS_MPI
     pnmf::MpiRanks mpi;
-    const pnmf::CommunicatorScope scope(mpi.communicator());
+    const pnmf::ProcessesScope scope(mpi.processes());
 #endif
     const auto number = [&](int i, double otherwise) { return argc > i ? std::atof(argv[i]) : otherwise; };
     const auto count = [&](int i, double otherwise) {

@@ -38,7 +38,7 @@ double silhouette_of(const Matrix& H, const std::vector<Index>& clusters) {
 }
 
 Index cells_of(const Embeddings& embedding, const Matrix& here) {
-    return embedding.divided() ? embedding.held().all : here.cols();
+    return !embedding.has_all_cells() ? embedding.local().all : here.cols();
 }
 
 /// Scales that there is room for at once, d × n each; a moment long also in single precision.
@@ -169,13 +169,13 @@ class ScaleAssessor {
     const AssessOptions& options_;
 };
 
-/// Clusters of every scale, and what the probed ones are judged by. Ranks share the scales, and all get what
-/// all find.
+/// Clusters of every scale, and what the probed ones are judged by. Processes share the scales, and all get
+/// what all find.
 std::vector<AssessedScale> assess_each(Index scales, const Embeddings& embedding, Index k,
                                        const AssessOptions& options,
                                        std::vector<std::vector<Index>>& clusters) {
-    Communicator& ranks = communicator();
-    const std::vector<Index> mine = mine_among(ranks, scales);
+    Processes& processes = all_processes();
+    const std::vector<Index> mine = mine_among(processes, scales);
     const std::vector<Index> probed = evenly_spaced(options.probed_scales, scales);
     std::vector<AssessedScale> assessed(static_cast<std::size_t>(scales));
     clusters.resize(assessed.size());
@@ -184,18 +184,19 @@ std::vector<AssessedScale> assess_each(Index scales, const Embeddings& embedding
     const Index starts = scales > 100 ? 1 : options.graph != nullptr && scales <= 40 ? 5 : 3;
     const ScaleAssessor assessor(k, starts, options);
     const Matrix finest = unit_cells(embedding.some(here, probed_cells(cells, options)));
-    // Each thread takes the scale that it works on, unless ranks must ask together or a device comes first.
-    const bool each_its_own = !embedding.divided() && !options.kmeans;
+    // Each thread takes the scale that it works on, unless processes must ask together or a device comes
+    // first.
+    const bool each_its_own = embedding.has_all_cells() && !options.kmeans;
     const Index fit = scales_that_fit(here.rows(), cells, options.room);
     const Index together = each_its_own && thread_count() <= fit ? scales : std::min(fit, most_held);
     here.resize(0, 0);
-    for (Index first = 0; first * ranks.size() < scales; first += together) {
+    for (Index first = 0; first * processes.count() < scales; first += together) {
         std::vector<Matrix> group;
-        // What is asked for now: `together` scales for each rank, by all ranks in the same order.
-        const Index past = std::min(scales, (first + together) * ranks.size());
-        for (Index t = first * ranks.size(); t < past; ++t) {
-            Matrix H = each_its_own ? Matrix() : embedding.on(dealt_to(ranks, t), t);
-            if (is_mine(ranks, t)) {
+        // What is asked for now: `together` scales for each process, by all processes in the same order.
+        const Index past = std::min(scales, (first + together) * processes.count());
+        for (Index t = first * processes.count(); t < past; ++t) {
+            Matrix H = each_its_own ? Matrix() : embedding.on(dealt_to(processes, t), t);
+            if (is_mine(processes, t)) {
                 group.push_back(std::move(H));
             }
         }
@@ -222,9 +223,9 @@ std::vector<AssessedScale> assess_each(Index scales, const Embeddings& embedding
             assess(0); // on all threads
         }
     }
-    gather_dealt(ranks, std::span(assessed));
+    gather_dealt(std::span(assessed));
     for (Index t = 0; t < scales; ++t) {
-        broadcast_labels(ranks, cells, dealt_to(ranks, t), clusters[t]);
+        broadcast_labels(cells, dealt_to(processes, t), clusters[t]);
     }
     return assessed;
 }
@@ -294,15 +295,15 @@ std::vector<double> cluster_stability(const std::vector<Matrix>& embeddings, Ind
                                       Index resamples, std::uint64_t seed) {
     require(!embeddings.empty(), "stability needs at least 1 embedding");
     Matrix stability(most_clusters - 1, std::ssize(embeddings));
-    Communicator& ranks = communicator();
+    Processes& processes = all_processes();
     for (Index t = 0; t < stability.cols(); ++t) {
-        const std::vector<Index> mine = mine_among(ranks, stability.rows(), t * stability.rows());
+        const std::vector<Index> mine = mine_among(processes, stability.rows(), t * stability.rows());
         parallel_for(std::ssize(mine), [&](Index m) {
             stability(mine[m], t) = resampling_stability(
                 embeddings[t], {.clusters = mine[m] + 2, .repeats = resamples, .starts = 3, .seed = seed});
         });
     }
-    gather_dealt(ranks, std::span(stability.data(), static_cast<std::size_t>(stability.size())));
+    gather_dealt(std::span(stability.data(), static_cast<std::size_t>(stability.size())));
     const Vector mean = stability.rowwise().mean();
     return {mean.begin(), mean.end()};
 }

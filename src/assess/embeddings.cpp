@@ -6,18 +6,18 @@
 
 namespace pnmf {
 
-Matrix Embeddings::on(int rank, Index t) const {
-    if (divided_) {
-        return parts_.on_one(t, rank);
+Matrix Embeddings::on(int process, Index t) const {
+    if (local_) {
+        return local_->on_one(t, process);
     }
-    return rank == communicator().rank() ? all_(t) : Matrix();
+    return process == all_processes().place() ? all_(t) : Matrix();
 }
 
 Matrix Embeddings::some(const Matrix& here, const std::vector<Index>& cells) const {
-    if (!divided_) {
+    if (!local_) {
         return here(Eigen::all, cells);
     }
-    const CellRange& held = parts_.held;
+    const CellRange& held = local_->cells;
     const auto first = std::lower_bound(cells.begin(), cells.end(), held.first);
     const auto past = std::lower_bound(first, cells.end(), held.past());
     std::vector<Index> mine(first, past);
@@ -25,10 +25,11 @@ Matrix Embeddings::some(const Matrix& here, const std::vector<Index>& cells) con
         cell -= held.first;
     }
     const Matrix columns = here(Eigen::all, mine);
-    Communicator& ranks = communicator();
-    const std::vector<Index> counts = gather_one<Index>(ranks, columns.size());
+    Processes& processes = all_processes();
+    const std::vector<Index> counts = gather_one<Index>(processes, columns.size());
     const std::span<const double> numbers(columns.data(), static_cast<std::size_t>(columns.size()));
-    const std::vector<double> all = gather_to_all(ranks, numbers, counts); // ranks hold ascending cells
+    const std::vector<double> all =
+        gather_to_all(processes, numbers, counts); // processes hold ascending cells
     return Eigen::Map<const Matrix>(all.data(), columns.rows(), std::ssize(cells));
 }
 

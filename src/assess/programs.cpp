@@ -27,16 +27,16 @@ struct GeneSums {
     Vector squares;
 };
 
-/// Of sparse data. Usages are of all cells; where ranks hold some of them, each goes on where the rank before
-/// has come to.
+/// Of sparse data. Usages are of all cells; where processes hold some of them, each goes on where the process
+/// before has come to.
 template <class Real>
 GeneSums sparse_sums_of(const DataMatrix<Real>& X, const Matrix& usages) {
     const SparseView<Real> genes = X.rows(); // the transpose of X: a column of it is a gene
     const Index d = usages.rows();
-    const Index first = X.held().first;
+    const Index first = X.local().first;
     Matrix all = Matrix::Zero(d + 2, genes.cols); // with usages, sum, squares
     const std::span<double> numbers(all.data(), static_cast<std::size_t>(all.size()));
-    sum_along_ranks<double>(X.ranks(), numbers, d + 2, [&](Index from, Index to) {
+    sum_along_cells<double>(X.processes(), numbers, d + 2, [&](Index from, Index to) {
         parallel_blocks(to - from, sparse_genes_at_once, [&](Index begin, Index end) {
             for (Index g = from + begin; g < from + end; ++g) {
                 Vector products = all.col(g).head(d);
@@ -74,7 +74,7 @@ Matrix sums_of_block(const DenseView<Real>& X, const Usages& usages, Index begin
 template <class Real>
 GeneSums dense_sums_of(const DataMatrix<Real>& X, const Matrix& usages) {
     const DenseView<Real> values = X.dense();
-    const auto held = usages.middleCols(X.held().first, X.held().count);
+    const auto held = usages.middleCols(X.local().first, X.local().count);
     const Index d = usages.rows();
     const Index pieces = pieces_for_threads((X.features() + genes_at_once - 1) / genes_at_once);
     const auto of_node = [&](const BlockSlab& slab, const BlockNode& node) {
@@ -86,7 +86,7 @@ GeneSums dense_sums_of(const DataMatrix<Real>& X, const Matrix& usages) {
         });
         return sums;
     };
-    const Matrix all = sum_over_cells<double>(X.ranks(), X.cells(), X.features(), d + 2, of_node);
+    const Matrix all = sum_over_cells<double>(X.processes(), X.cells(), X.features(), d + 2, of_node);
     return {all.leftCols(d), all.col(d), all.col(d + 1)};
 }
 

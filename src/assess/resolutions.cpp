@@ -31,7 +31,7 @@ std::vector<Index> some_cells(Index cells, Index most, std::uint64_t seed) {
     return random_subset(cells, std::min(cells, most), Random(seed));
 }
 
-/// A tree of tested splits at every probed scale, and the best of them. Ranks share the scales.
+/// A tree of tested splits at every probed scale, and the best of them. Processes share the scales.
 class Search {
   public:
     Search(Index scales, Index leaves, const Embeddings& embedding, const NeighborLists& graph,
@@ -149,18 +149,18 @@ class Search {
         }
     }
 
-    /// The leaf of every cell at every probed scale, with centres and sizes: on all ranks.
+    /// The leaf of every cell at every probed scale, with centres and sizes: on all processes.
     void find_leaves() {
         const Index count = std::ssize(scales_);
         std::vector<KMeansResult> found(scales_.size());
-        const std::vector<Index> mine = mine_among(ranks_, count);
+        const std::vector<Index> mine = mine_among(processes_, count);
         parallel_for(std::ssize(mine), [&](Index m) { found[mine[m]] = cluster(mine[m], leaves_); });
         for (Index s = 0; s < count; ++s) {
-            const int owner = dealt_to(ranks_, s);
-            Matrix centres = is_mine(ranks_, s) ? found[s].centres : Matrix(seen_at_[s].rows(), leaves_);
-            broadcast(ranks_, std::span(centres.data(), static_cast<std::size_t>(centres.size())), owner);
+            const int owner = dealt_to(processes_, s);
+            Matrix centres = is_mine(processes_, s) ? found[s].centres : Matrix(seen_at_[s].rows(), leaves_);
+            broadcast(processes_, std::span(centres.data(), static_cast<std::size_t>(centres.size())), owner);
             std::vector<Index> seen = std::move(found[s].labels);
-            broadcast_labels(ranks_, std::ssize(seen_), owner, seen);
+            broadcast_labels(std::ssize(seen_), owner, seen);
             std::vector<double> size(static_cast<std::size_t>(leaves_), 0.0);
             for (const Index leaf : seen) {
                 size[leaf] += 1.0;
@@ -172,16 +172,16 @@ class Search {
         }
     }
 
-    /// All ranks ask together.
+    /// All processes ask together.
     std::vector<Index> nearest_leaves(Index s, const Matrix& centres, int owner) const {
         std::vector<Matrix> mine(1);
-        if (is_mine(ranks_, s)) {
+        if (is_mine(processes_, s)) {
             mine[0] = centres;
         }
         const auto labels =
             LabelsOnOwners(embedding_, {leaves_}, s).of(embedding_.here(scales_[s]), std::move(mine));
         std::vector<Index> all(labels.front().begin(), labels.front().end());
-        broadcast_labels(ranks_, graph_.cells(), owner, all);
+        broadcast_labels(graph_.cells(), owner, all);
         return all;
     }
 
@@ -189,7 +189,7 @@ class Search {
         std::vector<double> quality(scales_.size(), 0.0);
         std::vector<double> p_value(scales_.size(), 0.0);
         std::vector<SplitTree> trees(scales_.size());
-        const std::vector<Index> mine = mine_among(ranks_, std::ssize(scales_));
+        const std::vector<Index> mine = mine_among(processes_, std::ssize(scales_));
         parallel_for(std::ssize(mine), [&](Index m) {
             const Index s = mine[m];
             trees[s] = grow(s);
@@ -198,12 +198,12 @@ class Search {
             quality[s] = cut > 0 ? found[static_cast<std::size_t>(cut)] : undivided;
             p_value[s] = trees[s].least_p;
         });
-        gather_dealt(ranks_, std::span(quality));
-        gather_dealt(ranks_, std::span(p_value));
+        gather_dealt(std::span(quality));
+        gather_dealt(std::span(p_value));
         for (Index s = 1; s < std::ssize(scales_); ++s) {
             best_ = quality[s] >= quality[best_] ? s : best_;
         }
-        tree_ = is_mine(ranks_, best_) ? std::move(trees[best_]) : grow(best_);
+        tree_ = is_mine(processes_, best_) ? std::move(trees[best_]) : grow(best_);
         const double p = harmonic_mean(p_value);
         if (p >= options_.level) {
             tree_ = {.cuts = {std::move(tree_.cuts.front())}, .p_value = {p}, .least_p = p};
@@ -232,7 +232,7 @@ class Search {
     const Embeddings& embedding_;
     const NeighborLists& graph_;
     const ResolutionOptions& options_;
-    Communicator& ranks_ = communicator();
+    Processes& processes_ = all_processes();
     std::vector<Index> seen_;   ///< cells that k-means and resampling see
     std::vector<Index> tested_; ///< cells that splits are tested on
     SplitCells cells_;

@@ -36,43 +36,43 @@ std::vector<BlockNode> block_nodes(Index begin, Index end, Index count) {
     return nodes;
 }
 
-std::vector<Index> share_blocks(Index count, Index ranks) {
+std::vector<Index> share_blocks(Index count, Index processes) {
     std::vector<Index> begin;
     const auto whole =
         static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>(std::max<Index>(count, 1))));
-    if (std::has_single_bit(static_cast<std::uint64_t>(ranks)) && ranks <= whole &&
+    if (std::has_single_bit(static_cast<std::uint64_t>(processes)) && processes <= whole &&
         32 * (whole - count) <= whole) {
-        for (Index r = 0; r <= ranks; ++r) { // one node each, the last one not quite full
-            begin.push_back(std::min(count, whole / ranks * r));
+        for (Index r = 0; r <= processes; ++r) { // one node each, the last one not quite full
+            begin.push_back(std::min(count, whole / processes * r));
         }
         return begin;
     }
-    constexpr Index pieces = 16; // of each rank, at least: they differ by a sixteenth at most
+    constexpr Index pieces = 16; // of each process, at least: they differ by a sixteenth at most
     Index step = 1;
-    while (2 * step * pieces * ranks <= count) {
+    while (2 * step * pieces * processes <= count) {
         step *= 2;
     }
-    for (Index r = 0; r < ranks; ++r) {
-        begin.push_back(std::min(count, (count * r / ranks + step / 2) / step * step));
+    for (Index r = 0; r < processes; ++r) {
+        begin.push_back(std::min(count, (count * r / processes + step / 2) / step * step));
     }
     begin.push_back(count);
     return begin;
 }
 
-BlockShares share(const CellBlocks& blocks, Index ranks) {
-    BlockShares shares{blocks, share_blocks(blocks.count(), ranks), {}, {0}, {}};
-    for (int r = 0; r < ranks; ++r) {
+BlockShares share(const CellBlocks& blocks, Index processes) {
+    BlockShares shares{blocks, share_blocks(blocks.count(), processes), {}, {0}, {}};
+    for (int r = 0; r < processes; ++r) {
         for (const BlockNode& node : block_nodes(shares.first[r], shares.first[r + 1], blocks.count())) {
             shares.nodes.push_back(node);
-            shares.rank_of_node.push_back(r);
+            shares.process_of_node.push_back(r);
         }
         shares.first_node.push_back(std::ssize(shares.nodes));
     }
     return shares;
 }
 
-CellRange share_of_rank(Index cells, const Communicator& ranks) {
-    const BlockSlab slab = share(usual_blocks(cells), ranks.size()).slab(ranks.rank());
+CellRange local_range(Index cells, const Processes& processes) {
+    const BlockSlab slab = share(usual_blocks(cells), processes.count()).slab(processes.place());
     return {slab.first_cell(), slab.cells(), cells};
 }
 

@@ -13,8 +13,8 @@ namespace pnmf {
 
 /// Sums over cells are taken over blocks of cells whose size depends on the number of cells alone, and the
 /// sums of the blocks are added along a binary tree: two neighbouring blocks, two neighbouring pairs, and so
-/// on. Threads and ranks take whole blocks, so that neither changes a bit, and a rank hands on no more than
-/// the few nodes of the tree that its blocks fill (docs/decisions/0150-mpi.md).
+/// on. Threads and processes take whole blocks, so that neither changes a bit, and a process hands on no more
+/// than the few nodes of the tree that its blocks fill (docs/decisions/0150-mpi.md).
 struct CellBlocks {
     Index cells = 0;
     Index size = 1; ///< cells of a block; the last one may have fewer
@@ -23,7 +23,7 @@ struct CellBlocks {
 
     Index count() const { return (cells + size - 1) / size; }
     /// Cells whose products of matrices are made together, since results may depend on how many: a whole
-    /// number of panels are a block, so that ranks have those of one process.
+    /// number of panels are a block, so that processes have those of one process.
     Index panel() const {
         if (size <= largest_panel) {
             return size;
@@ -36,8 +36,8 @@ struct CellBlocks {
 };
 
 /// One block up to 4,096 cells. Beyond, blocks of more than 512 and at most 1,024 cells whose number is a
-/// power of two, or just below one. So 2, 4, 8 or 16 ranks have nearly the same number of cells, and one node
-/// of the tree each, unless there are fewer blocks than ranks.
+/// power of two, or just below one. So 2, 4, 8 or 16 processes have nearly the same number of cells, and one
+/// node of the tree each, unless there are fewer blocks than processes.
 CellBlocks usual_blocks(Index cells);
 
 /// A node of the tree: blocks [first, past).
@@ -46,8 +46,8 @@ struct BlockNode {
     Index past = 0;
 };
 
-/// Consecutive blocks: those of one rank. Matrices of a slab hold its cells alone; blocks and nodes keep the
-/// numbers they have among all.
+/// Consecutive blocks: those of one process. Matrices of a slab hold its cells alone; blocks and nodes keep
+/// the numbers they have among all.
 struct BlockSlab {
     CellBlocks blocks; ///< all of them
     Index first = 0;
@@ -63,26 +63,26 @@ struct BlockSlab {
 /// Blocks [begin, end) of `count` as few nodes of the tree as possible, ascending.
 std::vector<BlockNode> block_nodes(Index begin, Index end, Index count);
 
-/// Where the blocks of each rank begin, and `count` at the end: runs of about equal length, cut where the
+/// Where the blocks of each process begin, and `count` at the end: runs of about equal length, cut where the
 /// nodes of the tree are large.
-std::vector<Index> share_blocks(Index count, Index ranks);
+std::vector<Index> share_blocks(Index count, Index processes);
 
-/// How the blocks of all cells are shared out over ranks.
+/// How the blocks of all cells are shared out over processes.
 struct BlockShares {
     CellBlocks blocks;
-    std::vector<Index> first;      ///< block of each rank, and the number of blocks at the end
-    std::vector<BlockNode> nodes;  ///< of all ranks, ascending
-    std::vector<Index> first_node; ///< of each rank among these, and their number at the end
-    std::vector<int> rank_of_node;
+    std::vector<Index> first;      ///< block of each process, and the number of blocks at the end
+    std::vector<BlockNode> nodes;  ///< of all processes, ascending
+    std::vector<Index> first_node; ///< of each process among these, and their number at the end
+    std::vector<int> process_of_node;
 
-    Index ranks() const { return std::ssize(first) - 1; }
+    Index processes() const { return std::ssize(first) - 1; }
     BlockSlab slab(int rank) const { return {blocks, first[rank], first[rank + 1]}; }
     std::span<const BlockNode> nodes_of(int rank) const {
         return std::span(nodes).subspan(first_node[rank], first_node[rank + 1] - first_node[rank]);
     }
 };
 
-BlockShares share(const CellBlocks& blocks, Index ranks);
+BlockShares share(const CellBlocks& blocks, Index processes);
 
 /// Adds values along the tree of blocks. A value belongs to a block or a node and is added with the position
 /// of its first block; positions ascend. Blocks without a value are passed over.

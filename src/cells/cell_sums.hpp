@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-/// Sums over cells along the tree of blocks (linalg/cell_blocks.hpp): on threads, and over ranks.
+/// Sums over cells along the tree of blocks (cells/cell_blocks.hpp): on threads, and over processes.
 namespace pnmf {
 
 /// A node as subtrees of about equal size, ascending: about as many as `pieces`, a power of two or just below
@@ -83,39 +83,39 @@ Matrix product_over_cells(const DenseMatrix<Real>& columns) {
     });
 }
 
-/// A matrix of sums over the cells of all ranks, each of which has its share (`share_of_rank`):
-/// of_node(slab, node) is that of one of the nodes of this rank. All ranks must ask, and get the sums.
+/// A matrix of sums over the cells of all processes, each of which has its share (`local_range`):
+/// of_node(slab, node) is that of one of the nodes of this process. All processes must ask, and get the sums.
 ///
-/// Each rank adds up a part of the numbers. It sends (m + 1)·(N − 1)/N times the matrix, with N ranks and m
-/// nodes of its own.
+/// Each process adds up a part of the numbers. It sends (m + 1)·(N − 1)/N times the matrix, with N processes
+/// and m nodes of its own.
 template <class Number, class OfNode>
-DenseMatrix<Number> sum_over_cells(Communicator& ranks, Index cells, Index rows, Index cols,
+DenseMatrix<Number> sum_over_cells(Processes& processes, Index cells, Index rows, Index cols,
                                    const OfNode& of_node) {
-    const BlockShares shares = share(usual_blocks(cells), ranks.size());
-    const BlockSlab slab = shares.slab(ranks.rank());
-    const std::span<const BlockNode> nodes = shares.nodes_of(ranks.rank());
-    if (ranks.size() == 1) {
+    const BlockShares shares = share(usual_blocks(cells), processes.count());
+    const BlockSlab slab = shares.slab(processes.place());
+    const std::span<const BlockNode> nodes = shares.nodes_of(processes.place());
+    if (processes.count() == 1) {
         return nodes.empty() ? DenseMatrix<Number>::Zero(rows, cols).eval() : of_node(slab, nodes.front());
     }
     const Index size = rows * cols;
-    const Index width = (size + ranks.size() - 1) / ranks.size();
+    const Index width = (size + processes.count() - 1) / processes.count();
     const auto begin = [&](Index r) { return std::min(size, r * width); };
-    NodeSums<Number> sums(shares, ranks, 0, ranks.size(), width,
+    NodeSums<Number> sums(shares, processes, 0, processes.count(), width,
                           [](Index part) { return static_cast<int>(part); });
     for (Index i = 0; i < std::ssize(nodes); ++i) {
         const DenseMatrix<Number> values = of_node(slab, nodes[i]);
-        for (Index r = 0; r < ranks.size(); ++r) {
+        for (Index r = 0; r < processes.count(); ++r) {
             std::copy(values.data() + begin(r), values.data() + begin(r + 1), sums.mine(r, i));
         }
     }
     sums.exchange();
     std::vector<Index> counts;
-    for (Index r = 0; r < ranks.size(); ++r) {
+    for (Index r = 0; r < processes.count(); ++r) {
         counts.push_back(begin(r + 1) - begin(r));
     }
-    const std::span<const Number> mine(sums.total(ranks.rank()),
-                                       static_cast<std::size_t>(counts[ranks.rank()]));
-    const std::vector<Number> all = gather_to_all(ranks, mine, counts);
+    const std::span<const Number> mine(sums.total(processes.place()),
+                                       static_cast<std::size_t>(counts[processes.place()]));
+    const std::vector<Number> all = gather_to_all(processes, mine, counts);
     return Eigen::Map<const DenseMatrix<Number>>(all.data(), rows, cols);
 }
 

@@ -12,52 +12,45 @@
 
 namespace pnmf {
 
-/// Sums over cells for scales [first, past), `width` numbers each: every rank has those of its nodes of the
-/// tree of blocks, and sends them to the rank that owns the scale, which adds them up.
+/// Sums over cells for scales [first, past), `width` numbers each: every process has those of its nodes of
+/// the tree of blocks, and sends them to the process that owns the scale, which adds them up.
 ///
-/// A rank sends width · nodes · sizeof(Number) bytes for each scale that it does not own.
+/// A process sends width · nodes · sizeof(Number) bytes for each scale that it does not own.
 template <class Number>
 class NodeSums {
   public:
-    NodeSums(const BlockShares& shares, Communicator& ranks, Index first, Index past, Index width,
+    NodeSums(const BlockShares& shares, Processes& processes, Index first, Index past, Index width,
              const std::function<int(Index)>& owner)
-        : shares_(shares), ranks_(ranks), first_(first), width_(width) {
-        std::vector<Index> owned(static_cast<std::size_t>(ranks.size()), 0);
+        : shares_(shares), processes_(processes), first_(first), width_(width) {
+        std::vector<Index> owned(static_cast<std::size_t>(processes.count()), 0);
         for (Index t = first; t < past; ++t) {
             owners_.push_back(owner(t));
             place_.push_back(owned[owners_.back()]++);
         }
-        owned_ = owned[ranks.rank()];
-        for (int r = 0; r < ranks.size(); ++r) {
-            to_.emplace_back(static_cast<std::size_t>(owned[r] * nodes(ranks.rank()) * width));
-            from_.emplace_back(r == ranks.rank() ? 0 : static_cast<std::size_t>(owned_ * nodes(r) * width));
+        owned_ = owned[processes.place()];
+        for (int r = 0; r < processes.count(); ++r) {
+            to_.emplace_back(static_cast<std::size_t>(owned[r] * nodes(processes.place()) * width));
+            from_.emplace_back(r == processes.place() ? 0
+                                                      : static_cast<std::size_t>(owned_ * nodes(r) * width));
         }
     }
 
-    /// Where the numbers of a scale and a node of this rank go.
+    /// Where the numbers of a scale and a node of this process go.
     Number* mine(Index t, Index node) {
-        const Index place = place_[t - first_] * nodes(ranks_.rank()) + node;
+        const Index place = place_[t - first_] * nodes(processes_.place()) + node;
         return to_[owners_[t - first_]].data() + place * width_;
     }
 
     void exchange() {
-        std::vector<Communicator::Outgoing> sends;
-        std::vector<Communicator::Incoming> receives;
-        for (int r = 0; r < ranks_.size(); ++r) {
-            if (r != ranks_.rank() && !to_[r].empty()) {
-                sends.push_back({r, std::as_bytes(std::span<const Number>(to_[r]))});
-            }
-            if (!from_[r].empty()) {
-                receives.push_back({r, std::as_writable_bytes(std::span(from_[r]))});
-            }
-        }
-        ranks_.exchange(sends, receives);
-        from_[ranks_.rank()] = std::move(to_[ranks_.rank()]);
+        exchange_parts<Number>(
+            processes_, [&](int r) { return std::span<const Number>(to_[r]); },
+            [&](int r) { return std::span<Number>(r == processes_.place() ? to_[r] : from_[r]); });
+        from_[processes_.place()] = std::move(to_[processes_.place()]);
     }
 
-    /// On the owner: the numbers of a scale and one of the nodes of all ranks.
+    /// On the owner: the numbers of a scale and one of the nodes of all processes.
     Number* part(Index t, Index node) {
-        const int rank = shares_.rank_of_node[node];
+        const int rank = shares_.process_of_node[node];
         const Index place = place_[t - first_] * nodes(rank) + node - shares_.first_node[rank];
         return from_[rank].data() + place * width_;
     }
@@ -85,7 +78,7 @@ class NodeSums {
     Index nodes(int rank) const { return shares_.first_node[rank + 1] - shares_.first_node[rank]; }
 
     const BlockShares& shares_;
-    Communicator& ranks_;
+    Processes& processes_;
     Index first_;
     Index width_;
     std::vector<int> owners_;

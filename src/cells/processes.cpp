@@ -10,24 +10,24 @@
 namespace pnmf {
 namespace {
 
-class OneRank final : public Communicator {
+class OneProcess final : public Processes {
   public:
-    int rank() const override { return 0; }
-    int size() const override { return 1; }
-    int ranks_here() const override { return 1; }
+    int place() const override { return 0; }
+    int count() const override { return 1; }
+    int count_here() const override { return 1; }
 
   protected:
     void transfer(std::span<const Outgoing>, std::span<const Incoming>) override {
-        assert(false && "there is no other rank");
+        assert(false && "there is no other process");
     }
 };
 
-OneRank alone; // holds nothing that changes
-thread_local Communicator* current_ranks = nullptr;
+OneProcess alone; // holds nothing that changes
+thread_local Processes* current = nullptr;
 
 } // namespace
 
-void Communicator::exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives) {
+void Processes::exchange(std::span<const Outgoing> sends, std::span<const Incoming> receives) {
     if (sends.empty() && receives.empty()) {
         return;
     }
@@ -39,34 +39,34 @@ void Communicator::exchange(std::span<const Outgoing> sends, std::span<const Inc
     }
 }
 
-Communicator& communicator() {
-    return current_ranks != nullptr && !inside_parallel_body() ? *current_ranks : alone;
+Processes& all_processes() {
+    return current != nullptr && !inside_parallel_body() ? *current : alone;
 }
 
-Communicator& single_rank() {
+Processes& one_process() {
     return alone;
 }
 
-CommunicatorScope::CommunicatorScope(Communicator& ranks) : before_(current_ranks) {
-    current_ranks = &ranks;
+ProcessesScope::ProcessesScope(Processes& processes) : before_(current) {
+    current = &processes;
 }
 
-CommunicatorScope::~CommunicatorScope() {
-    current_ranks = before_;
+ProcessesScope::~ProcessesScope() {
+    current = before_;
 }
 
-double least_of(Communicator& ranks, double mine) {
-    const std::vector<double> all = gather_one(ranks, mine);
+double least_of(Processes& processes, double mine) {
+    const std::vector<double> all = gather_one(processes, mine);
     return *std::min_element(all.begin(), all.end());
 }
 
-double most_of(Communicator& ranks, double mine) {
-    const std::vector<double> all = gather_one(ranks, mine);
+double most_of(Processes& processes, double mine) {
+    const std::vector<double> all = gather_one(processes, mine);
     return *std::max_element(all.begin(), all.end());
 }
 
-double sum_of(Communicator& ranks, double mine) {
-    const std::vector<double> all = gather_one(ranks, mine);
+double sum_of(Processes& processes, double mine) {
+    const std::vector<double> all = gather_one(processes, mine);
     return std::accumulate(all.begin(), all.end(), 0.0);
 }
 

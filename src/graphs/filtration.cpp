@@ -1,6 +1,5 @@
-#include "cells/graphs/local_filtration.hpp"
+#include "graphs/tree_filtration.hpp"
 #include "persistence/balanced_edges.hpp"
-#include "ranks/persistence/divided_search.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
@@ -120,19 +119,11 @@ Filtration make_filtration(const SortedEdges& edges, const FiltrationOptions& op
     return filtration;
 }
 
-Filtration divided_filtration(const DividedPoints& points, const FiltrationOptions& options,
-                              std::uint64_t seed) {
-    check_options(options);
-    const bool scales_of_tree = options.scales.strategy == ScaleStrategy::canonical ||
-                                options.scales.strategy == ScaleStrategy::sufficient;
-    if (!options.neighbors || !options.batch.empty() || !scales_of_tree ||
-        options.metric != Metric::euclidean || !can_search_divided(points, options.search)) {
-        return make_filtration(points.gathered(options.metric), options, seed);
-    }
-    const SortedEdges none(points.count(), {});
-    Filtration filtration = with_scales(
-        divided_tree_and_neighbors(points, *options.neighbors, options.search, seed), options.scales,
-        [&](const SpanningTree& tree) { return ScaleSource{.tree = tree, .edges = &none, .seed = seed}; });
+Filtration tree_filtration(TreeAndNeighbors found, const FiltrationOptions& options, std::uint64_t seed) {
+    const SortedEdges none(found.tree.cells, {});
+    Filtration filtration = with_scales(std::move(found), options.scales, [&](const SpanningTree& tree) {
+        return ScaleSource{.tree = tree, .edges = &none, .seed = seed};
+    });
     add_search_notices(filtration, *options.neighbors);
     filtration.graph =
         std::make_unique<SparseMultiscaleGraph>(filtration.tree, filtration.neighbors->edges, options.alpha);

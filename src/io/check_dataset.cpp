@@ -65,10 +65,10 @@ struct Faults {
     }
 };
 
-void report(const Dataset& data, const Fault& of_this_rank, const char* what) {
+void report(const Dataset& data, const Fault& of_this_process, const char* what) {
     Fault fault;
-    for (const Fault& of_rank : gather_one(io::ranks_of(data), of_this_rank)) {
-        fault.add(of_rank);
+    for (const Fault& of_process : gather_one(io::processes_of(data), of_this_process)) {
+        fault.add(of_process);
     }
     require(fault.count == 0,
             "values must be finite and at least 0, {} {} {}; the first is {} at cell {}, gene {}",

@@ -25,8 +25,8 @@ Index Dataset::features() const {
 }
 
 Index Dataset::cells() const {
-    if (part) {
-        return part->all;
+    if (local) {
+        return local->all;
     }
     return std::visit(
         [](const auto& matrix) -> Index {
@@ -77,11 +77,11 @@ Dataset read_dataset(const fs::path& path, const ReadOptions& options) {
         complete.layer = "X";
     }
     Dataset data = read_as(format, path, complete);
-    if (data.part && io::entries_repeat(data)) { // rare, and only who reads all can say how many there are
-        complete.divided = false;
+    if (data.local && io::entries_repeat(data)) { // rare, and only who reads all can say how many there are
+        complete.local = false;
         data = read_as(format, path, complete);
     }
-    if (options.divided && communicator().size() > 1 && !data.part) {
+    if (options.local && all_processes().count() > 1 && !data.local) {
         io::keep_share(data);
     }
     io::keep_share_of_space(data);

@@ -231,8 +231,8 @@ Dataset read_parts(const fs::path& path, const ReadOptions& options) {
     DataFrame var = read_frame(raw ? root.open("raw").open("var") : root.open("var"), data.notices);
     const Object element = open_matrix(root, options);
     const bool rows_are_cells = options.cells.value_or(CellAxis::rows) == CellAxis::rows;
-    const bool divided = options.divided && rows_are_cells && communicator().size() > 1;
-    data.X = read_matrix_transposed(element, data.notices, divided ? &data.part : nullptr);
+    const bool local = options.local && rows_are_cells && all_processes().count() > 1;
+    data.X = read_matrix_transposed(element, data.notices, local ? &data.local : nullptr);
     check_shape(element, {data.features(), data.cells()}, obs, var);
     data.facts = facts_of(root);
     if (options.space) {

@@ -112,7 +112,7 @@ std::vector<Value> read_elements(const Object& array, std::int64_t first, std::i
 }
 
 MatrixValues read_sparse_transposed(const Object& group, std::vector<std::string>& notices,
-                                    std::optional<CellRange>* part) {
+                                    std::optional<CellRange>* local) {
     const std::string format = sparse_format(group);
     if (format.empty()) {
         group.reject(fmt::format(
@@ -127,9 +127,9 @@ MatrixValues read_sparse_transposed(const Object& group, std::vector<std::string
             "a sparse matrix must have the attribute 'shape' with two sizes from 0 to {}", largest_index));
     }
     const auto [rows, cols] = std::pair((*shape)[0], (*shape)[1]);
-    if (format == "csr" && part != nullptr) {
-        *part = share_of_rank(rows, communicator());
-        return read_compressed(group, cols, rows, notices, {}, *part);
+    if (format == "csr" && local != nullptr) {
+        *local = local_range(rows, all_processes());
+        return read_compressed(group, cols, rows, notices, {}, *local);
     }
     // The rows of a CSR matrix are the columns of its transpose.
     return format == "csr" ? read_compressed(group, cols, rows, notices)
@@ -148,7 +148,7 @@ std::pair<Index, Index> shape_of(const MatrixValues& values) {
 
 SparseMatrix<double> read_compressed(const Object& group, Index rows, Index cols,
                                      std::vector<std::string>& notices, const CompressedNames& names,
-                                     const std::optional<CellRange>& part) {
+                                     const std::optional<CellRange>& local) {
     const Object data = group.open(names.data);
     const Object indices = group.open(names.indices);
     const Index entries = data.size();
@@ -161,11 +161,11 @@ SparseMatrix<double> read_compressed(const Object& group, Index rows, Index cols
     matrix.cols = cols;
     matrix.start = read_offsets(group.open(names.offsets), cols, entries);
     std::int64_t before = 0;
-    if (part) {
-        before = matrix.start[static_cast<std::size_t>(part->first)];
-        matrix.cols = part->count;
-        matrix.start.resize(static_cast<std::size_t>(part->past()) + 1);
-        matrix.start.erase(matrix.start.begin(), matrix.start.begin() + part->first);
+    if (local) {
+        before = matrix.start[static_cast<std::size_t>(local->first)];
+        matrix.cols = local->count;
+        matrix.start.resize(static_cast<std::size_t>(local->past()) + 1);
+        matrix.start.erase(matrix.start.begin(), matrix.start.begin() + local->first);
         for (std::int64_t& place : matrix.start) {
             place -= before;
         }
@@ -194,20 +194,20 @@ SparseMatrix<double> read_compressed(const Object& group, Index rows, Index cols
 }
 
 MatrixValues read_matrix_transposed(const Object& element, std::vector<std::string>& notices,
-                                    std::optional<CellRange>* part) {
+                                    std::optional<CellRange>* local) {
     if (element.is_group()) {
-        return read_sparse_transposed(element, notices, part);
+        return read_sparse_transposed(element, notices, local);
     }
     const auto shape = element.shape();
     if (!element.is_dataset() || shape.size() != 2) {
         element.reject(fmt::format("must be a matrix, got an array of {} axes", shape.size()));
     }
     element.check_fits_file();
-    if (part != nullptr) {
-        *part = share_of_rank(shape[0], communicator());
-        Matrix transposed(shape[1], (*part)->count);
-        if ((*part)->count > 0) {
-            element.read_rows((*part)->first, (*part)->count, transposed.data());
+    if (local != nullptr) {
+        *local = local_range(shape[0], all_processes());
+        Matrix transposed(shape[1], (*local)->count);
+        if ((*local)->count > 0) {
+            element.read_rows((*local)->first, (*local)->count, transposed.data());
         }
         return transposed;
     }

@@ -36,10 +36,10 @@ void add_columns(hdf5::Object& frame, const std::vector<TableColumn>& columns);
 /// A matrix, dense, CSR or CSC, transposed: a row of the file is a column in memory, so that dense and CSR
 /// matrices are the file's bytes.
 ///
-/// With `part` only this rank's share of the rows of a CSR matrix is read, and `part` says which; it stays
-/// empty for other matrices, which are read whole.
+/// With `local` only this process's share of the rows of a CSR matrix is read, and `local` says which; it
+/// stays empty for other matrices, which are read whole.
 MatrixValues read_matrix_transposed(const hdf5::Object& element, std::vector<std::string>& notices,
-                                    std::optional<CellRange>* part = nullptr);
+                                    std::optional<CellRange>* local = nullptr);
 void write_matrix_transposed(hdf5::Object& parent, const std::string& name, const MatrixValues& values,
                              const hdf5::Storage& storage);
 
@@ -54,11 +54,11 @@ struct CompressedNames {
 constexpr const char* repeated_entries_notice = "entries stand at the place of another; they were added up";
 
 /// Compressed columns from the arrays of a sparse matrix in `group`: `cols` + 1
-/// offsets, indices below `rows`. Rows are sorted, equal places added up with a notice. With `part` its
+/// offsets, indices below `rows`. Rows are sorted, equal places added up with a notice. With `local` its
 /// columns alone are read, and all offsets.
 SparseMatrix<double> read_compressed(const hdf5::Object& group, Index rows, Index cols,
                                      std::vector<std::string>& notices, const CompressedNames& names = {},
-                                     const std::optional<CellRange>& part = {});
+                                     const std::optional<CellRange>& local = {});
 
 /// The matrix with one row in memory for each row of the file.
 Matrix read_dense(const hdf5::Object& array);

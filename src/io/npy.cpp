@@ -170,10 +170,10 @@ Dataset read_npy(const std::filesystem::path& path, const ReadOptions& options) 
         header.fortran ? Layout{columns, rows, !cells_are_rows} : Layout{rows, columns, cells_are_rows};
     const Index cells = cells_are_rows ? rows : columns;
     Dataset data;
-    if (options.divided && communicator().size() > 1) {
-        data.part = share_of_rank(cells, communicator());
+    if (options.local && all_processes().count() > 1) {
+        data.local = local_range(cells, all_processes());
     }
-    const CellRange held = data.part.value_or(CellRange{0, cells, cells});
+    const CellRange held = data.local.value_or(CellRange{0, cells, cells});
     Matrix X(cells_are_rows ? columns : rows, held.count);
     type->read(file, layout, held, X);
     char extra = 0;

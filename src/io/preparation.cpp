@@ -216,8 +216,8 @@ void learn_chosen_genes(Dataset& data, PreparationStep& step, const LearnOptions
 DataMatrix<double> values_of(const Dataset& data) {
     return std::visit(
         [&](const auto& values) {
-            return data.part ? DataMatrix<double>(view_of(values), *data.part)
-                             : DataMatrix<double>(view_of(values));
+            return data.local ? DataMatrix<double>(view_of(values), *data.local)
+                              : DataMatrix<double>(view_of(values));
         },
         data.X);
 }

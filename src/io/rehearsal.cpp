@@ -193,7 +193,7 @@ std::optional<int> wait_for(pid_t child) {
 /// Not once MPI has begun: it may have given pages of this process to a network card (RDMA), and after a fork
 /// these can be the child's.
 bool may_fork() {
-    return &communicator() == &single_rank();
+    return &all_processes() == &one_process();
 }
 
 /// False when there is no child to do it.

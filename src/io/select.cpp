@@ -114,11 +114,11 @@ void keep_cells(Dataset& data, const std::vector<bool>& keep) {
     } else {
         keep_columns(std::get<SparseMatrix<double>>(data.X), keep_here);
     }
-    if (data.part) {
+    if (data.local) {
         const auto kept = [&](Index first, Index past) {
             return std::count(keep.begin() + first, keep.begin() + past, true);
         };
-        data.part = CellRange{kept(0, held.first), kept(held.first, held.past()), kept(0, held.all)};
+        data.local = CellRange{kept(0, held.first), kept(held.first, held.past()), kept(0, held.all)};
     }
     move_to_shares(data); // sums over cells need whole blocks of them
     keep_items(data.cell_names, keep);

@@ -104,10 +104,10 @@ Dataset read_matrix_and_names(const fs::path& path, const ReadOptions& options) 
         group.open("shape").reject("must be two sizes from 0 to 2147483647: features and barcodes");
     }
     Dataset data;
-    if (options.divided && options.cells != CellAxis::rows && communicator().size() > 1) {
-        data.part = share_of_rank(shape[1], communicator());
+    if (options.local && options.cells != CellAxis::rows && all_processes().count() > 1) {
+        data.local = local_range(shape[1], all_processes());
     }
-    data.X = read_compressed(group, shape[0], shape[1], data.notices, {}, data.part);
+    data.X = read_compressed(group, shape[0], shape[1], data.notices, {}, data.local);
     data.cell_names = read_names(group, "barcodes", shape[1]);
     read_features(group, shape[0], data);
     keep_genes(path, data);

@@ -105,10 +105,10 @@ ValueFinding recognise_values(const Dataset& data, const ValueHints& hints) {
         std::transform(all.times.begin(), all.times.end(), found.times.begin(), all.times.begin(),
                        std::plus<>());
     }
-    Communicator& ranks = io::ranks_of(data);
-    const double smallest = least_of(ranks, all.smallest);
-    const double largest = most_of(ranks, all.largest);
-    const bool whole = least_of(ranks, all.whole ? 1.0 : 0.0) > 0.0;
+    Processes& processes = io::processes_of(data);
+    const double smallest = least_of(processes, all.smallest);
+    const double largest = most_of(processes, all.largest);
+    const bool whole = least_of(processes, all.whole ? 1.0 : 0.0) > 0.0;
     if (smallest < 0.0) {
         return {ValueKind::scaled, fmt::format("some values are below 0, the smallest is {:.4g}", smallest)};
     }

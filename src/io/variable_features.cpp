@@ -21,7 +21,7 @@ template <class Add>
 Matrix sums_of_features(const Dataset& data, const Add& add) {
     const Index p = data.features();
     return sum_over_cells<double>(
-        io::ranks_of(data), data.cells(), p, 2, [&](const BlockSlab& slab, const BlockNode& node) {
+        io::processes_of(data), data.cells(), p, 2, [&](const BlockSlab& slab, const BlockNode& node) {
             return sum_of_node<Matrix>(node, pieces_for_threads(1), [&](Index b) {
                 Matrix sums = Matrix::Zero(p, 2);
                 io::for_each_value(data, slab.begin(b), slab.end(b),

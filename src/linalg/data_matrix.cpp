@@ -87,41 +87,41 @@ DataMatrix<Real>::DataMatrix(SparseView<Real> sparse) : data_(Sparse{sparse, tra
 
 template <RealNumber Real>
 DataMatrix<Real>::DataMatrix(DenseMatrix<Real> dense, const CellRange& range) : DataMatrix(std::move(dense)) {
-    become_part(range);
+    keep_range(range);
 }
 
 template <RealNumber Real>
 DataMatrix<Real>::DataMatrix(DenseView<Real> dense, const CellRange& range) : DataMatrix(dense) {
-    become_part(range);
+    keep_range(range);
 }
 
 template <RealNumber Real>
 DataMatrix<Real>::DataMatrix(SparseMatrix<Real> sparse, const CellRange& range)
     : DataMatrix(std::move(sparse)) {
-    become_part(range);
+    keep_range(range);
 }
 
 template <RealNumber Real>
 DataMatrix<Real>::DataMatrix(SparseView<Real> sparse, const CellRange& range) : DataMatrix(sparse) {
-    become_part(range);
+    keep_range(range);
 }
 
 template <RealNumber Real>
-void DataMatrix<Real>::become_part(const CellRange& range) {
+void DataMatrix<Real>::keep_range(const CellRange& range) {
     const Index here = is_sparse() ? columns().cols : dense().cols();
-    require(here == range.count, "a part of {} cells must hold as many, got {}", range.count, here);
-    Communicator& ranks = communicator();
-    const CellRange share = share_of_rank(range.all, ranks);
-    require(range == share, "a rank must hold the cells of its share, {} from cell {} on, got {} from {}",
+    require(here == range.count, "a range of {} cells needs as many, got {}", range.count, here);
+    Processes& processes = all_processes();
+    const CellRange share = local_range(range.all, processes);
+    require(range == share, "a process must have the cells of its share, {} from cell {} on, got {} from {}",
             share.count, share.first + 1, range.count, range.first + 1);
-    part_ = Part{.range = range, .ranks = &ranks, .all_entries = features() * range.all};
+    local_ = Local{.range = range, .processes = &processes, .all_entries = features() * range.all};
     if (is_sparse()) {
-        part_->all_entries = 0;
-        for (const std::int64_t entries : gather_one(ranks, columns().nonzeros())) {
-            part_->all_entries += entries;
+        local_->all_entries = 0;
+        for (const std::int64_t entries : gather_one(processes, columns().nonzeros())) {
+            local_->all_entries += entries;
         }
     }
-    part_->squared_norm = sum_over_blocks(squared_sum<Real>);
+    local_->squared_norm = sum_over_blocks(squared_sum<Real>);
 }
 
 template <RealNumber Real>
@@ -131,7 +131,7 @@ double DataMatrix<Real>::sum_over_blocks(double (*of)(const Real*, Index)) const
         return is_sparse() ? columns().start[cell] : cell * features();
     };
     const Matrix sum =
-        sum_over_cells<double>(ranks(), cells(), 1, 1, [&](const BlockSlab& slab, const BlockNode& node) {
+        sum_over_cells<double>(processes(), cells(), 1, 1, [&](const BlockSlab& slab, const BlockNode& node) {
             const double of_node = sum_of_node<double>(node, node.past - node.first, [&](Index b) {
                 const Index first = place(slab.begin(b));
                 return of(values + first, place(slab.end(b)) - first);
@@ -142,18 +142,18 @@ double DataMatrix<Real>::sum_over_blocks(double (*of)(const Real*, Index)) const
 }
 
 template <RealNumber Real>
-CellRange DataMatrix<Real>::held() const {
-    return is_part() ? part_->range : CellRange{0, cells(), cells()};
+CellRange DataMatrix<Real>::local() const {
+    return local_ ? local_->range : CellRange{0, cells(), cells()};
 }
 
 template <RealNumber Real>
-Communicator& DataMatrix<Real>::ranks() const {
-    if (!is_part()) {
-        return single_rank();
+Processes& DataMatrix<Real>::processes() const {
+    if (has_all_cells()) {
+        return one_process();
     }
-    require(&communicator() == part_->ranks,
-            "what is over all cells of a divided matrix must be asked for by every process");
-    return *part_->ranks;
+    require(&all_processes() == local_->processes,
+            "what is over all cells must be asked for by every process");
+    return *local_->processes;
 }
 
 template <RealNumber Real>
@@ -194,31 +194,31 @@ Index DataMatrix<Real>::features() const {
 
 template <RealNumber Real>
 Index DataMatrix<Real>::cells() const {
-    if (is_part()) {
-        return part_->range.all;
+    if (local_) {
+        return local_->range.all;
     }
     return is_sparse() ? columns().cols : dense().cols();
 }
 
 template <RealNumber Real>
 std::int64_t DataMatrix<Real>::nonzeros() const {
-    if (is_part()) {
-        return part_->all_entries;
+    if (local_) {
+        return local_->all_entries;
     }
     return is_sparse() ? columns().nonzeros() : dense().size();
 }
 
 template <RealNumber Real>
 DenseMatrix<Real> DataMatrix<Real>::times_transposed(const DenseMatrix<Real>& H) const {
-    assert(H.cols() == held().count);
-    const Communicator& all = is_part() ? *part_->ranks : single_rank();
-    const BlockShares shares = share(usual_blocks(cells()), all.size());
+    assert(H.cols() == local().count);
+    const Processes& all = local_ ? *local_->processes : one_process();
+    const BlockShares shares = share(usual_blocks(cells()), all.count());
     if (is_sparse() && shares.blocks.count() == 1) {
         return times_sparse<Real>(H, rows()).transpose();
     }
-    const BlockSlab slab = shares.slab(all.rank());
+    const BlockSlab slab = shares.slab(all.place());
     BlockSum<DenseMatrix<Real>> sum;
-    for (const BlockNode& node : shares.nodes_of(all.rank())) {
+    for (const BlockNode& node : shares.nodes_of(all.place())) {
         sum.add(node.first, is_sparse() ? sparse_times_transposed(*this, H, slab, node)
                                         : dense_times_transposed(dense(), H, slab, node));
     }
@@ -236,11 +236,11 @@ DenseMatrix<Real> DataMatrix<Real>::transposed_times(const DenseMatrix<Real>& W)
 
 template <RealNumber Real>
 DenseMatrix<Real> DataMatrix<Real>::products_side_by_side(std::span<const DenseMatrix<Real>> W) const {
-    DenseMatrix<Real> result(cols_of_all(W), held().count);
+    DenseMatrix<Real> result(cols_of_all(W), local().count);
     // Fixed, so that results do not depend on the number of threads; large enough that the packing inside the
     // BLAS library pays.
     const Index panel = panel_ > 0 ? panel_ : usual_blocks(cells()).panel();
-    parallel_blocks(held().count, panel, [&](Index begin, Index end) {
+    parallel_blocks(local().count, panel, [&](Index begin, Index end) {
         dense_transposed_times<Real>(W, dense().middleCols(begin, end - begin),
                                      result.middleCols(begin, end - begin));
     });
@@ -256,7 +256,7 @@ DataMatrix<Real>::times_transposed(std::span<const DenseMatrix<Real>> H) const {
                        [&](const auto& one) { return times_transposed(one); });
         return result;
     }
-    DenseMatrix<Real> stacked(rows_of_all(H), held().count);
+    DenseMatrix<Real> stacked(rows_of_all(H), local().count);
     Index first = 0;
     for (const DenseMatrix<Real>& one : H) {
         stacked.middleRows(first, one.rows()) = one;
@@ -291,8 +291,8 @@ DataMatrix<Real>::transposed_times(std::span<const DenseMatrix<Real>> W) const {
 
 template <RealNumber Real>
 double DataMatrix<Real>::squared_norm() const {
-    if (is_part()) {
-        return part_->squared_norm;
+    if (local_) {
+        return local_->squared_norm;
     }
     return sum_over_blocks(squared_sum<Real>);
 }

@@ -59,15 +59,15 @@ bool is_cheap_to_form(const DataMatrix<Real>& X) {
         const auto count = static_cast<double>(columns.start[j + 1] - columns.start[j]);
         additions += 0.5 * count * count;
     }
-    return sum_of(X.ranks(), additions) <= products * static_cast<double>(X.nonzeros());
+    return sum_of(X.processes(), additions) <= products * static_cast<double>(X.nonzeros());
 }
 
 template <class Real>
 Matrix feature_gram(const DataMatrix<Real>& X) {
     const Index p = X.features();
     const SparseView<Real> columns = X.columns();
-    Matrix gram =
-        sum_over_cells<double>(X.ranks(), X.cells(), p, p, [&](const BlockSlab& slab, const BlockNode& node) {
+    Matrix gram = sum_over_cells<double>(
+        X.processes(), X.cells(), p, p, [&](const BlockSlab& slab, const BlockNode& node) {
             Matrix sums(p, p);
             parallel_blocks(p, gram_rows_at_once, [&](Index begin, Index end) {
                 BlockSum<Matrix> sum;

@@ -9,12 +9,12 @@ namespace pnmf {
 inline constexpr Index most_formed_features = 4096;
 
 /// Whether XXᵀ of sparse data is formed in less time than an eigensolver would need for its products with a
-/// vector, a few hundred of them. Every rank must ask.
+/// vector, a few hundred of them. Every process must ask.
 template <class Real>
 bool is_cheap_to_form(const DataMatrix<Real>& X);
 
 /// XXᵀ over all cells, p × p, for sparse X. A cell with c entries costs c²/2 additions. Sums are in double
-/// precision, by blocks of cells and along their tree. Every rank must ask.
+/// precision, by blocks of cells and along their tree. Every process must ask.
 template <class Real>
 Matrix feature_gram(const DataMatrix<Real>& X);
 

@@ -2,7 +2,6 @@
 #include "linalg/decompositions.hpp"
 #include "linalg/feature_gram.hpp"
 #include "linalg/lanczos.hpp"
-#include "ranks/linalg/divided_columns.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/pca.hpp>
@@ -25,7 +24,7 @@ constexpr double smallest_share = 1e-12;
 Matrix scatter_times(const DataMatrix<double>& X, const Vector& mean, const Matrix& Y,
                      DataProducts* products) {
     const auto cells = static_cast<double>(X.cells());
-    const Matrix normal = products != nullptr ? products->normal_times(Y) : normal_times_of_parts(X, Y);
+    const Matrix normal = products != nullptr ? products->normal_times(Y) : normal_times_over_cells(X, Y);
     return normal - cells * mean * (mean.transpose() * Y);
 }
 
@@ -40,12 +39,8 @@ Matrix coordinates_of(const DataMatrix<double>& X, const PrincipalComponents& co
 
 /// ‖·‖² of each row, over all cells.
 Vector squared_norms_of_rows(const DataMatrix<double>& X, const Matrix& coordinates) {
-    if (!X.is_part()) {
-        return coordinates.rowwise().squaredNorm();
-    }
-    return DividedColumns(coordinates, X.held(), X.ranks()).of_rows([](const Matrix& rows) {
-        return Vector(rows.rowwise().squaredNorm());
-    });
+    return reduce_rows(X.processes(), coordinates, X.local(),
+                       [](const Matrix& rows) { return Vector(rows.rowwise().squaredNorm()); });
 }
 
 /// Eigenvectors of the scatter matrix, p × count, largest first.
@@ -107,7 +102,7 @@ ComponentSpace component_space(const DataMatrix<double>& X, Index count, DataPro
     require(X.cells() >= 2, "principal components need at least 2 cells, got {}", X.cells());
     ComponentSpace space;
     PrincipalComponents& result = space.components;
-    result.mean = times_transposed_of_parts<double>(X, Matrix::Constant(1, X.held().count, 1.0)) /
+    result.mean = times_transposed_over_cells<double>(X, Matrix::Constant(1, X.local().count, 1.0)) /
                   static_cast<double>(X.cells());
     count = std::min({count, X.features(), X.cells() - 1});
     result.directions = leading_directions(X, result.mean, count, products);

@@ -22,7 +22,7 @@ constexpr Index formed_side = 512;
 /// Beyond, single precision is content with what all threads do together (`from_wide_image`).
 constexpr Index cells_for_threads = 16384;
 
-/// Of all cells, on every rank.
+/// Of all cells, on every process.
 template <class Real>
 Matrix dense_values(const DataMatrix<Real>& X) {
     if (X.is_sparse()) {
@@ -44,7 +44,7 @@ Matrix normal_times(const DataMatrix<Real>& X, bool over_cells, const Matrix& Y)
         const DenseMatrix<Real> of_features = times_transposed_of_all<Real>(X, y.transpose());
         return transposed_times_of_all(X, of_features).transpose().template cast<double>();
     }
-    return normal_times_of_parts(X, y).template cast<double>();
+    return normal_times_over_cells(X, y).template cast<double>();
 }
 
 /// y ↦ XᵀX·y (cells) or XXᵀ·y (features). What is small or has few entries is formed once: of dense data some
@@ -146,7 +146,7 @@ TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank, DataProducts* 
         image = times_transposed_of_all<Real>(X, basis.transpose()).template cast<double>();
     } else {
         const DenseMatrix<Real> wide = gather_cells(X, X.transposed_times(basis), only);
-        if (wide.size() == 0) { // another rank has it
+        if (wide.size() == 0) { // another process has it
             return {};
         }
         if (std::is_same_v<Real, float> && X.cells() > cells_for_threads) {

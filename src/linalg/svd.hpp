@@ -20,8 +20,8 @@ struct TruncatedSvd {
 /// Small matrices are decomposed whole. Larger ones: Lanczos (Spectra) on XᵀX or XXᵀ, whichever is smaller,
 /// then one Rayleigh–Ritz step on X itself, which undoes the squaring of the condition number. Signs are as
 /// they come. Columns for zero singular values are zero in one of U, V. Where X has fewer features than
-/// cells, `products` may make the products with it. `only`: of ranks that hold parts of X, the one that needs
-/// the triplets; what the others get is unspecified.
+/// cells, `products` may make the products with it. `only`: of processes that hold some cells each, the one
+/// that needs the triplets; what the others get is unspecified.
 template <class Real>
 TruncatedSvd truncated_svd(const DataMatrix<Real>& X, Index rank, DataProducts* products = nullptr,
                            std::optional<int> only = {});

@@ -118,8 +118,8 @@ template <class Real>
 Movement movement_of_held(const DataMatrix<Real>& X, const ScalePenalty& penalty,
                           const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
                           const DenseMatrix<Real>* before, const DenseMatrix<Real>* after) {
-    const Matrix sum =
-        sum_over_cells<double>(X.ranks(), X.cells(), 2, 1, [&](const BlockSlab& slab, const BlockNode& node) {
+    const Matrix sum = sum_over_cells<double>(
+        X.processes(), X.cells(), 2, 1, [&](const BlockSlab& slab, const BlockNode& node) {
             const auto of_node = sum_of_node<Movement>(node, pieces_for_threads(1), [&](Index b) {
                 return movement_of_cells(penalty, products, H, before, after, slab.begin(b),
                                          slab.end(b) - slab.begin(b));
@@ -186,7 +186,7 @@ Evaluation evaluate(const Problem<Real>& problem, const Factors<Real>& factors, 
         result.residuals[t].H = movement_of_held(*problem.X, penalty, products, H, scale_before(factors.H, t),
                                                  scale_after(factors.H, t));
         result.residuals[t].W =
-            penalty.fit * movement_W(form, W, times_transposed_of_parts(*problem.X, H), gram);
+            penalty.fit * movement_W(form, W, times_transposed_over_cells(*problem.X, H), gram);
     });
     for (const Objective& term : terms) {
         result.objective = result.objective + term;

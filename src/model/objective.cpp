@@ -65,12 +65,12 @@ CellTerms terms_of_cells(const ScaleProducts<Real>& products, const DenseMatrix<
     return terms;
 }
 
-/// Those of the cells of all ranks, along the tree of blocks.
+/// Those of the cells of all processes, along the tree of blocks.
 template <class Real>
-CellTerms terms_of_all(Communicator& ranks, Index cells, const ScaleProducts<Real>& products,
+CellTerms terms_of_all(Processes& processes, Index cells, const ScaleProducts<Real>& products,
                        const DenseMatrix<Real>& H, Index first, const DenseMatrix<Real>* before) {
     const Matrix sums =
-        sum_over_cells<double>(ranks, cells, 5, 1, [&](const BlockSlab& slab, const BlockNode& node) {
+        sum_over_cells<double>(processes, cells, 5, 1, [&](const BlockSlab& slab, const BlockNode& node) {
             const auto terms = sum_of_node<CellTerms>(node, pieces_for_threads(1), [&](Index b) {
                 return terms_of_cells(products, H, first, before, slab.begin(b), slab.end(b));
             });
@@ -90,11 +90,12 @@ Objective objective_of(const ScalePenalty& penalty, double squared_norm_X, const
     return result;
 }
 
-/// HHᵀ over the cells of all ranks, along the tree of blocks; those of this rank stand from `first` on.
+/// HHᵀ over the cells of all processes, along the tree of blocks; those of this process stand from `first`
+/// on.
 template <class Real>
-DenseMatrix<Real> gram_of_cells(Communicator& ranks, Index cells, const DenseMatrix<Real>& H, Index first) {
+DenseMatrix<Real> gram_of_cells(Processes& processes, Index cells, const DenseMatrix<Real>& H, Index first) {
     const Index d = H.rows();
-    return sum_over_cells<Real>(ranks, cells, d, d, [&](const BlockSlab& slab, const BlockNode& node) {
+    return sum_over_cells<Real>(processes, cells, d, d, [&](const BlockSlab& slab, const BlockNode& node) {
         return sum_of_node<DenseMatrix<Real>>(node, pieces_for_threads(1), [&](Index b) {
             const auto block = H.middleCols(first + slab.begin(b), slab.end(b) - slab.begin(b));
             DenseMatrix<Real> gram(d, d);
@@ -105,8 +106,8 @@ DenseMatrix<Real> gram_of_cells(Communicator& ranks, Index cells, const DenseMat
 }
 
 template <class Real>
-Communicator& ranks_of(const DataMatrix<Real>& X) {
-    return X.is_part() ? X.ranks() : single_rank();
+Processes& processes_of(const DataMatrix<Real>& X) {
+    return !X.has_all_cells() ? X.processes() : one_process();
 }
 
 } // namespace
@@ -122,12 +123,12 @@ double inner_product(const DenseMatrix<Real>& A, const DenseMatrix<Real>& B) {
 
 template <class Real>
 DenseMatrix<Real> gram_of_rows(const DenseMatrix<Real>& M) {
-    return gram_of_cells(single_rank(), M.cols(), M, 0);
+    return gram_of_cells(one_process(), M.cols(), M, 0);
 }
 
 template <class Real>
 DenseMatrix<Real> gram_of_held(const DataMatrix<Real>& X, const DenseMatrix<Real>& H, Index first) {
-    return gram_of_cells(ranks_of(X), X.cells(), H, first);
+    return gram_of_cells(processes_of(X), X.cells(), H, first);
 }
 
 template <class Real>
@@ -140,7 +141,7 @@ DenseMatrix<Real> gram_of_columns(const DenseMatrix<Real>& M) {
 template <class Real>
 ScaleProducts<Real> scale_products(const Problem<Real>& problem, Index t, const DenseMatrix<Real>& W,
                                    const DenseMatrix<Real>& H) {
-    const CellRange held = problem.X->held();
+    const CellRange held = problem.X->local();
     ScaleProducts<Real> products{problem.X->transposed_times(W), gram_of_columns(W), {}, {}};
     if (const auto* neighbors = dynamic_cast<const SparseMultiscaleGraph*>(problem.graph)) {
         multiply_lists(neighbors->lists(), EdgeWeight(problem.epsilon[t], neighbors->alpha()), H, held.first,
@@ -167,7 +168,7 @@ Objective scale_objective(const ScalePenalty& penalty, double squared_norm_X,
                           const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
                           const DenseMatrix<Real>* before) {
     return objective_of(penalty, squared_norm_X, products.WtW, gram_of_rows(H),
-                        terms_of_all(single_rank(), H.cols(), products, H, 0, before));
+                        terms_of_all(one_process(), H.cols(), products, H, 0, before));
 }
 
 template <class Real>
@@ -175,7 +176,7 @@ Objective objective_of_held(const DataMatrix<Real>& X, const ScalePenalty& penal
                             const ScaleProducts<Real>& products, const DenseMatrix<Real>& H, Index first,
                             const DenseMatrix<Real>* before, const DenseMatrix<Real>& gram) {
     return objective_of(penalty, squared_norm_X, products.WtW, gram,
-                        terms_of_all(ranks_of(X), X.cells(), products, H, first, before));
+                        terms_of_all(processes_of(X), X.cells(), products, H, first, before));
 }
 
 template <class Real>

@@ -164,7 +164,7 @@ void check_factors(const Problem<Real>& problem, const Factors<Real>& factors) {
     require(factors.rank() >= 1, "the rank must be at least 1");
     // All at once first: what is wrong is then looked for in order.
     std::vector<char> good(static_cast<std::size_t>(problem.scales()), 0);
-    const Index held = problem.X->held().count;
+    const Index held = problem.X->local().count;
     parallel_for(problem.scales(), [&](Index t) {
         DenseMatrix<Real> room;
         const DenseMatrix<Real>& W = factors.basis(t, room);

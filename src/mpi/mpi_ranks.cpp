@@ -11,7 +11,7 @@
 
 namespace pnmf {
 
-class MpiRanks::Ranks final : public Communicator {
+class MpiRanks::Ranks final : public Processes {
   public:
     explicit Ranks(std::size_t largest_piece) : largest_piece_(largest_piece) {
         int provided = 0;
@@ -21,7 +21,7 @@ class MpiRanks::Ranks final : public Communicator {
             throw SystemError("this MPI library does not allow threads in a process: use one that was built "
                               "with them (MPI_THREAD_FUNNELED)");
         }
-        MPI_Comm_dup(MPI_COMM_WORLD, &world_); // errors end all ranks, with a message by MPI
+        MPI_Comm_dup(MPI_COMM_WORLD, &world_); // errors end all processes, with a message by MPI
         MPI_Comm_dup(MPI_COMM_WORLD, &ending_);
         MPI_Comm_rank(world_, &rank_);
         MPI_Comm_size(world_, &size_);
@@ -39,10 +39,10 @@ class MpiRanks::Ranks final : public Communicator {
         MPI_Finalize();
     }
 
-    int rank() const override { return rank_; }
-    int size() const override { return size_; }
-    int ranks_here() const override { return here_; }
-    int rank_here() const override { return rank_here_; }
+    int place() const override { return rank_; }
+    int count() const override { return size_; }
+    int count_here() const override { return here_; }
+    int place_here() const override { return rank_here_; }
 
     bool all_arrive(double seconds) const {
         using Clock = std::chrono::steady_clock;
@@ -80,7 +80,7 @@ class MpiRanks::Ranks final : public Communicator {
     }
 
   private:
-    /// Pieces of a message keep their order, as all messages between two ranks do.
+    /// Pieces of a message keep their order, as all messages between two processes do.
     template <class Piece>
     void in_pieces(std::size_t bytes, const Piece& piece) const {
         for (std::size_t first = 0; first < bytes; first += largest_piece_) {
@@ -97,20 +97,20 @@ class MpiRanks::Ranks final : public Communicator {
     int rank_here_ = 0;
 };
 
-MpiRanks::MpiRanks(std::size_t largest_piece) : ranks_(std::make_unique<Ranks>(largest_piece)) {}
+MpiRanks::MpiRanks(std::size_t largest_piece) : processes_(std::make_unique<Ranks>(largest_piece)) {}
 
 MpiRanks::~MpiRanks() = default;
 
-Communicator& MpiRanks::communicator() {
-    return *ranks_;
+Processes& MpiRanks::processes() {
+    return *processes_;
 }
 
 bool MpiRanks::all_arrive(double seconds) {
-    return ranks_->all_arrive(seconds);
+    return processes_->all_arrive(seconds);
 }
 
 void MpiRanks::end_all(int code) {
-    ranks_->end_all(code);
+    processes_->end_all(code);
 }
 
 } // namespace pnmf

@@ -17,17 +17,17 @@ class MpiRanks {
     MpiRanks& operator=(const MpiRanks&) = delete;
     ~MpiRanks();
 
-    Communicator& communicator();
+    Processes& processes();
 
-    /// Whether all ranks call this within so many seconds. For ranks that are about to end: each calls it
-    /// once.
+    /// Whether all processes call this within so many seconds. For processes that are about to end: each
+    /// calls it once.
     bool all_arrive(double seconds);
-    /// Ends all ranks at once, with this exit code.
+    /// Ends all processes at once, with this exit code.
     void end_all(int code);
 
   private:
     class Ranks;
-    std::unique_ptr<Ranks> ranks_;
+    std::unique_ptr<Ranks> processes_;
 };
 
 } // namespace pnmf

@@ -9,7 +9,7 @@
 
 namespace pnmf {
 
-/// Ranks candidates by their distances to one cell.
+/// Processes candidates by their distances to one cell.
 ///
 /// Sparse cells are first ordered by ‖b‖² − 2⟨a, b⟩ with a written out, a fraction of the time of a canonical
 /// distance; a few more than k are then compared by that.

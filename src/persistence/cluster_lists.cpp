@@ -27,11 +27,10 @@ std::vector<Index> sample_for_centres(Index cells, Index centres, std::uint64_t 
     return sample_of_cells(cells, std::min(cells, sample_for_a_centre * centres), seed);
 }
 
-std::vector<std::int32_t> nearest_centres(ConstBlock<float> V, const Floats& centres, Index panel,
-                                          Communicator& ranks) {
+std::vector<std::int32_t> nearest_centres(ConstBlock<float> V, const Floats& centres, Index panel) {
     const FloatVector own = centres.colwise().squaredNorm().transpose();
     std::vector<std::int32_t> nearest(static_cast<std::size_t>(V.cols()));
-    over_blocks_of_rank(ranks, V.cols(), panel, [&](Index begin, Index end) {
+    over_shared_blocks(V.cols(), panel, [&](Index begin, Index end) {
         Floats keys(centres.cols(), end - begin);
         multiply_transposed(centres, V.middleCols(begin, end - begin), keys);
         for (Index a = 0; a < end - begin; ++a) {
@@ -40,15 +39,14 @@ std::vector<std::int32_t> nearest_centres(ConstBlock<float> V, const Floats& cen
             nearest[begin + a] = static_cast<std::int32_t>(best);
         }
     });
-    gather_blocks(ranks, panel, std::span(nearest));
+    gather_blocks(panel, std::span(nearest));
     return nearest;
 }
 
 Floats find_centres(const Floats& sample, Index count) {
     Floats centres = sample.leftCols(count);
     for (int round = 0; round < rounds; ++round) {
-        const std::vector<std::int32_t> nearest =
-            nearest_centres(sample, centres, queries_at_once, communicator());
+        const std::vector<std::int32_t> nearest = nearest_centres(sample, centres, queries_at_once);
         Floats sum = Floats::Zero(centres.rows(), count);
         Eigen::VectorXi members = Eigen::VectorXi::Zero(count);
         for (Index j = 0; j < sample.cols(); ++j) {

@@ -1,6 +1,5 @@
 #pragma once
 
-#include "cells/processes.hpp"
 #include "persistence/neighbor_candidates.hpp"
 #include "persistence/shortlist.hpp"
 
@@ -27,9 +26,8 @@ std::vector<Index> sample_for_centres(Index cells, Index centres, std::uint64_t 
 Floats find_centres(const Floats& sample, Index count);
 
 /// Centre nearest to each column of V, equal ones by the smaller centre; products are made of `panel` columns
-/// at a time. Ranks share the columns.
-std::vector<std::int32_t> nearest_centres(ConstBlock<float> V, const Floats& centres, Index panel,
-                                          Communicator& ranks);
+/// at a time. Processes share the columns.
+std::vector<std::int32_t> nearest_centres(ConstBlock<float> V, const Floats& centres, Index panel);
 
 /// The cells with the smallest ‖Qᵀb‖² + ‖r_b‖²: nearest to the mean, and so to most cells.
 std::vector<std::int32_t> central_cells(const FloatVector& own, Index count);

@@ -21,8 +21,8 @@ Lists make_lists(ConstBlock<float> V, const FloatVector& own, const Floats& cent
                  const std::vector<std::int32_t>& central) {
     const Index n = V.cols();
     Lists result;
-    static_cast<ListOrder&>(result) = order_lists(
-        nearest_centres(V, centres, usual_blocks(V.cols()).panel(), communicator()), centres.cols(), central);
+    static_cast<ListOrder&>(result) =
+        order_lists(nearest_centres(V, centres, usual_blocks(V.cols()).panel()), centres.cols(), central);
     result.vectors.resize(V.rows(), n);
     result.own.resize(n);
     parallel_blocks(n, usual_blocks(n).size, [&](Index begin, Index end) {
@@ -55,7 +55,7 @@ void visit_clustered_candidates(const SearchSpace& space, Index count, const Clu
         return number_of_other < n ? all.order[number_of_other] : central[number_of_other - n];
     };
     const FloatVector centre_own = centres.colwise().squaredNorm().transpose();
-    over_items_of_rank(communicator(), static_cast<Index>(all.lists.size()), [&](Index l) {
+    over_shared_items(static_cast<Index>(all.lists.size()), [&](Index l) {
         const List& mine = all.lists[l];
         const std::vector<Index> nearest =
             lists_to_look_at(all.lists, l, centres, centre_own, settings.looked_at);

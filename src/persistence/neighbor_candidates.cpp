@@ -22,7 +22,7 @@ void visit_screened_candidates(const SearchSpace& space, Index count, const Cand
     // ‖a − b‖² − ‖Qᵀa‖² − ‖r_a‖² = ‖Qᵀb‖² + ‖r_b‖² − 2⟨Qᵀa, Qᵀb⟩: for one cell a these order the others b.
     const Vector own =
         (V.cast<double>().colwise().squaredNorm() + space.vectors.bottomRows<1>().cast<double>()).transpose();
-    over_blocks_of_rank(communicator(), n, cells_at_once, [&](Index begin, Index end) {
+    over_shared_blocks(n, cells_at_once, [&](Index begin, Index end) {
         std::vector<Shortlist> lists(static_cast<std::size_t>(end - begin), Shortlist(count + 1));
         DenseMatrix<float> keys;
         for (Index first = 0; first < n; first += others_at_once) {

@@ -48,7 +48,7 @@ std::vector<Index> sample_for_recall(Index cells, std::uint64_t seed);
 
 /// Called once for each cell, from many threads, with cells that may be its nearest; itself is not among
 /// them.
-/// With several ranks each visits its share of the cells.
+/// With several processes each visits its share of the cells.
 using CandidateVisitor = std::function<void(Index cell, std::span<const std::int32_t> candidates)>;
 
 /// The `count` nearest in the search space, all pairs by blocked products in float. Cost 2q·n².

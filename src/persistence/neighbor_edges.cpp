@@ -20,9 +20,10 @@ namespace {
 
 using Candidate = CellAtDistance;
 
-/// What the other ranks have found for their cells.
-void gather_nearest(Communicator& ranks, std::vector<std::vector<Candidate>>& nearest) {
-    if (ranks.size() == 1) {
+/// What the other processes have found for their cells.
+void gather_nearest(std::vector<std::vector<Candidate>>& nearest) {
+    Processes& processes = all_processes();
+    if (processes.count() == 1) {
         return;
     }
     struct Found {
@@ -37,7 +38,7 @@ void gather_nearest(Communicator& ranks, std::vector<std::vector<Candidate>>& ne
         }
         nearest[cell].clear();
     }
-    for (const Found& found : gather_any(ranks, mine)) {
+    for (const Found& found : gather_any(processes, mine)) {
         nearest[found.cell].emplace_back(found.length, found.other);
     }
 }
@@ -60,7 +61,7 @@ std::vector<std::vector<Candidate>> approximate_neighbors(const Points& points, 
     } else {
         visit_clustered_candidates(space, candidates, ClusterSettings{}, seed, rank);
     }
-    gather_nearest(communicator(), nearest);
+    gather_nearest(nearest);
     return nearest;
 }
 
@@ -70,8 +71,7 @@ double measured_recall(const Points& points, const std::vector<std::vector<Candi
                        const std::vector<Index>& sample) {
     const CandidateRanking ranking(points);
     std::vector<Index> found(sample.size(), 0);
-    Communicator& ranks = communicator();
-    over_items_of_rank(ranks, std::ssize(sample), [&](Index s) {
+    over_shared_items(std::ssize(sample), [&](Index s) {
         const Index j = sample[s];
         std::vector<std::int32_t> others(static_cast<std::size_t>(points.count()));
         std::iota(others.begin(), others.end(), 0);
@@ -80,7 +80,7 @@ double measured_recall(const Points& points, const std::vector<std::vector<Candi
         found[s] = std::count_if(nearest[j].begin(), nearest[j].end(),
                                  [&](const Candidate& candidate) { return candidate.first <= radius; });
     });
-    gather_blocks(ranks, 1, std::span(found));
+    gather_blocks(1, std::span(found));
     const Index total = std::accumulate(found.begin(), found.end(), Index{0});
     return static_cast<double>(total) / static_cast<double>(k * static_cast<Index>(sample.size()));
 }

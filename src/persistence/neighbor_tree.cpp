@@ -22,12 +22,11 @@ std::vector<Edge> joining_edges(const Points& points, const std::vector<std::vec
     }
     const SpanningTree tree = tree_of_firsts(points.subset(first));
     std::vector<Edge> edges(tree.edges.size());
-    Communicator& ranks = communicator();
-    over_items_of_rank(ranks, std::ssize(edges), [&](Index e) {
+    over_shared_items(std::ssize(edges), [&](Index e) {
         const auto [length, i, j] = tree.edges[e];
         edges[e] = shortened_edge(points, tried_of(components[i]), tried_of(components[j]));
     });
-    gather_blocks(ranks, 1, std::span(edges));
+    gather_blocks(1, std::span(edges));
     return edges;
 }
 
@@ -36,8 +35,7 @@ double largest_seen(const Points& points) {
     const Index n = points.count();
     const std::vector<Index> starts = starts_of_distances(n);
     std::vector<double> largest(starts.size(), 0.0);
-    Communicator& ranks = communicator();
-    over_items_of_rank(ranks, std::ssize(starts), [&](Index s) {
+    over_shared_items(std::ssize(starts), [&](Index s) {
         Vector distances(n);
         Index farthest = starts[s];
         for (int step = 0; step < steps_from_start; ++step) {
@@ -45,7 +43,7 @@ double largest_seen(const Points& points) {
             largest[s] = std::max(largest[s], distances.maxCoeff(&farthest));
         }
     });
-    gather_blocks(ranks, 1, std::span(largest));
+    gather_blocks(1, std::span(largest));
     return *std::max_element(largest.begin(), largest.end());
 }
 

@@ -146,14 +146,16 @@ Neighbors exact_neighbors(const Points& points, Index k, std::span<const Index> 
     Neighbors result;
     result.index.resize(k, n);
     result.distance.resize(k, n);
-    Communicator& ranks = communicator(); // each takes a run of panels
+    Processes& processes = all_processes(); // each takes a run of panels
     const Index panels = (n + panel_cells - 1) / panel_cells;
-    const Index first = std::min(n, panel_cells * first_of_rank(panels, ranks.rank(), ranks.size()));
-    const Index past = std::min(n, panel_cells * first_of_rank(panels, ranks.rank() + 1, ranks.size()));
+    const Index first =
+        std::min(n, panel_cells * first_of_process(panels, processes.place(), processes.count()));
+    const Index past =
+        std::min(n, panel_cells * first_of_process(panels, processes.place() + 1, processes.count()));
     exact_neighbors_of(PairBounds(points), std::span<const Index>(cells).subspan(first, past - first), among,
                        result);
-    gather_blocks(ranks, panel_cells, result.index);
-    gather_blocks(ranks, panel_cells, result.distance);
+    gather_blocks(panel_cells, result.index);
+    gather_blocks(panel_cells, result.distance);
     return result;
 }
 

@@ -85,13 +85,13 @@ void add_cells(const SparseView<double>& X, Vector& sum) {
     }
 }
 
-DenseMatrix<float> projected_cells(const Points& points, const Matrix& Qt, const Vector& centre, Index panel,
-                                   Communicator& ranks) {
+DenseMatrix<float> projected_cells(const Points& points, const Matrix& Qt, const Vector& centre,
+                                   Index panel) {
     const Index n = points.count();
     const Index q = Qt.rows();
     const bool all_features = q == Qt.cols();
     DenseMatrix<float> vectors(q + 1, n);
-    over_blocks_of_rank(ranks, n, panel, [&](Index begin, Index end) {
+    over_shared_blocks(n, panel, [&](Index begin, Index end) {
         Matrix block(q, end - begin);
         project(points, Qt, begin, block);
         for (Index j = begin; j < end; ++j) {
@@ -102,7 +102,7 @@ DenseMatrix<float> projected_cells(const Points& points, const Matrix& Qt, const
             vectors(q, j) = static_cast<float>(left);
         }
     });
-    gather_blocks(ranks, panel, vectors);
+    gather_blocks(panel, vectors);
     return vectors;
 }
 
@@ -116,8 +116,8 @@ SearchSpace search_space(const Points& points, Index largest_dimension, Index sa
     // Moves no distance, and leaves a float the digits that differ.
     const Vector centre = Qt * mean_cell(points);
     // Coordinates as they are cost less than sending them; a projection is shared out.
-    Communicator& ranks = q == p ? single_rank() : communicator();
-    return {q, projected_cells(points, Qt, centre, usual_blocks(n).panel(), ranks)};
+    const ProcessesScope who(q == p ? one_process() : all_processes());
+    return {q, projected_cells(points, Qt, centre, usual_blocks(n).panel())};
 }
 
 } // namespace pnmf

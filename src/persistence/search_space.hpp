@@ -1,7 +1,5 @@
 #pragma once
 
-#include "cells/processes.hpp"
-
 #include <pnmf/persistence/distances.hpp>
 #include <pnmf/types.hpp>
 
@@ -9,7 +7,7 @@
 
 namespace pnmf {
 
-/// Cells in few coordinates, for a search that ranks its finds by true distances later.
+/// Cells in few coordinates, for a search that processes its finds by true distances later.
 ///
 /// With Q (p × q) an orthonormal basis of about the leading principal directions and r_a = a − QQᵀa,
 ///
@@ -37,9 +35,8 @@ Matrix search_basis(const Points& sample, Index dimension, std::uint64_t seed);
 /// Adds the coordinates of all cells, one after the other, to `sum`.
 void add_cells(const SparseView<double>& X, Vector& sum);
 /// (q + 1) × cells, as `SearchSpace` has them. `Qt` has q rows, `centre` is Qᵀ of the mean of all cells.
-/// Products of matrices are made of `panel` cells at a time; ranks share these.
-DenseMatrix<float> projected_cells(const Points& points, const Matrix& Qt, const Vector& centre, Index panel,
-                                   Communicator& ranks);
+/// Products of matrices are made of `panel` cells at a time; processes share these.
+DenseMatrix<float> projected_cells(const Points& points, const Matrix& Qt, const Vector& centre, Index panel);
 
 /// `count` of n cells, drawn without repetition.
 std::vector<Index> sample_of_cells(Index n, Index count, std::uint64_t seed);

@@ -79,7 +79,7 @@ class TreeSearch {
                       [&](Index a, Index b) { return bottlenecks.place(a) < bottlenecks.place(b); });
         });
         std::vector<Finding> findings(step.size());
-        over_items_of_rank(communicator(), static_cast<Index>(step.size()), [&](Index k) {
+        over_shared_items(static_cast<Index>(step.size()), [&](Index k) {
             const auto& [first, second] = step[k];
             findings[k] = BlockSearch(bounds_, {}, bottlenecks, tree_.largest_distance)
                               .run(groups_[first], groups_[second], first == second);
@@ -94,11 +94,11 @@ class TreeSearch {
             tree_.largest_distance = std::max(tree_.largest_distance, finding.largest);
             finding.edges = {};
         }
-        Communicator& ranks = communicator();
-        if (ranks.size() > 1) {
+        Processes& processes = all_processes();
+        if (processes.count() > 1) {
             keep_forest(found); // what joins nothing here joins nothing anywhere
-            found = gather_any(ranks, found);
-            tree_.largest_distance = most_of(ranks, tree_.largest_distance);
+            found = gather_any(processes, found);
+            tree_.largest_distance = most_of(processes, tree_.largest_distance);
         }
         tree_.edges = merged_tree(points().count(), tree_.edges, std::move(found));
     }

@@ -49,7 +49,7 @@ GenePrograms programs_of(const PreparedFit<Real>& prepared, const FitResult<Real
 /// With all cells, wherever they are.
 template <class Real>
 Embeddings embeddings_of(const DataMatrix<Real>& X, const std::vector<DenseMatrix<Real>>& H) {
-    if (!X.is_part()) {
+    if (X.has_all_cells()) {
         return [&H](Index t) { return converted<double>(H[static_cast<std::size_t>(t)]); };
     }
     // Numbers travel as they are: in single precision that is half of the bytes.
@@ -62,9 +62,9 @@ Embeddings embeddings_of(const DataMatrix<Real>& X, const std::vector<DenseMatri
         }
     };
     return Embeddings(
-        DividedEmbeddings{.held = X.held(),
-                          .here = [&H](Index t) { return converted<double>(H[static_cast<std::size_t>(t)]); },
-                          .on_one = [gather](Index t, int rank) { return gather(t, rank); }});
+        LocalEmbeddings{.cells = X.local(),
+                        .here = [&H](Index t) { return converted<double>(H[static_cast<std::size_t>(t)]); },
+                        .on_one = [gather](Index t, int process) { return gather(t, process); }});
 }
 
 } // namespace

@@ -44,7 +44,7 @@ template <class Real>
 Assessment assess_tissue(const PreparedFit<Real>& prepared, const FitResult<Real>& result,
                          AssessOptions assessing, const Assessment& types, const DomainOptions& options,
                          std::optional<Domains>& domains) {
-    require(!prepared.X->is_part(), "cells in a tissue are analysed by one process");
+    require(prepared.X->has_all_cells(), "cells in a tissue are analysed by one process");
     assessing.clusters = types.cluster_count;
     assessing.found = &types.resolutions;
     Assessment assessment = assess_fit(prepared, result, assessing);

@@ -26,10 +26,10 @@ namespace {
 // order.
 constexpr std::array<char, 8> magic{'p', 'n', 'm', 'f', 'c', 'k', 'p', '4'};
 
-/// What goes wrong is thrown by `commit` alone: other ranks still send what they have.
+/// What goes wrong is thrown by `commit` alone: other processes still send what they have.
 class Writer {
   public:
-    /// Without a path, as on ranks that only send, nothing is written.
+    /// Without a path, as on processes that only send, nothing is written.
     explicit Writer(const std::filesystem::path* path) {
         if (path != nullptr) {
             attempt([&] { file_.emplace(*path); });
@@ -156,29 +156,19 @@ void write_matrix(Writer& writer, const DenseMatrix<Real>& matrix) {
     writer.bytes(matrix.data(), static_cast<std::size_t>(matrix.size()) * sizeof(Real));
 }
 
-/// The columns of all ranks, as they arrive at rank 0, which never holds more than those of one other.
+/// The columns of all processes, as they arrive at the first process, which never holds more than those of
+/// one other.
 template <class Real>
-void write_parts(Writer& writer, const DenseMatrix<Real>& here, const CellRange& held) {
-    Communicator& ranks = communicator();
-    const std::vector<Index> cells = gather_one<Index>(ranks, held.count);
-    if (ranks.rank() > 0) {
-        if (here.size() > 0) {
-            const std::span<const Real> mine(here.data(), static_cast<std::size_t>(here.size()));
-            ranks.exchange(std::array{Communicator::Outgoing{0, std::as_bytes(mine)}}, {});
-        }
-        return;
+void write_columns_of_all(Writer& writer, const DenseMatrix<Real>& here, const CellRange& held) {
+    Processes& processes = all_processes();
+    const std::vector<Index> counts = gather_one<Index>(processes, here.size());
+    if (processes.place() == 0) {
+        writer.value(static_cast<std::int64_t>(here.rows()));
+        writer.value(static_cast<std::int64_t>(held.all));
     }
-    writer.value(static_cast<std::int64_t>(here.rows()));
-    writer.value(static_cast<std::int64_t>(held.all));
-    writer.bytes(here.data(), static_cast<std::size_t>(here.size()) * sizeof(Real));
-    for (int r = 1; r < ranks.size(); ++r) {
-        std::vector<Real> part(static_cast<std::size_t>(here.rows() * cells[r]));
-        if (!part.empty()) {
-            ranks.exchange({},
-                           std::array{Communicator::Incoming{r, std::as_writable_bytes(std::span(part))}});
-            writer.bytes(part.data(), part.size() * sizeof(Real));
-        }
-    }
+    pass_to_first(processes, std::span<const Real>(here.data(), static_cast<std::size_t>(here.size())),
+                  counts,
+                  [&](std::span<const Real> columns) { writer.bytes(columns.data(), columns.size_bytes()); });
 }
 
 /// With `held` the columns of these cells alone.
@@ -209,7 +199,7 @@ void write_factors(Writer& writer, const Factors<Real>& factors, const std::opti
     for (Index t = first; t < std::ssize(factors.H); ++t) {
         const DenseMatrix<Real>& H = factors.H[static_cast<std::size_t>(t)];
         if (held) {
-            write_parts(writer, H, *held);
+            write_columns_of_all(writer, H, *held);
         } else {
             write_matrix(writer, H);
         }
@@ -306,7 +296,7 @@ template <class Real>
 void write_checkpoint(const std::filesystem::path& path, Index start_scales, Index unchained,
                       const std::vector<Index>& kept, const SolverState<Real>& state,
                       const std::string& fingerprint, const std::optional<CellRange>& held) {
-    Writer writer(held && communicator().rank() > 0 ? nullptr : &path);
+    Writer writer(held && all_processes().place() > 0 ? nullptr : &path);
     writer.bytes(magic.data(), magic.size());
     writer.value(static_cast<std::int64_t>(sizeof(Real)));
     writer.value(static_cast<std::int64_t>(fingerprint.size()));

@@ -24,7 +24,7 @@ MatrixFile<Real> file_for(const Factors<Real>& factors, Index cells, const std::
         }
     }
     throw SystemError(fmt::format("the result cannot be written: there is no room to bring the embeddings of "
-                                  "all ranks together; a checkpoint stays{}",
+                                  "all processes together; a checkpoint stays{}",
                                   why));
 }
 
@@ -33,11 +33,11 @@ MatrixFile<Real> file_for(const Factors<Real>& factors, Index cells, const std::
 template <RealNumber Real>
 void keep_embeddings(Run<Real>& run, const std::filesystem::path& folder) {
     const DataMatrix<Real>& X = *run.prepared.X;
-    if (!X.is_part()) {
+    if (X.has_all_cells()) {
         return;
     }
     FitResult<Real>& result = run.result;
-    const bool first = X.ranks().rank() == 0;
+    const bool first = X.processes().place() == 0;
     if (first) {
         result.embeddings = file_for(result.factors, X.cells(), folder);
     }

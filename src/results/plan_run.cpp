@@ -25,13 +25,13 @@ FitSize guessed_size(const DataView& X, const RunOptions& options, Index bytes_o
     FitSize size;
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
         size = {.features = dense->rows(),
-                .cells = options.part ? options.part->all : dense->cols(),
+                .cells = options.local ? options.local->all : dense->cols(),
                 .dense = true};
     } else {
         const auto& sparse = std::get<SparseView<double>>(X);
         size = {.features = sparse.rows,
-                .cells = options.part ? options.part->all : sparse.cols,
-                .dense = becomes_dense(X, bytes_of_number, options.part)};
+                .cells = options.local ? options.local->all : sparse.cols,
+                .dense = becomes_dense(X, bytes_of_number, options.local)};
     }
     const FitOptions& fit = options.fit;
     const auto root = static_cast<Index>(std::ceil(std::sqrt(static_cast<double>(size.cells))));
@@ -47,8 +47,8 @@ FitSize guessed_size(const DataView& X, const RunOptions& options, Index bytes_o
         neighbors = batches * neighbors_of_each_batch(*neighbors, batches);
     }
     size.edges = neighbors ? std::min(pairs, size.cells * (*neighbors + 1)) : pairs;
-    size.ranks = communicator().size();
-    size.divided = options.part.has_value();
+    size.processes = all_processes().count();
+    size.local = options.local.has_value();
     return size;
 }
 
@@ -84,14 +84,14 @@ std::string rough_time(double seconds) {
 }
 
 void check_same_data(const std::string& fingerprint) {
-    Communicator& ranks = communicator();
-    const std::vector<std::size_t> all = gather_one(ranks, std::hash<std::string>{}(fingerprint));
-    for (int r = 1; r < ranks.size(); ++r) {
-        require(
-            all[r] == all[0],
-            "all ranks must have the same data and options, but those of rank {} differ from those of rank "
-            "0: is the same file there on every machine?",
-            r);
+    Processes& processes = all_processes();
+    const std::vector<std::size_t> all = gather_one(processes, std::hash<std::string>{}(fingerprint));
+    for (int r = 1; r < processes.count(); ++r) {
+        require(all[r] == all[0],
+                "all processes must have the same data and options, but those of process {} differ from "
+                "those of process "
+                "0: is the same file there on every machine?",
+                r);
     }
 }
 
@@ -103,11 +103,11 @@ Room room_for(const RunOptions& options) {
     if (options.memory) {
         return {.limit = *options.memory, .given = true};
     }
-    Communicator& ranks = communicator();
+    Processes& processes = all_processes();
     const double available = available_bytes();
-    const double share = 0.9 / ranks.ranks_here(); // others need some too
-    // Ranks must plan alike, or they would not make the same sweeps.
-    return {.limit = least_of(ranks, available > 0.0 ? resident_bytes() + share * available : 0.0),
+    const double share = 0.9 / processes.count_here(); // others need some too
+    // Processes must plan alike, or they would not make the same sweeps.
+    return {.limit = least_of(processes, available > 0.0 ? resident_bytes() + share * available : 0.0),
             .given = false};
 }
 
@@ -125,10 +125,10 @@ void check_room(const DataView& X, const RunOptions& options, const Room& room, 
         options.fit.filtration.neighbors
             ? 0.0
             : static_cast<double>(size.cells) * static_cast<double>(size.cells) * sizeof(double);
-    const bool bases_rest = size.ranks == 1; // ranks hold W in memory
+    const bool bases_rest = size.processes == 1; // processes hold W in memory
     const double solver = solver_memory(size, least, bytes_of_number, thread_count(), bases_rest).total();
     const bool is_table = size.dense && std::holds_alternative<SparseView<double>>(X); // to be made
-    const Index held = options.part ? options.part->count : size.cells;
+    const Index held = options.local ? options.local->count : size.cells;
     const double table =
         is_table ? static_cast<double>(size.features) * static_cast<double>(held * bytes_of_number) : 0.0;
     const double needed = resident_bytes() + table + pairs + solver;
@@ -151,16 +151,16 @@ MemoryPlan fit_into(const Room& room, const RunOptions& options, PreparedFit<Rea
     const bool nested = (made || in_start) && prepared.options.start.value_or(usual) == Start::nested;
     const std::filesystem::path scratch =
         options.folder != nullptr ? options.folder->path() : std::filesystem::temp_directory_path();
-    Communicator& ranks = communicator(); // all must come to the same plan
-    const double held = most_of(ranks, resident_bytes() + libraries);
-    const auto threads = static_cast<int>(most_of(ranks, thread_count()));
+    Processes& processes = all_processes(); // all must come to the same plan
+    const double held = most_of(processes, resident_bytes() + libraries);
+    const auto threads = static_cast<int>(most_of(processes, thread_count()));
     FitSize size = fit_size(prepared, made, nested);
     if (prepared.adapts() && room.given) {
         prepared.most_scales = scales_that_fit(prepared, size, room.limit - held, threads, false);
         size = size.with_scales(std::min(size.scales, prepared.most_scales));
     }
-    // Ranks hold W in memory: what each moves, all need.
-    const bool files = ranks.size() == 1 && is_on_disk(scratch);
+    // Processes hold W in memory: what each moves, all need.
+    const bool files = processes.count() == 1 && is_on_disk(scratch);
     MemoryPlan plan = plan_memory(room.limit, held, size, solver, sizeof(Real), threads,
                                   {.files = files, .keep_less = room.given && !resumed});
     if (prepared.adapts() && !room.given && (made || in_start)) {
@@ -176,7 +176,7 @@ MemoryPlan fit_into(const Room& room, const RunOptions& options, PreparedFit<Rea
 
 template <RealNumber Real>
 double estimated_seconds(const PreparedFit<Real>& prepared) {
-    const CellRange held = prepared.X->held();
+    const CellRange held = prepared.X->local();
     const DenseMatrix<Real> H = DenseMatrix<Real>::Constant(prepared.rank, held.count, Real{1});
     const auto began = std::chrono::steady_clock::now();
     const DenseMatrix<Real> product = prepared.X->times_transposed(H);

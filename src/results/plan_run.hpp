@@ -11,7 +11,7 @@ std::string size_words(double bytes);
 /// "about 20 s", "about 3 min": one figure is all that an estimate has.
 std::string rough_time(double seconds);
 
-/// InputError unless every rank has the same fingerprint: of other data or options their sums would be of
+/// InputError unless every process has the same fingerprint: of other data or options their sums would be of
 /// nothing.
 void check_same_data(const std::string& fingerprint);
 

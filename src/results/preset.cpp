@@ -268,11 +268,11 @@ PresetFinding find_preset(const Dataset& data, bool has_places) {
     }
     double zeros = 0.0;
     if (const auto* dense = std::get_if<Matrix>(&data.X)) {
-        zeros = sum_of(io::ranks_of(data), static_cast<double>((dense->array() == 0.0).count()));
+        zeros = sum_of(io::processes_of(data), static_cast<double>((dense->array() == 0.0).count()));
     } else {
         const auto& sparse = std::get<SparseMatrix<double>>(data.X);
         zeros = static_cast<double>(data.features()) * static_cast<double>(data.cells()) -
-                sum_of(io::ranks_of(data), static_cast<double>(sparse.value.size()));
+                sum_of(io::processes_of(data), static_cast<double>(sparse.value.size()));
     }
     const bool mostly_zero =
         zeros > 0.5 * static_cast<double>(data.features()) * static_cast<double>(data.cells());
@@ -332,8 +332,8 @@ void prepare(Dataset& data, Analysis& analysis, const AnalysisOptions& options) 
         fit.filtration.batch = batches->of_cell;
     }
     if (tissue) {
-        require(!data.part, "cells in a tissue are analysed by one process, there are {}",
-                communicator().size());
+        require(!data.local, "cells in a tissue are analysed by one process, there are {}",
+                all_processes().count());
         separate_samples(data);
     }
     if (analysis.preset == Preset::paper) {

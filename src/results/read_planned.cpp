@@ -55,10 +55,10 @@ Dataset read_layer(const std::filesystem::path& path, ReadOptions read, const Fi
 }
 
 /// With the layer that holds what should be factorised and the space or the places that are asked for.
-Dataset read_for_analysis(const std::filesystem::path& path, bool divided, const AnalysisOptions& options,
+Dataset read_for_analysis(const std::filesystem::path& path, bool local, const AnalysisOptions& options,
                           std::vector<Choice>& choices) {
     ReadOptions read = read_options(input_choices(options));
-    read.divided = divided;
+    read.local = local;
     if (!options.space.empty()) {
         const SpaceChoice space = space_choice(options.space);
         if (space.kind == SpaceChoice::Kind::stored) {
@@ -99,9 +99,9 @@ InputChoices input_choices(const AnalysisOptions& options) {
             .batch = options.batch.empty() ? std::nullopt : std::optional(options.batch)};
 }
 
-PlannedData read_planned(const std::filesystem::path& path, const AnalysisOptions& options, bool divided) {
+PlannedData read_planned(const std::filesystem::path& path, const AnalysisOptions& options, bool local) {
     std::vector<Choice> choices;
-    PlannedData work{.data = read_for_analysis(path, divided, options, choices), .analysis = {}};
+    PlannedData work{.data = read_for_analysis(path, local, options, choices), .analysis = {}};
     if (!options.labels.empty()) {
         add_labels(work.data, options.labels);
     }

@@ -34,7 +34,7 @@ std::uint64_t checksum_of(std::uint64_t sum, const SparseView<double>& sparse) {
     return checksum(sum, sparse.value.data(), sparse.value.size());
 }
 
-/// What a rank has of something that all ranks have one after the other.
+/// What a process has of something that all processes have one after the other.
 struct ChecksumPiece {
     std::uint64_t sum;
     std::uint64_t bytes;
@@ -46,28 +46,29 @@ ChecksumPiece checksum_piece(const Value* values, std::size_t count) {
 }
 
 /// Checksums of what follows each other can be put together.
-std::uint64_t joined_over_ranks(std::uint64_t sum, const ChecksumPiece& mine) {
-    for (const ChecksumPiece& one : gather_one(communicator(), mine)) {
+std::uint64_t joined_over_processes(std::uint64_t sum, const ChecksumPiece& mine) {
+    for (const ChecksumPiece& one : gather_one(all_processes(), mine)) {
         sum = io::joined_checksum(sum, one.sum, one.bytes);
     }
     return sum;
 }
 
-/// `checksum_of` all cells, where each rank has some.
-std::uint64_t checksum_of_parts(std::uint64_t sum, const SparseView<double>& sparse) {
-    Communicator& ranks = communicator();
-    std::int64_t before = 0; // entries of ranks before this one
-    const std::vector<std::int64_t> entries = gather_one(ranks, sparse.nonzeros());
-    for (int r = 0; r < ranks.rank(); ++r) {
+/// `checksum_of` all cells, where each process has some.
+std::uint64_t checksum_of_local(std::uint64_t sum, const SparseView<double>& sparse) {
+    Processes& processes = all_processes();
+    std::int64_t before = 0; // entries of processes before this one
+    const std::vector<std::int64_t> entries = gather_one(processes, sparse.nonzeros());
+    for (int r = 0; r < processes.place(); ++r) {
         before += entries[r];
     }
-    std::vector<std::int64_t> start(sparse.start.begin() + (ranks.rank() > 0 ? 1 : 0), sparse.start.end());
+    std::vector<std::int64_t> start(sparse.start.begin() + (processes.place() > 0 ? 1 : 0),
+                                    sparse.start.end());
     for (std::int64_t& place : start) {
         place += before;
     }
-    sum = joined_over_ranks(sum, checksum_piece(start.data(), start.size()));
-    sum = joined_over_ranks(sum, checksum_piece(sparse.row.data(), sparse.row.size()));
-    return joined_over_ranks(sum, checksum_piece(sparse.value.data(), sparse.value.size()));
+    sum = joined_over_processes(sum, checksum_piece(start.data(), start.size()));
+    sum = joined_over_processes(sum, checksum_piece(sparse.row.data(), sparse.row.size()));
+    return joined_over_processes(sum, checksum_piece(sparse.value.data(), sparse.value.size()));
 }
 
 std::vector<std::int64_t> integers(const std::vector<Index>& values) {
@@ -237,7 +238,7 @@ std::string run_fingerprint(const FitOptions& options, const DataValues& X, cons
 }
 
 std::string run_fingerprint(const FitOptions& options, const DataView& X, const Matrix* space,
-                            const std::optional<CellRange>& part) {
+                            const std::optional<CellRange>& local) {
     FitOptions shaping = options;
     shaping.solver.tolerance.reset();
     shaping.solver.max_sweeps.reset();
@@ -245,23 +246,23 @@ std::string run_fingerprint(const FitOptions& options, const DataView& X, const 
     shaping.solver.device = Device::automatic; // a run may go on elsewhere
     std::uint64_t sum = 0;
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
-        const std::array<Index, 2> shape{dense->rows(), part ? part->all : dense->cols()};
+        const std::array<Index, 2> shape{dense->rows(), local ? local->all : dense->cols()};
         const auto size = static_cast<std::size_t>(dense->size());
         sum = checksum(sum, shape.data(), shape.size());
-        sum = part ? joined_over_ranks(sum, checksum_piece(dense->data(), size))
-                   : checksum(sum, dense->data(), size);
+        sum = local ? joined_over_processes(sum, checksum_piece(dense->data(), size))
+                    : checksum(sum, dense->data(), size);
     } else {
         const auto& sparse = std::get<SparseView<double>>(X);
-        const std::array<Index, 2> shape{sparse.rows, part ? part->all : sparse.cols};
+        const std::array<Index, 2> shape{sparse.rows, local ? local->all : sparse.cols};
         sum = checksum(sum, shape.data(), shape.size());
-        sum = part ? checksum_of_parts(sum, sparse) : checksum_of(sum, sparse);
+        sum = local ? checksum_of_local(sum, sparse) : checksum_of(sum, sparse);
     }
     std::string lines = fmt::format("data {:08x}\n", sum);
     if (space != nullptr) {
         const auto size = static_cast<std::size_t>(space->size());
-        lines +=
-            fmt::format("space {:08x}\n", part ? joined_over_ranks(0, checksum_piece(space->data(), size))
-                                               : checksum(0, space->data(), size));
+        lines += fmt::format("space {:08x}\n",
+                             local ? joined_over_processes(0, checksum_piece(space->data(), size))
+                                   : checksum(0, space->data(), size));
     }
     if (const std::vector<Index>& batch = options.filtration.batch; !batch.empty()) {
         lines += fmt::format("batches {:08x}\n", checksum(0, batch.data(), batch.size()));

@@ -28,7 +28,7 @@ namespace pnmf {
 namespace {
 
 Index cells_of(const DataView& X, const RunOptions& options) {
-    return options.part ? options.part->all : cells_of(X);
+    return options.local ? options.local->all : cells_of(X);
 }
 
 void check_run_options(const DataView& X, const RunOptions& options) {
@@ -38,7 +38,7 @@ void check_run_options(const DataView& X, const RunOptions& options) {
             options.clusters.value_or(0));
     require(std::isfinite(options.checkpoint_every) && options.checkpoint_every >= 0.0,
             "seconds between checkpoints must be at least 0, got {}", options.checkpoint_every);
-    require(!options.part || options.space == nullptr || options.space->cols() == options.part->count,
+    require(!options.local || options.space == nullptr || options.space->cols() == options.local->count,
             "where each process has a part of X, a space that distances come from must have the same cells");
     require(!options.tissue || options.tissue->expression != nullptr,
             "types of cells in a tissue need coordinates of the cells in what they express");
@@ -50,17 +50,17 @@ void check_run_options(const DataView& X, const RunOptions& options) {
 class Saver {
   public:
     Saver(const RunOptions& options, const RunObserver& observer, std::string fingerprint)
-        : folder_(options.folder), part_(options.part), every_(options.checkpoint_every), observer_(observer),
-          fingerprint_(std::move(fingerprint)) {}
+        : folder_(options.folder), local_(options.local), every_(options.checkpoint_every),
+          observer_(observer), fingerprint_(std::move(fingerprint)) {}
 
     /// The scales of the run among all, once few are found that stand for them.
     void set_kept(std::vector<Index> positions) { kept_ = std::move(positions); }
 
     const std::string& fingerprint() const { return fingerprint_; }
-    /// By the clock of rank 0, which saves for all.
+    /// By the clock of the first process, which saves for all.
     bool due() const {
         double due = folder_ != nullptr && seconds_since(saved_) >= every_ ? 1.0 : 0.0;
-        broadcast(communicator(), std::span(&due, 1), 0);
+        broadcast(all_processes(), std::span(&due, 1), 0);
         return due > 0.0;
     }
     /// Whether it was saved.
@@ -69,13 +69,13 @@ class Saver {
         if (folder_ == nullptr) {
             return false;
         }
-        if (folder_->role() == FolderRole::guest && !part_) {
+        if (folder_->role() == FolderRole::guest && !local_) {
             return true; // the host does it, and has all that it needs
         }
         if constexpr (requires { state.unchained; }) {
-            save_checkpoint(folder_->checkpoint(), state, fingerprint_, part_);
+            save_checkpoint(folder_->checkpoint(), state, fingerprint_, local_);
         } else {
-            save_checkpoint(folder_->checkpoint(), state, fingerprint_, kept_, part_);
+            save_checkpoint(folder_->checkpoint(), state, fingerprint_, kept_, local_);
         }
         saved_ = RunClock::now();
         return true;
@@ -95,7 +95,7 @@ class Saver {
 
   private:
     RunFolder* folder_;
-    std::optional<CellRange> part_; ///< what this rank has of the cells
+    std::optional<CellRange> local_; ///< what this process has of the cells
     double every_;
     const RunObserver& observer_;
     std::string fingerprint_;
@@ -231,7 +231,7 @@ SolverState<Real> first_state(const RunOptions& options, PreparedFit<Real>& prep
     StartState<Real> from;
     if (resumes(options)) {
         from = load_start<Real>(options.folder->checkpoint(), saver.fingerprint(), prepared.bases_in,
-                                options.part);
+                                options.local);
         if (from.scales == 0) {
             if (prepared.adapts()) {
                 keep_known_scales(prepared, from.kept, stages);
@@ -306,7 +306,7 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
         throw Interrupted();
     }
     const DataView points = options.space != nullptr ? DataView(view_of(*options.space)) : X;
-    run.prepared = options.part ? prepare_divided_fit<Real>(X, points, *options.part, options.fit)
+    run.prepared = options.local ? prepare_local_fit<Real>(X, points, *options.local, options.fit)
                    : options.space == nullptr
                        ? prepare_fit<Real>(X, options.fit)
                        : prepare_fit<Real>(X, Points(points, options.fit.filtration.metric), options.fit);
@@ -321,20 +321,20 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     }
     run.plan = keep_to_memory(room, options, prepared, stages);
     if (!resumes(options)) {
-        const int ranks = communicator().size();
+        const int processes = all_processes().count();
         stages.notice(fmt::format("time: {} on {} thread{}{}, in memory of about {}{}",
-                                  rough_time(estimated_seconds(prepared) / ranks), thread_count(),
+                                  rough_time(estimated_seconds(prepared) / processes), thread_count(),
                                   thread_count() == 1 ? "" : "s",
-                                  ranks > 1 ? fmt::format(" of each of {} processes", ranks) : "",
-                                  size_words(run.plan.bytes), ranks > 1 ? " on each" : ""));
+                                  processes > 1 ? fmt::format(" of each of {} processes", processes) : "",
+                                  size_words(run.plan.bytes), processes > 1 ? " on each" : ""));
     }
     if (options.folder != nullptr) {
         options.folder->make(run.plan.file_bytes + bytes_on_disk(prepared, options.save_basis));
     }
-    const bool several = communicator().size() > 1;
+    const bool several = all_processes().count() > 1;
     std::string fingerprint;
     if (options.folder != nullptr || several) {
-        fingerprint = run_fingerprint(prepared.options, X, options.space, options.part) +
+        fingerprint = run_fingerprint(prepared.options, X, options.space, options.local) +
                       order_fingerprint(prepared.order);
     }
     if (several) {
@@ -354,7 +354,7 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
         give_back_memory();
     }
     stages.begin(Stage::sweeping, "sweeps");
-    SweepBytes bytes(communicator());
+    SweepBytes bytes(all_processes());
     const Stop stop =
         sweep(prepared, state, room.given ? run.plan.bytes : 0.0, stages, saver, observer, bytes);
     stages.begin(Stage::assessing, "assessing");
@@ -367,7 +367,7 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     std::unique_ptr<SplitSpace> splits;
     if (!options.clusters && !options.tissue &&
         dynamic_cast<const SparseMultiscaleGraph*>(prepared.graph.get()) != nullptr) {
-        splits = split_space(X, options.space, options.part);
+        splits = split_space(X, options.space, options.local);
         assessing.evidence = &*splits->evidence;
     }
     run.assessment = options.tissue ? assess_tissue(prepared, run.result, assessing, types,
@@ -378,15 +378,15 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
         stages.notice(run.assessment.notices[i]);
     }
     run.seconds = stages.end();
-    Communicator& ranks = communicator();
-    run.peak_bytes = most_of(ranks, peak_bytes());
-    run.ranks = ranks.size();
-    run.communicating = ranks.seconds();
+    Processes& processes = all_processes();
+    run.peak_bytes = most_of(processes, peak_bytes());
+    run.processes = processes.count();
+    run.communicating = processes.seconds();
     if (several && bytes.moving() > 0) {
         run.scales_of_sweep = bytes.moving();
-        run.bytes_of_sweep = gather_one(ranks, bytes.bytes());
+        run.bytes_of_sweep = gather_one(processes, bytes.bytes());
     }
-    run.bytes_moved = sum_of(ranks, static_cast<double>(ranks.bytes_sent()));
+    run.bytes_moved = sum_of(processes, static_cast<double>(processes.bytes_sent()));
     return run;
 }
 

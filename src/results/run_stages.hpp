@@ -65,14 +65,14 @@ class RunStages {
     }
 
   private:
-    /// Ranks go on together or not at all.
+    /// Processes go on together or not at all.
     bool tell(const SweepReport* sweep) const {
         const bool go_on = !observer_.progress ||
                            observer_.progress({.stage = stage_,
                                                .fraction = behind_ + (1.0 - behind_) * fraction_.value(),
                                                .max_sweeps = fraction_.limit(),
                                                .sweep = sweep});
-        return least_of(communicator(), go_on ? 1.0 : 0.0) > 0.0;
+        return least_of(all_processes(), go_on ? 1.0 : 0.0) > 0.0;
     }
 
     const RunObserver& observer_;

@@ -55,7 +55,7 @@ void add_costs(Json& json, const Run<Real>& run) {
     }
     json["seconds"] = total;
     json["seconds_of"] = std::move(stages);
-    if (run.ranks > 1) {
+    if (run.processes > 1) {
         json["seconds_communicating"] = run.communicating;
     }
     json["peak_bytes"] = run.peak_bytes;
@@ -130,7 +130,7 @@ std::string summary_json(const Run<Real>& run) {
     json["options"] = Json::parse(options_json(run.prepared.options));
     json["threads"] = thread_count();
     json["device"] = name_of(run.prepared.options.solver.device);
-    json["ranks"] = run.ranks;
+    json["ranks"] = run.processes;
     json["bytes_moved"] = run.bytes_moved;
     if (!run.bytes_of_sweep.empty()) {
         json["bytes_of_sweep"] = run.bytes_of_sweep;

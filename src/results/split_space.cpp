@@ -11,9 +11,9 @@ namespace {
 
 constexpr Index components = 30;
 
-DataMatrix<double> matrix_of(const DataView& X, const std::optional<CellRange>& part) {
+DataMatrix<double> matrix_of(const DataView& X, const std::optional<CellRange>& local) {
     return std::visit(
-        [&](const auto& view) { return part ? DataMatrix<double>(view, *part) : DataMatrix<double>(view); },
+        [&](const auto& view) { return local ? DataMatrix<double>(view, *local) : DataMatrix<double>(view); },
         X);
 }
 
@@ -32,15 +32,15 @@ Matrix dense_of(const DataView& X) {
 }
 
 /// The first components of X; one place where all cells are equal.
-Matrix coordinates_of(const DataView& X, const std::optional<CellRange>& part) {
-    const DataMatrix<double> data = matrix_of(X, part);
+Matrix coordinates_of(const DataView& X, const std::optional<CellRange>& local) {
+    const DataMatrix<double> data = matrix_of(X, local);
     if (data.features() <= components) {
         return dense_of(X);
     }
     try {
         return component_space(data, components).coordinates;
     } catch (const InputError&) {
-        return Matrix::Zero(1, data.held().count);
+        return Matrix::Zero(1, data.local().count);
     }
 }
 
@@ -57,26 +57,26 @@ Matrix depth_of(const DataView& X) {
     return depth;
 }
 
-Embeddings of_cells(const Matrix& values, const std::optional<CellRange>& part) {
+Embeddings of_cells(const Matrix& values, const std::optional<CellRange>& local) {
     const auto here = [&values](Index) { return values; };
-    if (!part) {
+    if (!local) {
         return Embeddings(here);
     }
-    return Embeddings(DividedEmbeddings{
-        .held = *part, .here = here, .on_one = [](Index, int) { return Matrix(); }}); // nobody asks
+    return Embeddings(LocalEmbeddings{
+        .cells = *local, .here = here, .on_one = [](Index, int) { return Matrix(); }}); // nobody asks
 }
 
 } // namespace
 
 std::unique_ptr<SplitSpace> split_space(const DataView& X, const Matrix* space,
-                                        const std::optional<CellRange>& part) {
+                                        const std::optional<CellRange>& local) {
     auto result = std::make_unique<SplitSpace>();
     result->depth = depth_of(X);
     if (space == nullptr) {
-        result->made = coordinates_of(X, part);
+        result->made = coordinates_of(X, local);
     }
-    result->evidence.emplace(SplitEvidence{.space = of_cells(space != nullptr ? *space : result->made, part),
-                                           .depth = of_cells(result->depth, part)});
+    result->evidence.emplace(SplitEvidence{.space = of_cells(space != nullptr ? *space : result->made, local),
+                                           .depth = of_cells(result->depth, local)});
     return result;
 }
 

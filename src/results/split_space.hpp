@@ -18,8 +18,8 @@ struct SplitSpace {
 };
 
 /// `space`: coordinates of the cells of X, which must stay; null: 30 principal components of X, or X itself
-/// where it has no more features than that. `part`: the cells of X where this process has some of them.
+/// where it has no more features than that. `local`: the cells of X where this process has some of them.
 std::unique_ptr<SplitSpace> split_space(const DataView& X, const Matrix* space,
-                                        const std::optional<CellRange>& part);
+                                        const std::optional<CellRange>& local);
 
 } // namespace pnmf

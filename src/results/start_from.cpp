@@ -37,7 +37,7 @@ Factors<Real> read_start(const std::filesystem::path& path, const PreparedFit<Re
     const StoredResult start = read_stored_result(path);
     auto factors =
         empty_factors<Real>(prepared.scales.size(), prepared.X->features(), prepared.rank, prepared.bases_in);
-    const CellRange held = prepared.X->held();
+    const CellRange held = prepared.X->local();
     for (Index t = 0; t < prepared.scales.size(); ++t) {
         const auto place = static_cast<std::size_t>(t);
         factors.W[place] = start.W(t).cast<Real>();

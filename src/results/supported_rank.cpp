@@ -14,7 +14,7 @@ namespace {
 
 constexpr Index most_cells = 2000;
 
-/// Some cells, whole on every rank, sparse.
+/// Some cells, whole on every process, sparse.
 SparseMatrix<double> sample_of(const Dataset& data) {
     const std::vector<Index> chosen = evenly_spaced(most_cells, data.cells());
     const CellRange held = io::held_cells(data);
@@ -33,9 +33,9 @@ SparseMatrix<double> sample_of(const Dataset& data) {
     Dataset sample;
     sample.X = to_columns(data.features(), past - first, entries);
     sample.cell_names.resize(chosen.size());
-    if (data.part) {
-        sample.part = CellRange{first - chosen.begin(), past - first, std::ssize(chosen)};
-        hold_all_cells(sample, HeldBy::all_ranks);
+    if (data.local) {
+        sample.local = CellRange{first - chosen.begin(), past - first, std::ssize(chosen)};
+        gather_values(sample, GatherTo::everyone);
     }
     return std::move(std::get<SparseMatrix<double>>(sample.X));
 }

@@ -11,12 +11,12 @@
 
 namespace pnmf {
 
-/// What this rank sends in a sweep. A sweep that freezes or wakes scales sends more, and one that leaves out
-/// frozen scales less: of those that change no mark, the ones that move most scales count. Among them it is
-/// the least, since some end with more, such as a certificate.
+/// What this process sends in a sweep. A sweep that freezes or wakes scales sends more, and one that leaves
+/// out frozen scales less: of those that change no mark, the ones that move most scales count. Among them it
+/// is the least, since some end with more, such as a certificate.
 class SweepBytes {
   public:
-    explicit SweepBytes(const Communicator& ranks) : ranks_(ranks) {}
+    explicit SweepBytes(const Processes& processes) : processes_(processes) {}
 
     /// A sweep has ended.
     template <class Real>
@@ -25,7 +25,7 @@ class SweepBytes {
         if (!begun_ || marks != frozen_) {
             return;
         }
-        const std::int64_t bytes = ranks_.bytes_sent() - *begun_;
+        const std::int64_t bytes = processes_.bytes_sent() - *begun_;
         const Index moving = std::ssize(moving_scales(frozen_, std::ssize(frozen_)));
         if (moving > moving_) {
             moving_ = moving;
@@ -38,7 +38,7 @@ class SweepBytes {
     /// The next one begins.
     template <class Real>
     void begin(const SolverState<Real>& state) {
-        begun_ = ranks_.bytes_sent();
+        begun_ = processes_.bytes_sent();
         frozen_ = marks_of(state);
     }
 
@@ -55,7 +55,7 @@ class SweepBytes {
         return marks;
     }
 
-    const Communicator& ranks_;
+    const Processes& processes_;
     std::optional<std::int64_t> begun_; ///< sent when the sweep began
     FrozenScales frozen_;               ///< when it began
     std::int64_t bytes_ = 0;

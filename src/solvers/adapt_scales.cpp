@@ -31,7 +31,7 @@ std::vector<Index> probes(const std::vector<double>& epsilon, Index before, Inde
 }
 
 /// The certificate of factors that stand alone at scale t, its neighbours lying on a line with it. H has the
-/// cells that X holds. Ranks share the work.
+/// cells that X holds. Processes share the work.
 template <class Real>
 double residual_at(const Problem<Real>& all, Index t, const DenseMatrix<Real>& W,
                    const DenseMatrix<Real>& H) {
@@ -40,8 +40,8 @@ double residual_at(const Problem<Real>& all, Index t, const DenseMatrix<Real>& W
     const ScaleProducts<Real> products = scale_products(all, t, W, of_all);
     KktResidual residual;
     residual.H = movement_of_held(*all.X, all.at(t), products, H, &H, &H);
-    residual.W =
-        movement_W(BasisForm::unit_columns, W, times_transposed_of_parts(*all.X, H), gram_of_held(*all.X, H));
+    residual.W = movement_W(BasisForm::unit_columns, W, times_transposed_over_cells(*all.X, H),
+                            gram_of_held(*all.X, H));
     return residual.certificate();
 }
 

@@ -35,10 +35,9 @@ namespace pnmf {
 ///
 /// # What must be summed over cells
 ///
-/// Ranks divide the **cells**: each holds some columns of X and of every H_t, and all of every W_t. Where X
-/// is a part (`DataMatrix::is_part`), so are the factors outside, and a backend may work on them in place.
-/// Else these are those of all cells, on every rank: a backend takes its part at `load` and gathers at
-/// `store`.
+/// Processes share the **cells** out: each has some columns of X and of every H_t, and all of every W_t.
+/// Where X has not all cells, neither have the factors outside, and a backend may work on them in place. Else
+/// these are those of all cells, on every process: a backend takes its own at `load` and gathers at `store`.
 ///
 /// | operation | local to a cell | summed over all cells |
 /// | --- | --- | --- |
@@ -50,13 +49,14 @@ namespace pnmf {
 /// | `movement_H` | – | two numbers of each scale |
 /// | `objective`, `evaluate`, `freeze` | – | as `basis_step`, `terms` and `movement_H` |
 ///
-/// A sum over cells is taken over blocks of cells whose size does not depend on threads or ranks, and the
+/// A sum over cells is taken over blocks of cells whose size does not depend on threads or processes, and the
 /// sums of the blocks are added in the order of the cells. Then results do not depend on how many threads or
-/// ranks there are. Between two kinds of device they may differ by rounding: products of matrices add in
-/// their own order. On the CPU and over ranks the blocks are those of linalg/cell_blocks.hpp, added along a
-/// binary tree; inside a block its matrix product library adds as it likes.
+/// processes there are. Between two kinds of device they may differ by rounding: products of matrices add in
+/// their own order. On the CPU and over processes the blocks are those of cells/cell_blocks.hpp, added along
+/// a binary tree; inside a block its matrix product library adds as it likes.
 ///
-/// Everything that leaves a backend is the same on every rank, so that every rank takes the same decisions.
+/// Everything that leaves a backend is the same on every process, so that every process takes the same
+/// decisions.
 ///
 /// # What a backend may assume and must keep
 ///

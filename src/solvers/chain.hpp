@@ -17,7 +17,7 @@ class Chain {
     virtual ~Chain() = default;
 
     /// Moves the pair, at scale t, until the loss changes by at most `tolerance`, relative, or `limit` steps
-    /// are made. Returns the steps made. H has all cells; where each rank holds X of some, these are moved
+    /// are made. Returns the steps made. H has all cells; where each process holds X of some, these are moved
     /// there, and the others may be left behind.
     virtual Index fit(Index t, double tolerance, Index limit, Pair<Real>& pair) = 0;
 };

@@ -30,29 +30,29 @@ double work_of(const DeviceNeed& need) {
     return columns * (static_cast<double>(need.nonzeros) + static_cast<double>(need.graph_entries));
 }
 
-/// What the devices of all ranks have in common. Every rank must ask: then all of them choose alike. Free
-/// memory is what there is for each rank.
+/// What the devices of all processes have in common. Every process must ask: then all of them choose alike.
+/// Free memory is what there is for each process.
 DeviceFacts facts_of_all(const DeviceRow& row) {
-    Communicator& ranks = communicator();
+    Processes& processes = all_processes();
     DeviceFacts facts = row.facts();
     facts.device = row.device;
-    if (ranks.size() == 1) {
+    if (processes.count() == 1) {
         return facts;
     }
-    least_of(ranks, 0.0); // all have given back what they had, and begun to use their devices
+    least_of(processes, 0.0); // all have given back what they had, and begun to use their devices
     facts = row.facts();
     facts.device = row.device;
-    if (least_of(ranks, facts.found ? 1.0 : 0.0) == 0.0 && facts.found) {
+    if (least_of(processes, facts.found ? 1.0 : 0.0) == 0.0 && facts.found) {
         facts.found = false;
         facts.reason = "another process has none";
     }
-    facts.free_bytes = least_of(ranks, facts.free_bytes / facts.sharing);
-    facts.sharing = static_cast<int>(most_of(ranks, facts.sharing));
+    facts.free_bytes = least_of(processes, facts.free_bytes / facts.sharing);
+    facts.sharing = static_cast<int>(most_of(processes, facts.sharing));
     return facts;
 }
 
 /// Of what may be used in place of the CPU: the device that is asked for; where that is left to the program
-/// the first that all ranks have, else the first of this build.
+/// the first that all processes have, else the first of this build.
 DeviceFacts facts_beside_cpu(Device asked) {
     DeviceFacts first{.device = asked};
     for (const DeviceRow& row : device_rows().subspan(1)) {
@@ -68,9 +68,9 @@ DeviceFacts facts_beside_cpu(Device asked) {
     return first;
 }
 
-/// Of the rank that needs most.
+/// Of the process that needs most.
 double most_device_bytes(Device device, const DeviceNeed& need) {
-    return most_of(communicator(), device_row(device).bytes(need));
+    return most_of(all_processes(), device_row(device).bytes(need));
 }
 
 void require_usable(const DeviceFacts& facts) {
@@ -86,7 +86,7 @@ std::string gigabytes(double bytes) {
 std::string sizes_on(const DeviceFacts& facts, double bytes) {
     const bool alone = facts.sharing == 1;
     return fmt::format("this run needs {} on the {}{}, of whose {} are free {}{}", gigabytes(bytes),
-                       facts.name, communicator().size() > 1 ? " for each process" : "",
+                       facts.name, all_processes().count() > 1 ? " for each process" : "",
                        gigabytes(facts.total_bytes), gigabytes(facts.free_bytes),
                        alone ? "" : fmt::format(" for each of {}", facts.sharing));
 }
@@ -116,13 +116,14 @@ std::string what_is_given_up(const DeviceNeed& need, const DeviceChoice& choice)
                                    : "the point before and sums over components are");
 }
 
-std::string for_ranks(const DeviceFacts& facts) {
-    const int ranks = communicator().size();
-    if (ranks == 1) {
+std::string for_processes(const DeviceFacts& facts) {
+    const int processes = all_processes().count();
+    if (processes == 1) {
         return "";
     }
     return fmt::format(" for each of {} processes{}; neighbours and first factors come from the processors",
-                       ranks, facts.sharing > 1 ? fmt::format(", {} of which share one", facts.sharing) : "");
+                       processes,
+                       facts.sharing > 1 ? fmt::format(", {} of which share one", facts.sharing) : "");
 }
 
 } // namespace
@@ -162,7 +163,7 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFac
         return {.notice =
                     fmt::format("device: cpu; {} cannot be used: {}", name_of(facts.device), facts.reason)};
     }
-    if (!demanded && most_of(communicator(), work_of(need)) < least_work) {
+    if (!demanded && most_of(all_processes(), work_of(need)) < least_work) {
         return {.notice = fmt::format("device: cpu; these data are too small to gain by the {}", facts.name)};
     }
     if (!demanded && facts.sharing > 1) {
@@ -189,7 +190,7 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFac
     }
     choice.notice =
         fmt::format("device: {}, {}; {} of its memory planned{}{}", name_of(facts.device), facts.name,
-                    gigabytes(bytes), for_ranks(facts), what_is_given_up(need, choice));
+                    gigabytes(bytes), for_processes(facts), what_is_given_up(need, choice));
     return choice;
 }
 
@@ -200,8 +201,8 @@ SearcherChoice choose_searcher(Device asked, const Points& points, const Filtrat
         points.dimensions() == 0) {
         return {};
     }
-    if (communicator().size() > 1) {
-        return {}; // ranks share the search out on their processors
+    if (all_processes().count() > 1) {
+        return {}; // processes share the search out on their processors
     }
     const DeviceFacts facts = facts_beside_cpu(asked);
     const DeviceRow* const row = facts.found ? find_device(facts.device) : nullptr;
@@ -235,7 +236,7 @@ SearcherChoice choose_searcher(Device asked, const Points& points, const Filtrat
 template <class Real>
 std::unique_ptr<DataProducts> choose_products(Device asked, const DataMatrix<Real>& X, Index rank) {
     constexpr Index least_cells = 20000;
-    if (asked == Device::cpu || communicator().size() > 1 || X.cells() < least_cells ||
+    if (asked == Device::cpu || all_processes().count() > 1 || X.cells() < least_cells ||
         X.cells() <= X.features()) {
         return nullptr;
     }
@@ -282,18 +283,19 @@ std::int64_t entries_of(const DataMatrix<Real>& X, const BlockSlab& slab) {
         return X.features() * slab.cells();
     }
     const SparseView<Real> columns = X.columns();
-    return X.is_part() ? columns.nonzeros()
-                       : columns.start[slab.first_cell() + slab.cells()] - columns.start[slab.first_cell()];
+    return !X.has_all_cells()
+               ? columns.nonzeros()
+               : columns.start[slab.first_cell() + slab.cells()] - columns.start[slab.first_cell()];
 }
 
-/// Of one rank in place of all cells.
+/// Of one process in place of all cells.
 template <class Real>
-void take_share(const Problem<Real>& problem, const Communicator& ranks, DeviceNeed& need) {
-    const BlockShares shares = share(usual_blocks(problem.cells()), ranks.size());
-    const BlockSlab slab = shares.slab(ranks.rank());
+void take_share(const Problem<Real>& problem, const Processes& processes, DeviceNeed& need) {
+    const BlockShares shares = share(usual_blocks(problem.cells()), processes.count());
+    const BlockSlab slab = shares.slab(processes.place());
     const Index first = slab.first_cell();
     const Index past = first + slab.cells();
-    need.ranks = ranks.size();
+    need.processes = processes.count();
     need.cells = slab.cells();
     need.cells_in_block = shares.blocks.size;
     need.nonzeros = entries_of(*problem.X, slab);
@@ -306,7 +308,8 @@ void take_share(const Problem<Real>& problem, const Communicator& ranks, DeviceN
         need.graph_entries = lists.start[past] - lists.start[first];
         std::vector<char> theirs(static_cast<std::size_t>(problem.cells()), 0);
         for (Index j = first; j < past; ++j) {
-            std::vector<char> to(static_cast<std::size_t>(ranks.size()), 0); // a column may go to several
+            std::vector<char> to(static_cast<std::size_t>(processes.count()),
+                                 0); // a column may go to several
             for (auto e = lists.start[j]; e < lists.start[j + 1]; ++e) {
                 const Index other = lists.cell[e];
                 if (other < first || other >= past) {
@@ -318,7 +321,7 @@ void take_share(const Problem<Real>& problem, const Communicator& ranks, DeviceN
             }
             need.sent += std::count(to.begin(), to.end(), 1);
         }
-        need.halo = std::count(theirs.begin(), theirs.end(), 1);
+        need.outer = std::count(theirs.begin(), theirs.end(), 1);
     }
     // A component counts once in each block that has cells of it.
     const Diagram diagram = h0_diagram(problem.graph->tree());
@@ -349,8 +352,8 @@ DeviceNeed device_need(const Problem<Real>& problem, Index rank, const SolverOpt
     for (const double epsilon : problem.epsilon) {
         need.components += betti0(diagram, epsilon);
     }
-    if (communicator().size() > 1) {
-        take_share(problem, communicator(), need);
+    if (all_processes().count() > 1) {
+        take_share(problem, all_processes(), need);
     }
     return need;
 }
@@ -360,7 +363,7 @@ Device device_of(const Problem<Real>& problem, Index rank, const SolverOptions& 
     if (options.device != Device::automatic || device_rows().size() == 1) {
         return options.device == Device::automatic ? Device::cpu : options.device;
     }
-    if (communicator().size() == 1 && !facts_beside_cpu(Device::automatic).found) {
+    if (all_processes().count() == 1 && !facts_beside_cpu(Device::automatic).found) {
         return Device::cpu; // the sizes of the run do not matter
     }
     return choose_device(options.device, device_need(problem, rank, options)).device;

@@ -21,8 +21,9 @@ struct DeviceChoice {
 /// The device that was asked for, or InputError: with its reason where the build or the machine has none, and
 /// with sizes where its memory does not suffice. `automatic` falls back to the CPU for the same reasons, and
 /// where a run is too small to gain. Where not all of a run fits into the memory of the device, the point
-/// before is given up first, then sums over components, as on the host (`plan_memory`). With several ranks
-/// every one must ask, and all get the same answer; left to the program, each must have a device for itself.
+/// before is given up first, then sums over components, as on the host (`plan_memory`). With several
+/// processes every one must ask, and all get the same answer; left to the program, each must have a device
+/// for itself.
 DeviceChoice choose_device(Device asked, const DeviceNeed& need);
 
 /// The same for the device of these facts, on which a run needs `bytes_of(need)`.
@@ -55,7 +56,7 @@ std::unique_ptr<PairSearcher> searcher_for_stored(const Points& points, const Fi
 /// InputError unless a device that is demanded is there, for an algorithm that can use it.
 void check_device(const SolverOptions& options);
 
-/// Sizes of a run of this problem; with several ranks, of what this one has of it.
+/// Sizes of a run of this problem; with several processes, of what this one has of it.
 template <class Real>
 DeviceNeed device_need(const Problem<Real>& problem, Index rank, const SolverOptions& options);
 

@@ -47,9 +47,9 @@ struct DeviceNeed {
     Index bytes_of_number = 8;
 
     // Of one of several processes: then sizes above are those of its own cells, but for those of W.
-    Index ranks = 1;
-    Index cells_in_block = 0; ///< linalg/cell_blocks.hpp
-    Index halo = 0;           ///< columns of H of other processes that its neighbours are
+    Index processes = 1;
+    Index cells_in_block = 0; ///< cells/cell_blocks.hpp
+    Index outer = 0;          ///< columns of H of other processes that its neighbours are
     Index sent = 0;           ///< its own that are neighbours of theirs
     Index gathered = 0; ///< columns of H of all processes, where every product with the graph needs them
 };

@@ -42,7 +42,8 @@ void keep_even_scales(PreparedFit<Real>& prepared) {
 DeviceNeed least_need(const FitOptions& options, const DataSize& X, Index rank, Index bytes_of_number) {
     const FiltrationOptions& filtration = options.filtration;
     const Index n = X.cells;
-    const Index here = std::max<Index>(1, share_of_rank(n, communicator()).count); // of all ranks' the most
+    const Index here =
+        std::max<Index>(1, local_range(n, all_processes()).count); // of all processes' the most
     const double share = static_cast<double>(here) / static_cast<double>(n);
     const Index scales = options.scale_error ? 2 : filtration.scales.max_scales.value_or(1);
     return {.features = X.features,
@@ -114,29 +115,29 @@ void warn_of_collapse(FitResult<Real>& result, const PreparedFit<Real>& prepared
     }
 }
 
-/// Of H at each scale. Ranks that hold some of the cells deal the scales out: each brings one together at a
-/// time.
+/// Of H at each scale. Processes that hold some of the cells deal the scales out: each brings one together at
+/// a time.
 template <RealNumber Real>
 std::vector<double> effective_ranks(const DataMatrix<Real>& X, const std::vector<DenseMatrix<Real>>& H) {
     std::vector<double> result(H.size());
-    if (!X.is_part()) {
+    if (X.has_all_cells()) {
         parallel_for(std::ssize(H), [&](Index t) { result[t] = effective_rank(H[t]); });
         return result;
     }
-    Communicator& ranks = X.ranks();
-    for (Index first = 0; first < std::ssize(H); first += ranks.size()) {
+    Processes& processes = X.processes();
+    for (Index first = 0; first < std::ssize(H); first += processes.count()) {
         DenseMatrix<Real> mine;
-        for (Index t = first; t < std::min<Index>(std::ssize(H), first + ranks.size()); ++t) {
-            DenseMatrix<Real> all = gather_cells(X, H[t], dealt_to(ranks, t));
-            if (is_mine(ranks, t)) {
+        for (Index t = first; t < std::min<Index>(std::ssize(H), first + processes.count()); ++t) {
+            DenseMatrix<Real> all = gather_cells(X, H[t], dealt_to(processes, t));
+            if (is_mine(processes, t)) {
                 mine = std::move(all);
             }
         }
         if (mine.size() > 0) {
-            result[first + ranks.rank()] = effective_rank(mine);
+            result[first + processes.place()] = effective_rank(mine);
         }
     }
-    gather_dealt(ranks, std::span(result));
+    gather_dealt(std::span(result));
     return result;
 }
 
@@ -167,20 +168,20 @@ void check_scale_error(const FitOptions& options) {
 template <RealNumber Real>
 PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool keep,
                           const std::function<Filtration()>& filter,
-                          const std::optional<CellRange>& part = {}) {
+                          const std::optional<CellRange>& local = {}) {
     check_options(options.filtration);
     check_penalty(options.penalty);
     check_options(options.solver);
     check_scale_error(options);
-    check_values(X, part, sizeof(Real));
-    if (part) {
-        const CellRange share = share_of_rank(part->all, communicator());
-        require(*part == share, "this rank must hold {} cells from cell {} on, got {} from {}", share.count,
-                share.first + 1, part->count, part->first + 1);
+    check_values(X, local, sizeof(Real));
+    if (local) {
+        const CellRange share = local_range(local->all, all_processes());
+        require(*local == share, "this process must have {} cells from cell {} on, got {} from {}",
+                share.count, share.first + 1, local->count, local->first + 1);
     }
     PreparedFit<Real> prepared;
     prepared.options = options;
-    const DataSize size = size_of_data(X, sizeof(Real), part);
+    const DataSize size = size_of_data(X, sizeof(Real), local);
     prepared.rank = chosen_rank(options.rank, size.features, size.cells, prepared.notices);
     check_device_memory(options.solver.device, least_need(options, size, prepared.rank, sizeof(Real)));
     Filtration filtration = filter();
@@ -189,7 +190,7 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
     prepared.graph = std::move(filtration.graph);
     prepared.notices.insert(prepared.notices.end(), filtration.notices.begin(), filtration.notices.end());
     put_in_order(prepared);
-    prepared.X = data_of<Real>(X, keep, part, prepared.order);
+    prepared.X = data_of<Real>(X, keep, local, prepared.order);
     prepared.penalty = options.penalty;
     keep_even_scales(prepared);
     check_problem(prepared.problem());
@@ -214,10 +215,10 @@ Filtration filter_points(const Points& points, const FitOptions& options, bool& 
 template <RealNumber Real>
 PreparedFit<Real> prepare_from_points(const DataView& X, const FitOptions& options, bool keep,
                                       const std::function<Filtration(bool&)>& filter,
-                                      const std::optional<CellRange>& part = {}) {
+                                      const std::optional<CellRange>& local = {}) {
     bool on_device = false;
     PreparedFit<Real> prepared = prepare<Real>(
-        X, options, keep, [&] { return filter(on_device); }, part);
+        X, options, keep, [&] { return filter(on_device); }, local);
     NeighborSearch& search = prepared.options.filtration.search;
     if (on_device && search == NeighborSearch::automatic && prepared.X->cells() > largest_exact_search) {
         search = NeighborSearch::exact;
@@ -288,23 +289,22 @@ PreparedFit<Real> prepare_fit(const DataView& X, const FitOptions& options) {
 
 template <RealNumber Real>
 PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitOptions& options,
-                              const std::optional<CellRange>& part) {
-    const Index cells = part ? part->all : cells_of(X);
+                              const std::optional<CellRange>& local) {
+    const Index cells = local ? local->all : cells_of(X);
     require(space.count() == cells, "there must be as many points as X has cells, {}, got {}", cells,
             space.count());
     return prepare_from_points<Real>(
-        X, options, false, [&](bool& on_device) { return filter_points(space, options, on_device); }, part);
+        X, options, false, [&](bool& on_device) { return filter_points(space, options, on_device); }, local);
 }
 
 template <RealNumber Real>
-PreparedFit<Real> prepare_divided_fit(const DataView& X, const DataView& space, const CellRange& part,
-                                      const FitOptions& options) {
+PreparedFit<Real> prepare_local_fit(const DataView& X, const DataView& space, const CellRange& local,
+                                    const FitOptions& options) {
     require(cells_of(space) == cells_of(X), "there must be as many points as X has cells, {}, got {}",
             cells_of(X), cells_of(space));
-    const DividedPoints points(space, part, communicator());
     return prepare<Real>(
-        X, options, false, [&] { return divided_filtration(points, filtration_of(options), options.seed); },
-        part);
+        X, options, false,
+        [&] { return local_filtration(space, local, filtration_of(options), options.seed); }, local);
 }
 
 template <RealNumber Real>
@@ -430,8 +430,8 @@ FitResult<Real> fit(const DataView& X, const SortedEdges& neighbors, const FitOp
     template PreparedFit<Real> prepare_fit(const DataView&, const Points&, const FitOptions&,                \
                                            const std::optional<CellRange>&);                                 \
     template PreparedFit<Real> prepare_fit(const DataView&, const SortedEdges&, const FitOptions&);          \
-    template PreparedFit<Real> prepare_divided_fit(const DataView&, const DataView&, const CellRange&,       \
-                                                   const FitOptions&);                                       \
+    template PreparedFit<Real> prepare_local_fit(const DataView&, const DataView&, const CellRange&,         \
+                                                 const FitOptions&);                                         \
     template Factors<Real> make_start(const PreparedFit<Real>&, const Observer&, StartLog<Real>);            \
     template Factors<Real> adapted_start(PreparedFit<Real>&, const Observer&, StartLog<Real>);               \
     template void keep_scales(PreparedFit<Real>&, const std::vector<Index>&);                                \

@@ -44,27 +44,27 @@ DenseMatrix<Real> table_of(const SparseView<double>& X) {
 
 } // namespace
 
-bool becomes_dense(const DataView& X, Index bytes_of_number, const std::optional<CellRange>& part) {
+bool becomes_dense(const DataView& X, Index bytes_of_number, const std::optional<CellRange>& local) {
     const auto* sparse = std::get_if<SparseView<double>>(&X);
     if (sparse == nullptr) {
         return false;
     }
     const auto here = static_cast<double>(sparse->value.size());
-    const Index cells = part ? part->all : sparse->cols;
-    return (part ? sum_of(communicator(), here) : here) >=
+    const Index cells = local ? local->all : sparse->cols;
+    return (local ? sum_of(all_processes(), here) : here) >=
            filled_for(bytes_of_number) * static_cast<double>(sparse->rows) * static_cast<double>(cells);
 }
 
 template <class Real>
-std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep,
-                                                const std::optional<CellRange>& part, const FitOrder& order) {
+std::unique_ptr<const DataMatrix<Real>>
+data_of(const DataView& X, bool keep, const std::optional<CellRange>& local, const FitOrder& order) {
     const auto made_of = [&](auto values) {
-        return part ? std::make_unique<DataMatrix<Real>>(std::move(values), *part)
-                    : std::make_unique<DataMatrix<Real>>(std::move(values));
+        return local ? std::make_unique<DataMatrix<Real>>(std::move(values), *local)
+                     : std::make_unique<DataMatrix<Real>>(std::move(values));
     };
     std::optional<ColumnMove> move;
     if (!order.empty()) {
-        move.emplace(order, part);
+        move.emplace(order, local);
     }
     const auto in_order = [&](DenseMatrix<Real> table) { return move ? (*move)(table) : std::move(table); };
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
@@ -76,7 +76,7 @@ std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep,
         return made_of(in_order(dense->cast<Real>()));
     }
     const auto& sparse = std::get<SparseView<double>>(X);
-    if (becomes_dense(X, sizeof(Real), part)) {
+    if (becomes_dense(X, sizeof(Real), local)) {
         return made_of(in_order(table_of<Real>(sparse)));
     }
     if (move) {
@@ -96,7 +96,7 @@ std::unique_ptr<const DataMatrix<Real>> data_of(const DataView& X, bool keep,
     return made_of(std::move(copy));
 }
 
-void check_values(const DataView& X, const std::optional<CellRange>& part, Index bytes_of_number) {
+void check_values(const DataView& X, const std::optional<CellRange>& local, Index bytes_of_number) {
     const auto* const dense = std::get_if<DenseView<double>>(&X);
     const auto* const sparse = std::get_if<SparseView<double>>(&X);
     if (sparse != nullptr) {
@@ -104,7 +104,7 @@ void check_values(const DataView& X, const std::optional<CellRange>& part, Index
     }
     const Index features = dense != nullptr ? dense->rows() : sparse->rows;
     const Index here = dense != nullptr ? dense->cols() : sparse->cols;
-    const Index cells = part ? part->all : here;
+    const Index cells = local ? local->all : here;
     require(features >= 1 && cells >= 1, "X must have at least one feature and one cell, got {} x {}",
             features, cells);
     const auto values_of = [&](Index j) {
@@ -128,10 +128,10 @@ void check_values(const DataView& X, const std::optional<CellRange>& part, Index
         require(wrong == values.end(), "X must hold finite values, at least 0, got {} at feature {}, cell {}",
                 wrong == values.end() ? 0.0 : *wrong,
                 (dense != nullptr || wrong == values.end() ? e : sparse->row[sparse->start[j] + e]) + 1,
-                (part ? part->first : 0) + j + 1);
+                (local ? local->first : 0) + j + 1);
     }
     const double sum_here = std::accumulate(squares.begin(), squares.end(), 0.0);
-    const double sum = part ? sum_of(communicator(), sum_here) : sum_here; // ranks must agree
+    const double sum = local ? sum_of(all_processes(), sum_here) : sum_here; // processes must agree
     const Range range = bytes_of_number < 8 ? single_range : double_range;
     require(
         sum == 0.0 || (sum >= range.least && sum <= range.most),
@@ -142,17 +142,17 @@ void check_values(const DataView& X, const std::optional<CellRange>& part, Index
         sum > range.most ? range.most : range.least, sum > range.most ? "most" : "least");
 }
 
-DataSize size_of_data(const DataView& X, Index bytes_of_number, const std::optional<CellRange>& part) {
+DataSize size_of_data(const DataView& X, Index bytes_of_number, const std::optional<CellRange>& local) {
     DataSize size;
     const auto* dense = std::get_if<DenseView<double>>(&X);
     const auto* sparse = std::get_if<SparseView<double>>(&X);
     size.features = dense != nullptr ? dense->rows() : sparse->rows;
-    size.cells = part ? part->all : dense != nullptr ? dense->cols() : sparse->cols;
-    size.dense = dense != nullptr || becomes_dense(X, bytes_of_number, part);
+    size.cells = local ? local->all : dense != nullptr ? dense->cols() : sparse->cols;
+    size.dense = dense != nullptr || becomes_dense(X, bytes_of_number, local);
     size.nonzeros = size.features * size.cells;
     if (!size.dense) {
         const auto here = static_cast<double>(sparse->value.size());
-        size.nonzeros = static_cast<std::int64_t>(part ? sum_of(communicator(), here) : here);
+        size.nonzeros = static_cast<std::int64_t>(local ? sum_of(all_processes(), here) : here);
     }
     return size;
 }

@@ -43,8 +43,8 @@ Part part_of(const Vector& u, const Vector& v, double sign) {
 template <class Real>
 Pair<double> nonnegative_double_svd(const DataMatrix<Real>& X, Index rank, DataProducts* products) {
     TruncatedSvd svd = truncated_svd(X, rank, products, 0);
-    if (X.ranks().rank() > 0) {
-        return {}; // rank 0 makes it for all: vectors of all cells are long
+    if (X.processes().place() > 0) {
+        return {}; // the first process makes it for all: vectors of all cells are long
     }
     Pair<double> pair{Matrix(X.features(), rank), {}};
     Matrix Ht(X.cells(), rank); // the rows of H are long: threads must not write between each other's numbers
@@ -64,15 +64,15 @@ Pair<double> nonnegative_double_svd(const DataMatrix<Real>& X, Index rank, DataP
     return pair;
 }
 
-/// From rank 0 to all, where each has some of the cells.
+/// From the first process to all, where each has some of the cells.
 template <class Real>
 void send_pair(const DataMatrix<Real>& X, Index rank, Pair<Real>& pair) {
-    if (!X.is_part()) {
+    if (X.has_all_cells()) {
         return;
     }
     pair.W.conservativeResize(X.features(), rank);
-    broadcast(X.ranks(), std::span<Real>(pair.W.data(), static_cast<std::size_t>(pair.W.size())), 0);
-    if (X.ranks().rank() > 0) {
+    broadcast(X.processes(), std::span<Real>(pair.W.data(), static_cast<std::size_t>(pair.W.size())), 0);
+    if (X.processes().place() > 0) {
         pair.H.resize(rank, X.cells());
     }
     columns_from_first(X, pair.H);

@@ -20,34 +20,35 @@ double single_bytes(const FitSize& size) {
                       : 2.0 * size.entries * (sizeof(float) + sizeof(std::int32_t)); // by columns and rows
 }
 
-/// What the rank with the most cells holds in its sweeps, in place of what one process does: its part of H
-/// and of the products, and what waits to be sent or has arrived (src/devices/ranks).
-class RankMemory {
+/// What the process with the most cells holds in its sweeps, in place of what one process does: its cells of
+/// H and of the products, and what waits to be sent or has arrived (src/cells/devices).
+class ProcessMemory {
   public:
-    RankMemory(const FitSize& size, Index bytes_of_number, int threads)
+    ProcessMemory(const FitSize& size, Index bytes_of_number, int threads)
         : size_(size), bytes_(static_cast<double>(bytes_of_number)), threads_(threads),
           p_(static_cast<double>(size.features)), n_(static_cast<double>(size.cells)),
           T_(static_cast<double>(size.scales)), d_(static_cast<double>(size.rank)) {
-        const BlockShares shares = share(usual_blocks(size.cells), size.ranks);
+        const BlockShares shares = share(usual_blocks(size.cells), size.processes);
         all_nodes_ = static_cast<double>(shares.nodes.size());
-        for (int r = 0; r < shares.ranks(); ++r) {
+        for (int r = 0; r < shares.processes(); ++r) {
             m_ = std::max(m_, static_cast<double>(shares.slab(r).cells()));
             nodes_ = std::max(nodes_, static_cast<double>(shares.nodes_of(r).size()));
         }
-        const RankComponents of_rank = size.of_rank.value_or(RankComponents{.narrow = size.components});
-        components_ = static_cast<double>(of_rank.narrow + of_rank.wide);
-        slots_ = static_cast<double>(of_rank.slots);
+        const SharedComponents of_process =
+            size.of_process.value_or(SharedComponents{.narrow = size.components});
+        components_ = static_cast<double>(of_process.narrow + of_process.wide);
+        slots_ = static_cast<double>(of_process.slots);
         const Index group = scales_at_once(size.scales, size.cells, size.dense);
-        const Index busy = std::max<Index>({4, size.ranks, threads});
+        const Index busy = std::max<Index>({4, size.processes, threads});
         together_ = static_cast<double>(std::min(size.scales, (busy + group - 1) / group * group));
     }
 
     double products_of(double scales) const { return scales * (2.0 * m_ * d_ + d_ * d_ + m_) * bytes_; }
 
-    /// Where every rank has all of X: W and H of the sweeps, `points` times; and of a sparse X a copy of its
-    /// own cells, by columns and by rows.
+    /// Where every process has all of X: W and H of the sweeps, `points` times; and of a sparse X a copy of
+    /// its own cells, by columns and by rows.
     double slab(double points) const {
-        if (size_.divided) {
+        if (size_.local) {
             return 0.0;
         }
         const double copied = size_.dense ? 0.0 : size_.entries * m_ / n_;
@@ -56,12 +57,12 @@ class RankMemory {
 
     /// `updating`: what threads hold of scales whose bases they update.
     double work(double updating) const {
-        const double owned = std::ceil(together_ / static_cast<double>(size_.ranks));
+        const double owned = std::ceil(together_ / static_cast<double>(size_.processes));
         const double sums = (together_ * nodes_ + owned * (all_nodes_ + 1.0)) * (p_ * d_ + d_ * d_) * bytes_;
-        const double confirming = products_of(together_) + std::max(sums, halo());
-        // H of a scale with all cells, when the sweeps end: of divided data nobody asks for it then.
-        const double gathered = size_.divided ? 0.0 : 2.0 * n_ * d_ * bytes_;
-        return std::max({updating + sums, halo(), confirming, gathered}) + graph();
+        const double confirming = products_of(together_) + std::max(sums, outer());
+        // H of a scale with all cells, when the sweeps end: where it is local nobody asks for it then.
+        const double gathered = size_.local ? 0.0 : 2.0 * n_ * d_ * bytes_;
+        return std::max({updating + sums, outer(), confirming, gathered}) + graph();
     }
 
     /// Sums over components, and how these lie in each other.
@@ -70,10 +71,10 @@ class RankMemory {
         return forest + (components_ * (3.0 * d_ + 11.0) + 3.0 * m_) * sizeof(double);
     }
 
-    /// While components are shifted: what ranks tell each other of wide ones. Before the first time the
+    /// While components are shifted: what processes tell each other of wide ones. Before the first time the
     /// components of all cells are listed.
     double shifting() const {
-        const double told = slots_ * (2.0 + 2.0 / static_cast<double>(size_.ranks)) * d_ * sizeof(double);
+        const double told = slots_ * (2.0 + 2.0 / static_cast<double>(size_.processes)) * d_ * sizeof(double);
         const double listing =
             (T_ * n_ + 7.0 * static_cast<double>(size_.components)) * sizeof(std::int32_t) +
             static_cast<double>(threads_) * n_ * sizeof(double);
@@ -81,25 +82,28 @@ class RankMemory {
     }
 
     /// What needs all cells of a scale, one scale at a time and beside the factors: a link of the chained
-    /// start (H, products of this rank's cells, the weights of all
-    /// list entries, which cells are neighbours of other ranks', and their columns), and the clusters of the
-    /// assessment (an embedding in double precision and a copy, and labels).
+    /// start (H, products of this process's cells, the weights of all
+    /// list entries, which cells are neighbours of other processes', and their columns), and the clusters of
+    /// the assessment (an embedding in double precision and a copy, and labels).
     double whole() const {
         const double weights =
             has_lists() ? 2.0 * static_cast<double>(size_.edges) * sizeof(double) + 2.0 * n_ * sizeof(double)
                         : 2.0 * static_cast<double>(size_.edges) * entry_bytes;
-        const double others = size_.ranks > 1 && has_lists() ? entries() : 0.0; // neighbours there, at most
+        const double others =
+            size_.processes > 1 && has_lists() ? entries() : 0.0; // neighbours there, at most
         const double borders = others * entry_bytes + 2.0 * std::min(others, n_) * d_ * bytes_;
         const double link =
             (n_ * d_ + 3.0 * p_ * d_) * bytes_ + products_of(1.0) + m_ * d_ * bytes_ + weights + borders;
-        constexpr double searched = 19.0 * 12.0; // numbers of clusters and scales, dealt out over the ranks
-        const double labels = T_ * sizeof(Index) +
-                              std::ceil(searched / static_cast<double>(size_.ranks)) * sizeof(std::uint16_t);
+        constexpr double searched =
+            19.0 * 12.0; // numbers of clusters and scales, dealt out over the processes
+        const double labels =
+            T_ * sizeof(Index) +
+            std::ceil(searched / static_cast<double>(size_.processes)) * sizeof(std::uint16_t);
         const double assessing = (2.0 * n_ * d_ + m_ * d_) * sizeof(double) + labels * n_;
         return std::max(link, assessing);
     }
 
-    /// W and H, of the cells of this rank.
+    /// W and H, of the cells of this process.
     double factors() const { return T_ * (p_ + m_) * d_ * bytes_; }
 
     double cells() const { return m_; }
@@ -109,19 +113,19 @@ class RankMemory {
     double entries() const { return 2.0 * static_cast<double>(size_.edges) * m_ / n_; }
 
     /// H with the columns of others that it needs, and the columns that others need: in the worst order every
-    /// neighbour of a cell is on another rank.
-    double halo() const {
+    /// neighbour of a cell is on another process.
+    double outer() const {
         if (!has_lists()) {
             return 3.0 * n_ * d_ * bytes_;
         }
         constexpr double room = 1 << 26; // so many bytes are exchanged at once, or a scale for each thread
         const double columns = m_ + std::min(n_ - m_, entries());
-        const double sent = std::min(m_ * static_cast<double>(size_.ranks - 1), entries());
+        const double sent = std::min(m_ * static_cast<double>(size_.processes - 1), entries());
         const double scales = std::max<double>(threads_, room / (columns * d_ * bytes_));
         return std::min(T_, scales) * (columns + sent) * d_ * bytes_;
     }
 
-    /// The lists of this rank's cells, and the weights of the scales at work.
+    /// The lists of this process's cells, and the weights of the scales at work.
     double graph() const {
         const double busy = static_cast<double>(std::min<Index>(threads_, size_.scales));
         return has_lists() ? (1.0 + busy) * entries() * entry_bytes
@@ -135,8 +139,8 @@ class RankMemory {
     double n_;
     double T_;
     double d_;
-    double m_ = 0;     ///< cells of the rank that has the most
-    double nodes_ = 0; ///< of the tree of blocks, on one rank at most
+    double m_ = 0;     ///< cells of the process that has the most
+    double nodes_ = 0; ///< of the tree of blocks, on one process at most
     double all_nodes_ = 0;
     double together_ = 0; ///< scales that are worked on at once
     double components_ = 0;
@@ -183,20 +187,20 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
         return scales * (((bases_rest ? 3.0 : 2.0) * p + 3.0 * n) * d * bytes + graph);
     };
     const auto busy = static_cast<double>(std::min<Index>(threads, size.scales));
-    if (size.ranks > 1) {
-        const RankMemory rank(size, bytes_of_number, threads);
-        memory.slab = rank.slab(memory.before > 0.0 ? 2.0 : 1.0);
-        memory.products = rank.products_of(T);
+    if (size.processes > 1) {
+        const ProcessMemory process(size, bytes_of_number, threads);
+        memory.slab = process.slab(memory.before > 0.0 ? 2.0 : 1.0);
+        memory.products = process.products_of(T);
         const bool shifted = memory.shifts > 0.0;
-        memory.shifts = shifted ? rank.shifts() : 0.0;
-        memory.work = std::max(rank.work(groups * (together * p + copies * rank.cells()) * d * bytes),
-                               shifted ? rank.shifting() : 0.0);
-        if (size.divided) {
-            memory.factors = rank.factors();
+        memory.shifts = shifted ? process.shifts() : 0.0;
+        memory.work = std::max(process.work(groups * (together * p + copies * process.cells()) * d * bytes),
+                               shifted ? process.shifting() : 0.0);
+        if (size.local) {
+            memory.factors = process.factors();
             memory.before = memory.before > 0.0 ? memory.factors : 0.0;
-            memory.coarser = (size.nested ? memory.factors / 3.0 : 0.0) + single_X * rank.cells() / n;
-            memory.whole = rank.whole();
-        } else { // scales that were left out are judged with all cells on every rank
+            memory.coarser = (size.nested ? memory.factors / 3.0 : 0.0) + single_X * process.cells() / n;
+            memory.whole = process.whole();
+        } else { // scales that were left out are judged with all cells on every process
             memory.work = std::max(memory.work, confirm(busy));
         }
         return memory;

@@ -49,19 +49,19 @@ std::string what_needs_less(Index bytes_of_number, int threads, const Allowed& a
                            : ". A run that is resumed keeps what it began with: it needs the memory it had");
 }
 
-/// Components at each scale, as ranks hold them.
-RankComponents components_of_ranks(const SpanningTree& tree, const std::vector<double>& epsilon,
-                                   const BlockShares& shares) {
+/// Components at each scale, as processes hold them.
+SharedComponents components_of_processes(const SpanningTree& tree, const std::vector<double>& epsilon,
+                                         const BlockShares& shares) {
     constexpr std::int32_t wide = -1;
     UnionFind sets(tree.cells);
     std::vector<std::int32_t> block(static_cast<std::size_t>(tree.cells)); // of a set, or that it is wide
-    std::vector<int> rank_of_block;
-    for (int r = 0; r < shares.ranks(); ++r) {
-        rank_of_block.resize(static_cast<std::size_t>(shares.first[r + 1]), r);
+    std::vector<int> process_of_block;
+    for (int r = 0; r < shares.processes(); ++r) {
+        process_of_block.resize(static_cast<std::size_t>(shares.first[r + 1]), r);
     }
-    std::vector<Index> narrow(static_cast<std::size_t>(shares.ranks()), 0);
+    std::vector<Index> narrow(static_cast<std::size_t>(shares.processes()), 0);
     std::vector<Index> sum_of_narrow = narrow;
-    RankComponents result;
+    SharedComponents result;
     Index wide_sets = 0;
     Index cells_in_wide = 0;
     const auto count = [&](Index set, Index one) {
@@ -69,7 +69,7 @@ RankComponents components_of_ranks(const SpanningTree& tree, const std::vector<d
             wide_sets += one;
             cells_in_wide += one * sets.size(set);
         } else {
-            narrow[rank_of_block[block[set]]] += one;
+            narrow[process_of_block[block[set]]] += one;
         }
     };
     for (Index j = 0; j < tree.cells; ++j) {
@@ -100,8 +100,8 @@ RankComponents components_of_ranks(const SpanningTree& tree, const std::vector<d
 }
 
 /// The same where `scales` of them will be taken: an equal share of those looked at, at most some hundreds.
-RankComponents components_of_ranks(const SpanningTree& tree, const std::vector<double>& epsilon, Index scales,
-                                   const BlockShares& shares) {
+SharedComponents components_of_processes(const SpanningTree& tree, const std::vector<double>& epsilon,
+                                         Index scales, const BlockShares& shares) {
     constexpr Index most = 500;
     std::vector<double> looked_at;
     for (const Index t : evenly_spaced(std::min<Index>(most, std::ssize(epsilon)), std::ssize(epsilon))) {
@@ -111,7 +111,7 @@ RankComponents components_of_ranks(const SpanningTree& tree, const std::vector<d
         return static_cast<Index>(std::ceil(static_cast<double>(sum) * static_cast<double>(scales) /
                                             static_cast<double>(looked_at.size())));
     };
-    const RankComponents all = components_of_ranks(tree, looked_at, shares);
+    const SharedComponents all = components_of_processes(tree, looked_at, shares);
     return {.narrow = share_of(all.narrow), .wide = share_of(all.wide), .slots = share_of(all.slots)};
 }
 
@@ -160,11 +160,11 @@ FitSize fit_size(const PreparedFit<Real>& prepared, bool start_is_made, bool nes
     // Of few scales that are not known yet: an equal share of the components of all.
     const Index components =
         std::accumulate(betti0.begin(), betti0.end(), Index{0}) * scales / prepared.scales.size();
-    const Index ranks = communicator().size();
-    std::optional<RankComponents> of_rank;
-    if (ranks > 1 && prepared.tree) {
-        of_rank = components_of_ranks(prepared.graph->tree(), prepared.scales.epsilon, scales,
-                                      share(usual_blocks(n), ranks));
+    const Index processes = all_processes().count();
+    std::optional<SharedComponents> of_process;
+    if (processes > 1 && prepared.tree) {
+        of_process = components_of_processes(prepared.graph->tree(), prepared.scales.epsilon, scales,
+                                             share(usual_blocks(n), processes));
     }
     return {.features = prepared.X->features(),
             .cells = n,
@@ -175,10 +175,10 @@ FitSize fit_size(const PreparedFit<Real>& prepared, bool start_is_made, bool nes
             .seeded = start_is_made,
             .edges = neighbors ? std::min(pairs, n * (*neighbors + 1)) : pairs,
             .components = components,
-            .ranks = ranks,
-            .divided = prepared.X->is_part(),
+            .processes = processes,
+            .local = !prepared.X->has_all_cells(),
             .entries = static_cast<double>(prepared.X->nonzeros()),
-            .of_rank = of_rank};
+            .of_process = of_process};
 }
 
 template Index expected_scales(const PreparedFit<float>&);

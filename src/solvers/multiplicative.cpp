@@ -39,7 +39,7 @@ void lin_step(Block value, const DenseMatrix<Real>& gradient, const DenseMatrix<
 
 template <class Real>
 ScalePair<Real>::ScalePair(const Subproblem<Real>& subproblem, DenseMatrix<Real>& W, DenseMatrix<Real>& H)
-    : sub_(subproblem), W_(W), H_(H), held_(subproblem.X->held()), panel_(usual_blocks(held_.all).panel()) {
+    : sub_(subproblem), W_(W), H_(H), held_(subproblem.X->local()), panel_(usual_blocks(held_.all).panel()) {
     products_.degree = sub_.graph->degrees().segment(held_.first, held_.count).template cast<Real>();
     refresh_basis_products();
     if (sub_.share_neighbors) {

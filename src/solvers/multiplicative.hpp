@@ -23,14 +23,14 @@ struct Subproblem {
     ScalePenalty penalty;
     const DenseMatrix<Real>* before = nullptr;
     const DenseMatrix<Real>* after = nullptr;
-    /// Where each rank moves some cells: brings to every rank, into H of all cells, those columns of others
-    /// that its products with the graph need. Without it all columns travel.
+    /// Where each process moves some cells: brings to every process, into H of all cells, those columns of
+    /// others that its products with the graph need. Without it all columns travel.
     std::function<void(DenseMatrix<Real>&)> share_neighbors{};
 };
 
-/// The pair (W, H) of one scale with the products that its multiplicative steps share. Where each rank holds
-/// X of some cells, it has their products alone and moves their columns of H, which all ranks then get; or
-/// those that need them, and the other columns are then out of date.
+/// The pair (W, H) of one scale with the products that its multiplicative steps share. Where each process
+/// holds X of some cells, it has their products alone and moves their columns of H, which all processes then
+/// get; or those that need them, and the other columns are then out of date.
 ///
 /// Invariant: `products()` belong to the current W and H, but for WᵀX and WᵀW after a basis step in which
 /// they were not asked for (`refresh_basis_products`).
@@ -62,7 +62,7 @@ class ScalePair {
     Objective terms() const;
 
   private:
-    /// H of this rank's cells, to the other ranks.
+    /// H of this process's cells, to the other processes.
     void share_embedding();
     /// HHᵀ, of all cells.
     const DenseMatrix<Real>& gram() const;

@@ -24,9 +24,9 @@ void put_back(const PreparedFit<Real>& prepared, Factors<Real>& factors) {
     if (prepared.order.empty()) {
         return;
     }
-    const std::optional<CellRange> part =
-        prepared.X->is_part() ? std::optional(prepared.X->held()) : std::nullopt;
-    const ColumnMove move(inverse(prepared.order), part);
+    const std::optional<CellRange> local =
+        !prepared.X->has_all_cells() ? std::optional(prepared.X->local()) : std::nullopt;
+    const ColumnMove move(inverse(prepared.order), local);
     for (DenseMatrix<Real>& H : factors.H) {
         H = move(H);
     }

@@ -9,9 +9,9 @@
 namespace pnmf {
 
 /// Puts the cells of a fit into the order of its tree, where that gains: cells that are neighbours are then
-/// near each other in memory, and mostly on the same rank (docs/decisions/0170-order-of-cells.md). One block
-/// of cells is near enough as it is, and published protocols are repeated as they were. X must be made in
-/// this order afterwards.
+/// near each other in memory, and mostly on the same process (docs/decisions/0170-order-of-cells.md). One
+/// block of cells is near enough as it is, and published protocols are repeated as they were. X must be made
+/// in this order afterwards.
 template <RealNumber Real>
 void put_in_order(PreparedFit<Real>& prepared);
 

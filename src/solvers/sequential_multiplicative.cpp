@@ -24,7 +24,7 @@ class SequentialMultiplicative : public Method<Real> {
   public:
     SequentialMultiplicative(const Problem<Real>& problem, const SolverOptions& options)
         : problem_(problem), options_(options), squared_norm_X_(problem.X->squared_norm()) {
-        require(!problem.X->is_part(), "the published protocols need all cells in every process");
+        require(problem.X->has_all_cells(), "the published protocols need all cells in every process");
     }
 
     void load(SolverState<Real>&) override {} // the state's factors are worked on in place

@@ -18,8 +18,8 @@ namespace {
 
 /// Dense or sparse as X is, and the same part of it.
 std::unique_ptr<const DataMatrix<float>> in_single(const DataMatrix<double>& X) {
-    const std::optional<CellRange> part = X.is_part() ? std::optional(X.held()) : std::nullopt;
-    return data_of<float>(X.is_sparse() ? DataView(X.columns()) : DataView(X.dense()), true, part);
+    const std::optional<CellRange> local = !X.has_all_cells() ? std::optional(X.local()) : std::nullopt;
+    return data_of<float>(X.is_sparse() ? DataView(X.columns()) : DataView(X.dense()), true, local);
 }
 
 /// Of all cells.
@@ -32,7 +32,7 @@ double largest_value(const DataMatrix<double>& X) {
     } else if (X.dense().size() > 0) {
         largest = X.dense().maxCoeff();
     }
-    return X.is_part() ? most_of(X.ranks(), largest) : largest;
+    return !X.has_all_cells() ? most_of(X.processes(), largest) : largest;
 }
 
 template <class To, class From>
@@ -91,7 +91,7 @@ StartState<To> copied_to(const StartState<From>& from, const std::filesystem::pa
     return to;
 }
 
-/// Of data in parts all ranks must ask.
+/// Of local cells all processes must ask.
 bool single_precision_serves(const Problem<double>& problem) {
     constexpr double least = 1e-10;
     constexpr double most = 1e10; // the squares of 10¹⁸ such values still have a sum

@@ -30,11 +30,11 @@ Matrix embedding(Index t) {
 
 /// Of ranks that hold some of the cells each; the first has none where there are several.
 CellRange held_cells() {
-    const Communicator& ranks = communicator();
+    const Processes& ranks = all_processes();
     const auto first = [&](int r) {
-        return ranks.size() == 1 ? cells * r : r == 0 ? 0 : cells * (r - 1) / (ranks.size() - 1);
+        return ranks.count() == 1 ? cells * r : r == 0 ? 0 : cells * (r - 1) / (ranks.count() - 1);
     };
-    return {first(ranks.rank()), first(ranks.rank() + 1) - first(ranks.rank()), cells};
+    return {first(ranks.place()), first(ranks.place() + 1) - first(ranks.place()), cells};
 }
 
 Matrix embedding_here(Index t) {
@@ -43,7 +43,7 @@ Matrix embedding_here(Index t) {
 
 /// They must ask for the same scale at the same time.
 Matrix divided_embedding(Index t) {
-    Communicator& ranks = communicator();
+    Processes& ranks = all_processes();
     const Matrix mine = embedding_here(t);
     const std::vector<Index> counts = gather_one<Index>(ranks, mine.size());
     const std::vector<double> all = gather_to_all(
@@ -54,9 +54,9 @@ Matrix divided_embedding(Index t) {
 Embeddings divided_embeddings() {
     const auto on_one = [](Index t, int rank) {
         const Matrix H = divided_embedding(t);
-        return rank == communicator().rank() ? H : Matrix();
+        return rank == all_processes().place() ? H : Matrix();
     };
-    return Embeddings(DividedEmbeddings{held_cells(), embedding_here, on_one});
+    return Embeddings(LocalEmbeddings{held_cells(), embedding_here, on_one});
 }
 
 /// The finest embedding as coordinates, and depths that differ.
@@ -75,8 +75,8 @@ SplitEvidence evidence() {
 SplitEvidence divided_evidence() {
     const auto nobody_asks = [](Index, int) { return Matrix(); };
     return {.space = Embeddings(
-                DividedEmbeddings{held_cells(), [](Index) { return embedding_here(0); }, nobody_asks}),
-            .depth = Embeddings(DividedEmbeddings{
+                LocalEmbeddings{held_cells(), [](Index) { return embedding_here(0); }, nobody_asks}),
+            .depth = Embeddings(LocalEmbeddings{
                 held_cells(),
                 [](Index) { return Matrix(depths().middleCols(held_cells().first, held_cells().count)); },
                 nobody_asks})};

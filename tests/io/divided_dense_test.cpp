@@ -59,19 +59,19 @@ const Matrix& values_of(const Dataset& data) {
 void expect_slices(const std::filesystem::path& path, ReadOptions options) {
     const Dataset expected = read_dataset(path, options);
     ASSERT_EQ(expected.cells(), cells);
-    options.divided = true;
+    options.local = true;
     for (const int count : {1, 2, 3, 4, 7}) {
         SCOPED_TRACE(count);
         ThreadRanks ranks(count);
         ranks.run([&](int) {
             Dataset found = read_dataset(path, options);
-            const CellRange share = share_of_rank(cells, communicator());
-            EXPECT_EQ(found.part, count > 1 ? std::optional(share) : std::nullopt);
+            const CellRange share = local_range(cells, all_processes());
+            EXPECT_EQ(found.local, count > 1 ? std::optional(share) : std::nullopt);
             EXPECT_EQ(values_of(found), values_of(expected).middleCols(share.first, share.count));
             EXPECT_EQ(found.notices, expected.notices);
             EXPECT_EQ(found.cell_names, expected.cell_names);
             EXPECT_EQ(recognise_values(found).why, recognise_values(expected).why);
-            hold_all_cells(found, HeldBy::all_ranks);
+            gather_values(found, GatherTo::everyone);
             EXPECT_EQ(values_of(found), values_of(expected));
         });
     }
@@ -101,8 +101,8 @@ void expect_slices_of(const char* type) {
         EXPECT_EQ(values_of(expected), some_values());
         ThreadRanks ranks(3);
         ranks.run([&](int) {
-            const Dataset found = read_dataset(path, {.divided = true});
-            EXPECT_EQ(values_of(found), columns_of(values_of(expected), *found.part));
+            const Dataset found = read_dataset(path, {.local = true});
+            EXPECT_EQ(values_of(found), columns_of(values_of(expected), *found.local));
         });
     }
 }
@@ -138,7 +138,7 @@ TEST(DividedDense, EveryRankSeesThatAFileIsCutOrTooLong) {
     const auto path = folder / "x.npy";
     const auto message = [&](bool divided) -> std::string {
         try {
-            read_dataset(path, {.divided = divided});
+            read_dataset(path, {.local = divided});
         } catch (const InputError& e) {
             return e.what();
         }
@@ -191,14 +191,14 @@ TEST(DividedDense, PreparationHasTheBitsOfOneProcess) {
         SCOPED_TRACE(count);
         ThreadRanks ranks(count);
         ranks.run([&](int r) {
-            Dataset found = read_dataset(path, {.divided = true});
+            Dataset found = read_dataset(path, {.local = true});
             prepare(found, options);
             EXPECT_EQ(found.cells(), expected.cells());
-            EXPECT_EQ(*found.part, share_of_rank(expected.cells(), communicator()));
-            EXPECT_EQ(found.space->coordinates, columns_of(expected.space->coordinates, *found.part));
+            EXPECT_EQ(*found.local, local_range(expected.cells(), all_processes()));
+            EXPECT_EQ(found.space->coordinates, columns_of(expected.space->coordinates, *found.local));
             EXPECT_EQ(found.notices, expected.notices);
             EXPECT_EQ(feature_variances(found), feature_variances(expected));
-            hold_all_cells(found, HeldBy::first_rank);
+            gather_values(found, GatherTo::first);
             EXPECT_EQ(values_of(found), r == 0 ? values_of(expected) : Matrix(9, 0));
         });
     }
@@ -213,7 +213,7 @@ TEST(DividedDense, WrongValuesAreCountedOverAllRanks) {
     write_as<double>(path, "<f8", false, X.transpose());
     const auto message = [&](bool divided) -> std::string {
         try {
-            check_dataset(read_dataset(path, {.divided = divided}));
+            check_dataset(read_dataset(path, {.local = divided}));
         } catch (const InputError& e) {
             return e.what();
         }

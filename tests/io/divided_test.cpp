@@ -67,16 +67,16 @@ TEST_F(Divided, EachRankHoldsItsShareAndTogetherTheyHoldTheFile) {
         SCOPED_TRACE(count);
         ThreadRanks ranks(count);
         ranks.run([&](int) {
-            Dataset found = read_dataset(path, {.divided = true});
+            Dataset found = read_dataset(path, {.local = true});
             EXPECT_EQ(found.cells(), cells);
-            EXPECT_EQ(found.part.has_value(), count > 1);
-            if (found.part) {
-                EXPECT_EQ(*found.part, share_of_rank(cells, communicator()));
-                EXPECT_EQ(stored_values(found).cols, found.part->count);
+            EXPECT_EQ(found.local.has_value(), count > 1);
+            if (found.local) {
+                EXPECT_EQ(*found.local, local_range(cells, all_processes()));
+                EXPECT_EQ(stored_values(found).cols, found.local->count);
                 EXPECT_LE(stored_values(found).cols, cells / count + 1200);
             }
             EXPECT_EQ(recognise_values(found).why, recognise_values(expected).why);
-            hold_all_cells(found, HeldBy::all_ranks);
+            gather_values(found, GatherTo::everyone);
             expect_same_values(found, expected);
         });
     }
@@ -88,10 +88,10 @@ TEST_F(Divided, OtherFilesAreReadWholeAndEachRankKeepsItsShare) {
     const Dataset expected = read_dataset(text);
     ThreadRanks ranks(3);
     ranks.run([&](int) {
-        Dataset found = read_dataset(text, {.divided = true});
-        EXPECT_EQ(*found.part, share_of_rank(5200, communicator()));
-        EXPECT_EQ(stored_values(found).cols, found.part->count);
-        hold_all_cells(found, HeldBy::all_ranks);
+        Dataset found = read_dataset(text, {.local = true});
+        EXPECT_EQ(*found.local, local_range(5200, all_processes()));
+        EXPECT_EQ(stored_values(found).cols, found.local->count);
+        gather_values(found, GatherTo::everyone);
         expect_same_values(found, expected);
     });
 }
@@ -111,16 +111,16 @@ TEST_F(Divided, PreparationHasTheBitsOfOneProcess) {
         SCOPED_TRACE(count);
         ThreadRanks ranks(count);
         ranks.run([&](int r) {
-            Dataset found = read_dataset(path, {.divided = true});
+            Dataset found = read_dataset(path, {.local = true});
             prepare(found, options);
             EXPECT_EQ(found.cells(), expected.cells());
-            EXPECT_EQ(*found.part, share_of_rank(expected.cells(), communicator()));
+            EXPECT_EQ(*found.local, local_range(expected.cells(), all_processes()));
             EXPECT_EQ(found.space->coordinates,
-                      expected.space->coordinates.middleCols(found.part->first, found.part->count));
+                      expected.space->coordinates.middleCols(found.local->first, found.local->count));
             EXPECT_EQ(found.space->components->variance, expected.space->components->variance);
             Dataset stored = found;
             gather_space(stored);
-            hold_all_cells(found, HeldBy::first_rank);
+            gather_values(found, GatherTo::first);
             if (r == 0) {
                 expect_same_values(found, expected);
                 EXPECT_EQ(found.space->coordinates, expected.space->coordinates);
@@ -140,13 +140,13 @@ TEST_F(Divided, CoordinatesFollowTheirCells) {
     prepare(expected, options);
     ThreadRanks ranks(3);
     ranks.run([&](int) {
-        Dataset found = read_dataset(path, {.divided = true});
+        Dataset found = read_dataset(path, {.local = true});
         found.space = Space{.name = "obsm:X_other",
-                            .coordinates = coordinates.middleCols(found.part->first, found.part->count)};
+                            .coordinates = coordinates.middleCols(found.local->first, found.local->count)};
         prepare(found, options);
         EXPECT_EQ(found.space->coordinates,
-                  expected.space->coordinates.middleCols(found.part->first, found.part->count));
-        hold_all_cells(found, HeldBy::all_ranks);
+                  expected.space->coordinates.middleCols(found.local->first, found.local->count));
+        gather_values(found, GatherTo::everyone);
         EXPECT_EQ(found.space->coordinates, expected.space->coordinates);
     });
 }
@@ -164,9 +164,9 @@ TEST_F(Divided, NoticesAreThoseOfOneProcess) {
         << expected.notices.back();
     ThreadRanks ranks(2);
     ranks.run([&](int) {
-        Dataset found = read_dataset(path, {.divided = true});
-        EXPECT_EQ(stored_values(found).cols, found.part->count);
-        hold_all_cells(found, HeldBy::all_ranks);
+        Dataset found = read_dataset(path, {.local = true});
+        EXPECT_EQ(stored_values(found).cols, found.local->count);
+        gather_values(found, GatherTo::everyone);
         expect_same_values(found, expected);
     });
 }
@@ -190,7 +190,7 @@ TEST_F(Divided, WrongValuesAreCountedOverAllRanks) {
         << expected;
     ThreadRanks ranks(3);
     ranks.run([&](int) {
-        EXPECT_EQ(message([&] { check_dataset(read_dataset(path, {.divided = true})); }), expected);
+        EXPECT_EQ(message([&] { check_dataset(read_dataset(path, {.local = true})); }), expected);
     });
 }
 
@@ -202,8 +202,7 @@ TEST_F(Divided, RanksWithDifferentFilesAreRefused) {
     const auto copy = folder.path() / "copy.h5ad";
     write_h5ad(copy, other);
     ThreadRanks ranks(2);
-    ranks.run(
-        [&](int r) { EXPECT_THROW(read_dataset(r == 0 ? path : copy, {.divided = true}), InputError); });
+    ranks.run([&](int r) { EXPECT_THROW(read_dataset(r == 0 ? path : copy, {.local = true}), InputError); });
 }
 
 } // namespace

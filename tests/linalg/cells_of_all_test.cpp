@@ -22,7 +22,7 @@ void with_shares(const SparseMatrix<double>& all,
         SCOPED_TRACE(count);
         ThreadRanks ranks(count);
         ranks.run([&](int) {
-            const CellRange range = share_of_rank(all.cols, communicator());
+            const CellRange range = local_range(all.cols, all_processes());
             body(DataMatrix<double>(columns_of(all, range), range));
         });
     }
@@ -60,10 +60,10 @@ TEST_P(CellsOfAll, ProductsAreThoseOfThePlainMatrix) {
     }
     for (const Index m : {1, 3}) { // one column goes through the values once
         const Matrix some = Y.leftCols(m);
-        const Matrix found = normal_times_of_parts(whole, some);
+        const Matrix found = normal_times_over_cells(whole, some);
         EXPECT_LT((found - plain * (plain.transpose() * some)).norm(), 1e-12 * size * size * some.norm());
         with_shares(values,
-                    [&](const DataMatrix<double>& X) { EXPECT_EQ(normal_times_of_parts(X, some), found); });
+                    [&](const DataMatrix<double>& X) { EXPECT_EQ(normal_times_over_cells(X, some), found); });
     }
     EXPECT_NEAR(whole.squared_norm(), plain.squaredNorm(), 1e-12 * plain.squaredNorm());
     EXPECT_NEAR(whole.mean(), plain.mean(), 1e-12);
@@ -77,7 +77,7 @@ TEST_P(CellsOfAll, ProductsDoNotDependOnThreads) {
         set_thread_count(threads);
         sums.push_back(whole.times_transposed(H));
         sums.push_back(whole.times_transposed(H.topRows(1)));
-        sums.push_back(normal_times_of_parts(whole, y));
+        sums.push_back(normal_times_over_cells(whole, y));
     }
     set_thread_count(before);
     for (std::size_t i = 0; i < 3; ++i) {
@@ -143,13 +143,13 @@ TEST_P(CellsOfAll, ColumnsAreGatheredOnEveryRankOrOnOne) {
     const DenseMatrix<float> H = this->H.cast<float>();
     with_shares(values, [&](const DataMatrix<double>& X) {
         const DenseMatrix<float> here = held_columns(X, H);
-        EXPECT_EQ(here, H.middleCols(X.held().first, X.held().count));
+        EXPECT_EQ(here, H.middleCols(X.local().first, X.local().count));
         EXPECT_EQ(gather_cells(X, here), H);
-        DenseMatrix<float> sent = X.ranks().rank() == 0 ? H : DenseMatrix<float>::Zero(5, cells);
+        DenseMatrix<float> sent = X.ranks().place() == 0 ? H : DenseMatrix<float>::Zero(5, cells);
         columns_from_first(X, sent);
         EXPECT_EQ(sent, H);
-        const int last = X.ranks().size() - 1;
-        EXPECT_EQ(gather_cells(X, here, last), X.ranks().rank() == last ? H : DenseMatrix<float>());
+        const int last = X.ranks().count() - 1;
+        EXPECT_EQ(gather_cells(X, here, last), X.ranks().place() == last ? H : DenseMatrix<float>());
     });
 }
 
@@ -169,7 +169,7 @@ TEST_P(CellsOfAll, PrincipalComponentsHaveTheBitsOfOneProcess) {
         EXPECT_EQ(found.directions, expected.directions);
         EXPECT_EQ(found.variance, expected.variance);
         EXPECT_EQ(found.coordinates(X),
-                  expected.coordinates(whole).middleCols(X.held().first, X.held().count));
+                  expected.coordinates(whole).middleCols(X.local().first, X.local().count));
     });
 }
 

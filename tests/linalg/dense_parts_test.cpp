@@ -20,7 +20,7 @@ void with_shares(const Matrix& all, const std::function<void(const DataMatrix<do
         SCOPED_TRACE(count);
         ThreadRanks ranks(count);
         ranks.run([&](int) {
-            const CellRange range = share_of_rank(all.cols(), communicator());
+            const CellRange range = local_range(all.cols(), all_processes());
             body(DataMatrix<double>(columns_of(all, range), range));
         });
     }
@@ -88,7 +88,7 @@ TEST(DenseParts, PrincipalComponentsHaveTheBitsOfOneProcess) {
             EXPECT_EQ(found.directions, expected.directions);
             EXPECT_EQ(found.variance, expected.variance);
             EXPECT_EQ(found.coordinates(X),
-                      expected.coordinates(whole).middleCols(X.held().first, X.held().count));
+                      expected.coordinates(whole).middleCols(X.local().first, X.local().count));
         });
     }
 }

@@ -20,17 +20,17 @@ namespace {
 MpiRanks* mpi = nullptr;
 
 TEST(MpiRanks, BringMessagesInPiecesThatAreLongerThanAPiece) {
-    Communicator& ranks = mpi->communicator();
-    const int size = ranks.size();
+    Processes& ranks = mpi->processes();
+    const int size = ranks.count();
     std::vector<Index> counts;
     for (int r = 0; r < size; ++r) {
         counts.push_back(3 * r + (r == 1 ? 0 : 200)); // not multiples of a piece
     }
-    std::vector<double> mine(static_cast<std::size_t>(counts[ranks.rank()]));
-    std::iota(mine.begin(), mine.end(), 1000.0 * ranks.rank());
+    std::vector<double> mine(static_cast<std::size_t>(counts[ranks.place()]));
+    std::iota(mine.begin(), mine.end(), 1000.0 * ranks.place());
     const auto sent = ranks.bytes_sent();
     const std::vector<double> all = gather_to_all<double>(ranks, mine, counts);
-    EXPECT_EQ(ranks.bytes_sent() - sent, (size - 1) * counts[ranks.rank()] * 8);
+    EXPECT_EQ(ranks.bytes_sent() - sent, (size - 1) * counts[ranks.place()] * 8);
     std::size_t at = 0;
     for (int r = 0; r < size; ++r) {
         for (Index i = 0; i < counts[r]; ++i) {
@@ -38,13 +38,13 @@ TEST(MpiRanks, BringMessagesInPiecesThatAreLongerThanAPiece) {
         }
     }
     EXPECT_EQ(at, all.size());
-    double value = ranks.rank() + 0.5;
+    double value = ranks.place() + 0.5;
     broadcast(ranks, std::span(&value, 1), size - 1);
     EXPECT_EQ(value, size - 0.5);
     EXPECT_EQ(sum_of(ranks, 1.0), size);
-    EXPECT_EQ(most_of(ranks, ranks.rank()), size - 1);
-    EXPECT_EQ(ranks.ranks_here(), size);
-    EXPECT_EQ(ranks.rank_here(), ranks.rank());
+    EXPECT_EQ(most_of(ranks, ranks.place()), size - 1);
+    EXPECT_EQ(ranks.count_here(), size);
+    EXPECT_EQ(ranks.place_here(), ranks.place());
 }
 
 TEST(MpiRanks, HaveTheBitsOfOneProcess) {
@@ -58,7 +58,7 @@ TEST(MpiRanks, HaveTheBitsOfOneProcess) {
     const SolverOptions options{.tolerance = 0.0, .max_sweeps = 4};
     auto expected = start_solver(problem, options, start);
     run_solver(problem, options, expected);
-    const CommunicatorScope scope(mpi->communicator());
+    const ProcessesScope scope(mpi->processes());
     auto found = start_solver(problem, options, start);
     run_solver(problem, options, found);
     EXPECT_EQ(found.current.W, expected.current.W);
@@ -81,20 +81,19 @@ TEST(MpiRanks, FindTheTreeScalesAndGraphOfOneProcess) {
             EXPECT_EQ(found.neighbors->edges, expected.neighbors->edges);
             EXPECT_EQ(found.neighbors->recall, expected.neighbors->recall);
         };
-        Communicator& ranks = mpi->communicator();
-        const CommunicatorScope scope(ranks);
+        Processes& ranks = mpi->processes();
+        const ProcessesScope scope(ranks);
         expect_equal(make_filtration(points, options));
         // The same with its own points on each rank, in whole blocks of 256.
         const auto first = [&](int r) {
-            return r == ranks.size() ? 1300 : 1300 * r / ranks.size() / 256 * 256;
+            return r == ranks.count() ? 1300 : 1300 * r / ranks.count() / 256 * 256;
         };
-        const CellRange part{first(ranks.rank()), first(ranks.rank() + 1) - first(ranks.rank()), 1300};
+        const CellRange part{first(ranks.place()), first(ranks.place() + 1) - first(ranks.place()), 1300};
         const Matrix mine = X.middleCols(part.first, part.count);
-        expect_equal(divided_filtration(DividedPoints(DataView(view_of(mine)), part, ranks), options, 0));
+        expect_equal(local_filtration(DividedPoints(DataView(view_of(mine)), part, ranks), options, 0));
         const SparseMatrix<double> sparse = to_sparse(mine); // distances have the same bits
         if (search == NeighborSearch::exact) {
-            expect_equal(
-                divided_filtration(DividedPoints(DataView(view_of(sparse)), part, ranks), options, 0));
+            expect_equal(local_filtration(DividedPoints(DataView(view_of(sparse)), part, ranks), options, 0));
         }
     }
 }
@@ -105,7 +104,7 @@ TEST(MpiRanks, AssessAsOneProcessDoes) {
         symmetric_lists(150, neighbor_edges(Points(embedding(0)), {.neighbors = 5}).edges);
     const AssessOptions options{.graph = &graph, .probed_cells = 80, .resamples = 2};
     const Assessment expected = assess_scales(4, embedding, {}, {}, options);
-    const CommunicatorScope scope(mpi->communicator());
+    const ProcessesScope scope(mpi->processes());
     const Assessment found = assess_scales(4, embedding, {}, {}, options);
     EXPECT_EQ(found.clusters, expected.clusters);
     EXPECT_EQ(found.recommended, expected.recommended);

@@ -250,7 +250,7 @@ class MpiProgram(unittest.TestCase):
             + ["-n", "1", PNMF, "fit", self.folder / "others.npy", "-o", self.folder / "mixed", *FIT],
             capture_output=True, text=True, timeout=120)
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("all ranks must have the same data", done.stderr)
+        self.assertIn("all processes must have the same data", done.stderr)
 
     @needs_limit
     def test_a_rank_without_disk_takes_part(self):

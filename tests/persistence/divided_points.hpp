@@ -29,7 +29,7 @@ void on_ranks(const Values& X, const std::vector<int>& counts,
         ranks.run([&](int r) {
             const CellRange part = part_of(cells, r, count);
             const Values mine = columns_of(X, part);
-            body(DividedPoints(DataView(view_of(mine)), part, communicator()));
+            body(DividedPoints(DataView(view_of(mine)), part, all_processes()));
         });
     }
 }

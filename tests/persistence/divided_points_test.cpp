@@ -13,14 +13,14 @@ namespace pnmf::test {
 namespace {
 
 DividedColumns columns_in(const DividedPoints& points) {
-    return {std::get<DenseView<double>>(points.mine()), points.held(), points.ranks()};
+    return {std::get<DenseView<double>>(points.mine()), points.local(), points.ranks()};
 }
 
 TEST(DividedColumns, AreFetchedMovedAndGathered) {
     const Matrix X = uniform_cloud(3, 1500, 2);
     on_ranks(X, {1, 2, 3, 7}, [&](const DividedPoints& points) {
         const DividedColumns columns = columns_in(points);
-        const Index rank = columns.ranks().rank();
+        const Index rank = columns.ranks().place();
         std::vector<Index> some;
         for (Index a = 0; a < 40 * rank; ++a) { // the first rank wants none
             some.push_back((a * 977 + rank) % 1500);
@@ -28,8 +28,8 @@ TEST(DividedColumns, AreFetchedMovedAndGathered) {
         EXPECT_EQ(columns.fetch(some), X(Eigen::all, some));
         std::sort(some.begin(), some.end());
         EXPECT_EQ(columns.fetch(some), X(Eigen::all, some));
-        const Matrix all = columns.gathered(columns.ranks().size() - 1);
-        EXPECT_EQ(all.cols(), rank + 1 == columns.ranks().size() ? 1500 : 0);
+        const Matrix all = columns.gathered(columns.ranks().count() - 1);
+        EXPECT_EQ(all.cols(), rank + 1 == columns.ranks().count() ? 1500 : 0);
         EXPECT_EQ(columns.gathered(), X);
     });
 }
@@ -63,7 +63,7 @@ Matrix written_out(const Points& points) {
 template <class Values>
 void expect_points_where_they_are_asked_for(const Values& X, const Matrix& dense) {
     on_ranks(X, {1, 2, 3, 7}, [&](const DividedPoints& points) {
-        const Index rank = points.ranks().rank();
+        const Index rank = points.ranks().place();
         const Index n = points.count();
         std::vector<Index> some;
         for (Index a = 0; a < 40 * rank; ++a) { // the first rank wants none
@@ -80,7 +80,7 @@ void expect_points_where_they_are_asked_for(const Values& X, const Matrix& dense
         }
         std::vector<Index> beside{n - 1, rank, 3};
         const Points both = points.beside_own(beside);
-        for (Index cell = points.held().first; cell < points.held().past(); ++cell) {
+        for (Index cell = points.local().first; cell < points.local().past(); ++cell) {
             beside.push_back(cell);
         }
         EXPECT_EQ(written_out(both), dense(Eigen::all, beside));
@@ -100,7 +100,7 @@ void expect_to_meet_all(const Values& X, const Matrix& dense) {
     on_ranks(X, {1, 2, 3, 7}, [&](const DividedPoints& points) {
         Meeting meeting(points);
         std::vector<Index> met;
-        const Index size = points.ranks().size();
+        const Index size = points.ranks().count();
         for (Index step = 0; step <= size; ++step) { // at last it is alone again
             meeting.meet(step);
             const std::vector<Index> names = meeting.names();

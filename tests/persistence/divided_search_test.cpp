@@ -49,9 +49,9 @@ void expect_to_be_possible_with_shares(const Values& X) {
         SCOPED_TRACE(std::to_string(cells) + " cells, " + std::to_string(count) + " ranks");
         ThreadRanks ranks(count);
         ranks.run([&](int) {
-            const CellRange share = share_of_rank(cells, communicator());
+            const CellRange share = local_range(cells, all_processes());
             const Values mine = columns_of(X, share);
-            const DividedPoints points(DataView(view_of(mine)), share, communicator());
+            const DividedPoints points(DataView(view_of(mine)), share, all_processes());
             EXPECT_TRUE(can_search_divided(points, NeighborSearch::clustered));
             EXPECT_TRUE(can_search_divided(points, NeighborSearch::exact));
             EXPECT_FALSE(can_search_divided(points, NeighborSearch::screened));
@@ -76,10 +76,10 @@ void expect_the_clustered_edges_with_shares(const Values& X) {
         SCOPED_TRACE(count);
         ThreadRanks ranks(count);
         ranks.run([&](int) {
-            const CellRange share = share_of_rank(cells, communicator());
+            const CellRange share = local_range(cells, all_processes());
             const Values mine = columns_of(X, share);
             const NeighborEdges found = divided_clustered_edges(
-                DividedPoints(DataView(view_of(mine)), share, communicator()), 6, 3, 500);
+                DividedPoints(DataView(view_of(mine)), share, all_processes()), 6, 3, 500);
             EXPECT_EQ(found.edges, expected.edges);
             EXPECT_EQ(found.recall, expected.recall);
         });
@@ -103,7 +103,7 @@ void expect_the_search_space_of_one_process(const Values& X) {
     const SearchSpace expected = search_space(points, clustered_search.dimension, basis_sample, 3);
     on_ranks(X, {1, 2, 3, 7}, [&](const DividedPoints& divided) {
         const DividedSearchSpace found(divided, clustered_search.dimension, basis_sample, 3);
-        const CellRange& held = divided.held();
+        const CellRange& held = divided.local();
         EXPECT_EQ(found.dimension(), expected.dimension);
         EXPECT_EQ(found.mine(), expected.vectors.middleCols(held.first, held.count));
     });

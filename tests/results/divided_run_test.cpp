@@ -47,15 +47,15 @@ void expect_the_run_of_one_process(const Values& X, const std::vector<int>& coun
         ThreadRanks ranks(count);
         ranks.run([&](int) {
             RunOptions mine = options;
-            mine.part = share_of_rank(cells, communicator());
-            const Values part = columns_of(X, *mine.part);
-            const Matrix my_space = space.middleCols(mine.part->first, mine.part->count);
+            mine.local = local_range(cells, all_processes());
+            const Values part = columns_of(X, *mine.local);
+            const Matrix my_space = space.middleCols(mine.local->first, mine.local->count);
             mine.space = has_space ? &my_space : nullptr;
             auto found = run_fit<Real>(DataView(view_of(part)), mine);
-            expect_part(found.result.factors, expected.result.factors, *mine.part);
+            expect_part(found.result.factors, expected.result.factors, *mine.local);
             EXPECT_EQ(found.result.effective_rank, expected.result.effective_rank);
             keep_embeddings(found, folder.path());
-            EXPECT_EQ(found.result.embeddings.has_value(), communicator().rank() == 0);
+            EXPECT_EQ(found.result.embeddings.has_value(), all_processes().place() == 0);
             for (Index t = 0; found.result.embeddings && t < expected.result.factors.scales(); ++t) {
                 DenseMatrix<Real> room;
                 EXPECT_EQ(found.result.embedding(t, room), expected.result.factors.H[t]) << t;
@@ -66,8 +66,9 @@ void expect_the_run_of_one_process(const Values& X, const std::vector<int>& coun
             EXPECT_EQ(found.assessment.programs.scores, expected.assessment.programs.scores);
             EXPECT_EQ(found.scales_of_sweep, found.prepared.problem().scales());
             EXPECT_EQ(std::ssize(found.bytes_of_sweep), count);
-            EXPECT_EQ(run_fingerprint(found.prepared.options, DataView(view_of(part)), mine.space, mine.part),
-                      fingerprint);
+            EXPECT_EQ(
+                run_fingerprint(found.prepared.options, DataView(view_of(part)), mine.space, mine.local),
+                fingerprint);
         });
     }
 }
@@ -117,16 +118,16 @@ class StoppedRun {
 
     /// The file that is left, or H of the recommended scale where it was not stopped.
     void run(const std::filesystem::path& path, FolderUse use, std::optional<Index> reports) const {
-        const bool host = communicator().rank() == 0;
+        const bool host = all_processes().place() == 0;
         RunFolder folder(path, use, host ? FolderRole::host : FolderRole::guest);
         RunOptions mine = options;
         mine.folder = &folder;
         SparseMatrix<double> part = X;
         Matrix my_space = space;
-        if (communicator().size() > 1) {
-            mine.part = share_of_rank(cells, communicator());
-            part = columns_of(X, *mine.part);
-            my_space = space.middleCols(mine.part->first, mine.part->count);
+        if (all_processes().count() > 1) {
+            mine.local = local_range(cells, all_processes());
+            part = columns_of(X, *mine.local);
+            my_space = space.middleCols(mine.local->first, mine.local->count);
         }
         mine.space = &my_space;
         Index seen = 0;
@@ -138,7 +139,7 @@ class StoppedRun {
             EXPECT_THROW(run_fit<float>(DataView(view_of(part)), mine, observer), Interrupted);
         } else {
             const auto found = run_fit<float>(DataView(view_of(part)), mine, observer);
-            expect_part(found.result.factors, whole().result.factors, found.prepared.X->held());
+            expect_part(found.result.factors, whole().result.factors, found.prepared.X->local());
         }
     }
 
@@ -147,7 +148,7 @@ class StoppedRun {
 
     const Run<float>& whole() const {
         static const Run<float> run = [this] {
-            const CommunicatorScope alone(single_rank());
+            const ProcessesScope alone(one_process());
             return run_fit<float>(DataView(view_of(X)), options);
         }();
         return run;

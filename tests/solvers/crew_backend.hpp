@@ -26,7 +26,7 @@ class CrewBackend final : public Backend<Real> {
     void load(Factors<Real>& current, Factors<Real>& previous) override {
         outside_ = &current;
         outside_previous_ = &previous;
-        for (int r = 1; r < ranks_.size(); ++r) {
+        for (int r = 1; r < ranks_.count(); ++r) {
             copy(current, factors_[r]);
             copy(previous, previous_[r]);
         }
@@ -36,14 +36,14 @@ class CrewBackend final : public Backend<Real> {
     }
     void store() override {
         each([](auto& one) { one.store(); });
-        for (int r = 1; r < ranks_.size(); ++r) {
+        for (int r = 1; r < ranks_.count(); ++r) {
             EXPECT_EQ(factors_[r].H, outside_->H);
             EXPECT_EQ(previous_[r].H, outside_previous_->H);
         }
     }
     void store_last() override {
         each([](auto& one) { one.store_last(); });
-        for (int r = 1; r < ranks_.size(); ++r) {
+        for (int r = 1; r < ranks_.count(); ++r) {
             EXPECT_EQ(factors_[r].H, outside_->H);
         }
     }

@@ -42,7 +42,7 @@ void expect_the_chain_of_one_process(const FiltrationOptions& options, const Val
         SCOPED_TRACE(count);
         ThreadRanks ranks(count);
         ranks.run([&](int r) {
-            const CellRange range = share_of_rank(cells, ranks[r]);
+            const CellRange range = local_range(cells, ranks[r]);
             const DataMatrix<double> X(columns_of(values, range), range);
             Problem<double> divided = problem;
             divided.X = &X;

@@ -76,11 +76,11 @@ TEST(FitOrder, RanksHaveTheBitsOfOneProcess) {
         SCOPED_TRACE(count);
         ThreadRanks ranks(count);
         ranks.run([&](int r) {
-            const CellRange range = share_of_rank(cells, ranks[r]);
+            const CellRange range = local_range(cells, ranks[r]);
             const SparseMatrix<double> part = columns_of(values, range);
             const Matrix points = space.middleCols(range.first, range.count);
-            const auto prepared = prepare_divided_fit<float>(DataView(view_of(part)),
-                                                             DataView(view_of(points)), range, options);
+            const auto prepared =
+                prepare_local_fit<float>(DataView(view_of(part)), DataView(view_of(points)), range, options);
             auto state = start_solver(prepared.problem(), prepared.options.solver, make_start(prepared));
             const Stop stop = run_solver(prepared.problem(), prepared.options.solver, state);
             const auto found = finish_fit(prepared, std::move(state), stop);

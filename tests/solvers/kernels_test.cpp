@@ -255,7 +255,7 @@ void expect_dense_solution(const Problem<double>& problem, Index block, Index ra
     const std::vector<Matrix> before = factors.H;
     ShiftRoom room;
     shift_components(scale_penalties(problem), on_one_rank(forest, 10, block), products, factors.H, room,
-                     single_rank());
+                     one_process());
     for (Index t = 0; t < 4; ++t) {
         EXPECT_GT((expected[t] - before[t]).norm(), 1.0);
         EXPECT_LT((factors.H[t] - expected[t]).norm(), 1e-9 * expected[t].norm()) << t;
@@ -291,7 +291,7 @@ TEST(ShiftComponents, NeverRaisesTheObjectiveAndKeepsTheProductWithTheGraph) {
             double last = objective(problem, factors).total();
             for (int round = 0; round < 3; ++round) {
                 shift_components(scale_penalties(problem), on_one_rank(forest, cells, cells / (1 + round)),
-                                 products, factors.H, room, single_rank());
+                                 products, factors.H, room, one_process());
                 const double now = objective(problem, factors).total();
                 EXPECT_LE(now, last * (1.0 + 1e-13));
                 last = now;

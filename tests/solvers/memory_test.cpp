@@ -14,7 +14,7 @@ FitSize many_cells(Index ranks) {
             .edges = 200000 * 9,
             .components = 400000,
             .ranks = ranks,
-            .divided = true,
+            .local = true,
             .entries = 2e7};
 }
 
@@ -35,14 +35,14 @@ TEST(SolverMemory, OfARankIsLessTheMoreRanksThereAre) {
 
 TEST(SolverMemory, OfRanksThatHaveAllOfXHasHOfAllCells) {
     FitSize size = many_cells(4);
-    size.divided = false;
+    size.local = false;
     EXPECT_EQ(solver_memory(size, {}, 4, 2).factors, solver_memory(many_cells(1), {}, 4, 2).factors);
 }
 
 TEST(SolverMemory, OfRanksThatAllHaveASparseMatrixHasTheirCopiesOfIt) {
     FitSize size = many_cells(4);
     EXPECT_EQ(solver_memory(size, {}, 4, 2).slab, 0.0); // divided: worked on in place
-    size.divided = false;
+    size.local = false;
     const double sparse = solver_memory(size, {}, 4, 2).slab;
     size.dense = true;
     const double copied = sparse - solver_memory(size, {}, 4, 2).slab;

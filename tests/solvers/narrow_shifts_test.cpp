@@ -95,12 +95,11 @@ class PlainNarrow final : public NarrowShifts {
 };
 
 /// Shifts of narrow components by this rank's twin and of wide ones by the code of all ranks.
-void expect_shifts_of_the_cpu(const BodyProblem<double>& made, const BlockShares& shares,
-                              Communicator& ranks) {
+void expect_shifts_of_the_cpu(const BodyProblem<double>& made, const BlockShares& shares, Processes& ranks) {
     const Problem<double>& problem = made.problem;
     const std::vector<ScalePenalty> penalties = scale_penalties(problem);
-    const ShiftForest forest(ComponentForest(problem.graph->tree(), problem.epsilon), shares, ranks.rank());
-    const BlockSlab slab = shares.slab(ranks.rank());
+    const ShiftForest forest(ComponentForest(problem.graph->tree(), problem.epsilon), shares, ranks.place());
+    const BlockSlab slab = shares.slab(ranks.place());
     std::vector<ScaleProducts<double>> products(static_cast<std::size_t>(problem.scales()));
     std::vector<Matrix> H;
     for (Index t = 0; t < problem.scales(); ++t) {

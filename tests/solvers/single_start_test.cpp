@@ -153,7 +153,7 @@ TEST(SingleStart, OfDividedDataHasTheBitsOfOneProcess) {
     for (const int count : {2, 3}) {
         ThreadRanks ranks(count);
         ranks.run([&](int r) {
-            const CellRange range = share_of_rank(values.cols, ranks[r]);
+            const CellRange range = local_range(values.cols, ranks[r]);
             const DataMatrix<double> X(columns_of(values, range), range);
             Problem<double> divided = problem;
             divided.X = &X;

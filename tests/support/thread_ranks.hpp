@@ -25,15 +25,15 @@ class ThreadRanks {
         }
     }
 
-    int size() const { return static_cast<int>(ranks_.size()); }
-    Communicator& operator[](int rank) { return *ranks_[rank]; }
+    int count() const { return static_cast<int>(ranks_.count()); }
+    Processes& operator[](int rank) { return *ranks_[rank]; }
 
     /// `body(rank)` on a thread for each rank, which works with its communicator.
     void run(const std::function<void(int)>& body) {
         std::vector<std::thread> threads;
-        for (int r = 0; r < size(); ++r) {
+        for (int r = 0; r < count(); ++r) {
             threads.emplace_back([&, r] {
-                const CommunicatorScope scope(*ranks_[r]);
+                const ProcessesScope scope(*ranks_[r]);
                 body(r);
             });
         }
@@ -43,13 +43,13 @@ class ThreadRanks {
     }
 
   private:
-    class Rank final : public Communicator {
+    class Rank final : public Processes {
       public:
         Rank(ThreadRanks& all, int rank) : all_(all), rank_(rank) {}
-        int rank() const override { return rank_; }
-        int size() const override { return all_.size(); }
-        int ranks_here() const override { return all_.size(); }
-        int rank_here() const override { return 0; } // a thread that comes anew has the first device
+        int place() const override { return rank_; }
+        int count() const override { return all_.count(); }
+        int count_here() const override { return all_.count(); }
+        int place_here() const override { return 0; } // a thread that comes anew has the first device
 
       protected:
         void transfer(std::span<const Outgoing> sends, std::span<const Incoming> receives) override {
@@ -70,7 +70,7 @@ class ThreadRanks {
         int rank_;
     };
 
-    std::deque<std::vector<std::byte>>& box(int from, int to) { return boxes_[from * size() + to]; }
+    std::deque<std::vector<std::byte>>& box(int from, int to) { return boxes_[from * count() + to]; }
 
     void put(int from, int to, std::vector<std::byte> bytes) {
         const std::lock_guard lock(mutex_);

@@ -48,9 +48,9 @@ struct Dataset {
     std::optional<Space> space{};           ///< where distances come from, when not from X
     std::optional<Matrix> expression{};     ///< principal components of cells whose space has their places
     FileFacts facts{};                      ///< what else the file says about its values
-    /// The cells whose values X and coordinates the space holds, where each rank has some of them;
+    /// The cells whose values X and coordinates the space holds, where each process has some of them;
     /// everything else is of all cells. None: all.
-    std::optional<CellRange> part{};
+    std::optional<CellRange> local{};
 
     Index features() const;
     Index cells() const;
@@ -86,9 +86,9 @@ struct ReadOptions {
     std::optional<std::string> layer{};    ///< .h5ad: a layer instead of X; "raw" is raw.X with its genes
     std::optional<std::string> space{};    ///< .h5ad: an entry of obsm that becomes `Dataset::space`
     std::optional<std::string> variable{}; ///< .mat: which variable
-    /// Each rank (`communicator()`) keeps the values of its share of the cells alone (`Dataset::part`). From
+    /// Of several processes each keeps the values of its own cells alone (`Dataset::local`). From
     /// .npy, 10x .h5 and .h5ad, but for one with compressed columns, no more is read.
-    bool divided = false;
+    bool local = false;
 };
 
 /// Reads any of the formats, recognised by content and ending: .h5ad, 10x folder, 10x .h5, .mtx[.gz],
@@ -96,11 +96,11 @@ struct ReadOptions {
 /// genes that occur more than once get -1, -2, … added, with a notice.
 Dataset read_dataset(const std::filesystem::path& path, const ReadOptions& options = {});
 
-enum class HeldBy { all_ranks, first_rank };
+enum class GatherTo { everyone, first };
 
-/// Brings the values of all cells of a divided data set together, on every rank or on the first; the others
-/// then hold none. Nothing happens where it is whole.
-void hold_all_cells(Dataset& data, HeldBy by);
+/// Brings the values of all cells of a data set together, on every process or on the first; the others
+/// then hold none. Nothing happens where they are there.
+void gather_values(Dataset& data, GatherTo to);
 
 /// What an .h5ad file holds beside X, without reading its values; nothing for other formats.
 FileFacts file_facts(const std::filesystem::path& path);

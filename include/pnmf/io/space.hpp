@@ -22,7 +22,7 @@ struct Slices {
 /// made there, while X is factorised.
 struct Space {
     std::string name;   ///< "pca:30", or "obsm:KEY"
-    Matrix coordinates; ///< a column for each cell, as X has them: on a rank that holds some, of these
+    Matrix coordinates; ///< a column for each cell, as X has them: on a process that holds some, of these
     /// Of `pca`: how other cells get their coordinates. None for coordinates that a file brought along.
     std::optional<PrincipalComponents> components{};
     std::optional<Slices> slices{};
@@ -37,8 +37,8 @@ struct SpaceChoice {
 };
 SpaceChoice space_choice(const std::string& text);
 
-/// Where each rank has the coordinates of its own cells: those of all cells on the first rank, for those who
-/// store them. The values stay where they are. All ranks call it.
+/// Where each process has the coordinates of its own cells: those of all cells on the first process, for
+/// those who store them. The values stay where they are. All processes call it.
 void gather_space(Dataset& data);
 
 } // namespace pnmf

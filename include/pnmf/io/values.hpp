@@ -74,7 +74,7 @@ Vector feature_variances(const Dataset& data);
 ///     Σ_j min((x_ij − μ_i) / σ_i, √n)² / (n − 1)
 ///
 /// with σ_i from the fit. Markers of rare cells are far above 1 however rarely they are seen. 0 where a
-/// feature does not vary or has no mean above 0. Does not depend on the number of threads or ranks.
+/// feature does not vary or has no mean above 0. Does not depend on the number of threads or processes.
 Vector standardised_variances(const Dataset& data);
 
 } // namespace pnmf

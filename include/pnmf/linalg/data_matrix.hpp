@@ -12,20 +12,20 @@
 
 namespace pnmf {
 
-class Communicator;
+class Processes;
 
 /// Data X, features × cells, dense or sparse: the few operations the method needs of it.
 ///
-/// p = features, n = cells. Sparse data are held by columns and by rows, so that both products run in
+/// p = features, n = cells. Sparse data are kept by columns and by rows, so that both products run in
 /// parallel without a second copy of the result; they are never densified.
 /// Each result is the same, bit for bit, whatever the number of threads.
 ///
-/// Data may be a *part* of X: each rank holds some of the cells. Then products and values are those of the
-/// cells held here; what is over all cells is said to be so, and every rank must ask for it
-/// (linalg/cells_of_all.hpp has products over all of them).
+/// Where several processes work on X each may have some of the cells alone. Then products and values are
+/// those of these local cells; what is over all cells is said to be so, and every process must ask for it
+/// (cells/linalg/over_all_cells.hpp has products over all of them).
 ///
 /// Sums over cells are taken over blocks of cells and along a tree of these
-/// (docs/decisions/0150-mpi.md), so that their bits are the same for any number of ranks too.
+/// (docs/decisions/0150-mpi.md), so that their bits are the same for any number of processes too.
 template <RealNumber Real>
 class DataMatrix {
   public:
@@ -35,24 +35,24 @@ class DataMatrix {
     /// rows are made here.
     explicit DataMatrix(DenseView<Real> dense);
     explicit DataMatrix(SparseView<Real> sparse);
-    /// The cells of a range alone; the ranks of `communicator()` have the others, and make theirs too. The
-    /// range must be the share of the rank (`share_of_rank`), or InputError.
+    /// The cells of a range alone; the other processes make theirs too. The range must be that which
+    /// sweeps give this process, or InputError.
     DataMatrix(DenseMatrix<Real> dense, const CellRange& range);
     DataMatrix(DenseView<Real> dense, const CellRange& range);
     DataMatrix(SparseMatrix<Real> sparse, const CellRange& range);
     DataMatrix(SparseView<Real> sparse, const CellRange& range);
 
     Index features() const;
-    Index cells() const; ///< of all ranks
+    Index cells() const; ///< of all processes
     bool is_sparse() const;
-    /// Stored entries, of all ranks: p·n for dense data.
+    /// Stored entries, of all processes: p·n for dense data.
     std::int64_t nonzeros() const;
-    /// The cells held here: all of them, unless this is a part.
-    CellRange held() const;
-    bool is_part() const { return part_.has_value(); }
-    /// Those that have the parts; one where this is none. InputError where this thread works alone, as the
-    /// bodies of `parallel_for` do: the others would be waited for in vain.
-    Communicator& ranks() const;
+    /// The cells whose values are here.
+    CellRange local() const;
+    bool has_all_cells() const { return !local_; }
+    /// Those that have the cells together; one where this has them all. InputError where this thread works
+    /// alone, as the bodies of `parallel_for` do: the others would be waited for in vain.
+    Processes& processes() const;
 
     /// Wᵀ·X of dense values is made so many cells at a time, on which its last bits may depend: for cells
     /// that are some of another matrix, as many as there.
@@ -72,7 +72,8 @@ class DataMatrix {
     /// Σᵢⱼ X_ij / (p·n) over all cells, summed in double.
     double mean() const;
 
-    /// The values as held: `dense()` or, by columns, `columns()`. The other one must not be asked for.
+    /// The values as they are here: `dense()` or, by columns, `columns()`. The other one must not be asked
+    /// for.
     DenseView<Real> dense() const;
     SparseView<Real> columns() const;
     /// Sparse values by rows: the columns of Xᵀ.
@@ -91,19 +92,19 @@ class DataMatrix {
         Index rows;
         Index cols;
     };
-    struct Part {
+    struct Local {
         CellRange range;
-        Communicator* ranks = nullptr;
+        Processes* processes = nullptr;
         std::int64_t all_entries = 0;
         double squared_norm = 0.0; ///< of all
     };
 
-    void become_part(const CellRange& range);
-    /// Σ of(values, count) over blocks of cells, along the tree, of all ranks.
+    void keep_range(const CellRange& range);
+    /// Σ of(values, count) over blocks of cells, along the tree, of all processes.
     double sum_over_blocks(double (*of)(const Real*, Index)) const;
 
     std::variant<DenseMatrix<Real>, BorrowedDense, Sparse> data_;
-    std::optional<Part> part_;
+    std::optional<Local> local_;
     Index panel_ = 0; ///< 0: the usual one
 };
 

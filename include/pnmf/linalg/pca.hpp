@@ -28,7 +28,7 @@ PrincipalComponents principal_components(const DataMatrix<double>& X, Index coun
 /// The same, with the coordinates of the cells they were found from. `products` may make the products with X.
 struct ComponentSpace {
     PrincipalComponents components;
-    Matrix coordinates; ///< N × n; where X is a part, of the cells that it holds
+    Matrix coordinates; ///< N × n; of the cells that X has
 };
 ComponentSpace component_space(const DataMatrix<double>& X, Index count, DataProducts* products = nullptr);
 

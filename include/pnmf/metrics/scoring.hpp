@@ -47,8 +47,8 @@ struct EmbeddingScores {
 };
 
 /// k-means of the columns of H, d × n, once for each seed, and what it says. `labels` is empty or has one
-/// label for each cell, `unlabelled` for those that agreements leave out. One seed ranks methods by luck: the
-/// scores are means over seeds.
+/// label for each cell, `unlabelled` for those that agreements leave out. One seed processes methods by luck:
+/// the scores are means over seeds.
 EmbeddingScores score_embedding(const Matrix& H, const std::vector<Index>& labels,
                                 const ScoringOptions& options = {});
 

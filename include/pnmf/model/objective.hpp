@@ -62,7 +62,7 @@ DenseMatrix<Real> gram_of_columns(const DenseMatrix<Real>& M);
 template <class Real>
 void weigh(ScaleProducts<Real>& products, double weight);
 
-/// The products of scale t for (W, H). Where X is a part: of the cells that it holds; H has all.
+/// The products of scale t for (W, H). Of the cells that X has; H has all.
 template <class Real>
 ScaleProducts<Real> scale_products(const Problem<Real>& problem, Index t, const DenseMatrix<Real>& W,
                                    const DenseMatrix<Real>& H);

@@ -77,8 +77,8 @@ Problem<Real> at_scales(const Problem<Real>& problem, const std::vector<Index>& 
 template <class Real>
 Problem<Real> at_even_scales(const Problem<Real>& problem, const std::vector<Index>& positions);
 
-/// What is sought: W_t p × d and H_t d × n for each scale, finest first, all entries ≥ 0. Where X is a part,
-/// H_t has the cells that X holds, and W_t is the same on every rank.
+/// What is sought: W_t p × d and H_t d × n for each scale, finest first, all entries ≥ 0. Where X has not all
+/// cells, H_t has the cells that X holds, and W_t is the same on every process.
 ///
 /// Where memory is short the W_t rest in `file`, and W[t] is empty but while scale t is worked on: `basis`
 /// reads it; `bring` and `rest` stand around what changes it. Without a file these cost nothing.

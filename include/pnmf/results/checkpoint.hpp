@@ -18,8 +18,9 @@ namespace pnmf {
 /// is covered by a checksum. SystemError when the disk refuses. `kept`: positions of the scales of the run
 /// among all, where few stand for all (`KeptScales`).
 ///
-/// `held`: the cells whose columns of H this rank has, where ranks hold some each. Then all ranks call this,
-/// and rank 0 writes the columns of one rank after the other as they arrive. The file is that of one process.
+/// `held`: the cells whose columns of H this process has, where processes hold some each. Then all processes
+/// call this, and the first process writes the columns of one process after the other as they arrive. The
+/// file is that of one process.
 template <class Real>
 void save_checkpoint(const std::filesystem::path& path, const SolverState<Real>& state,
                      const std::string& fingerprint, const std::vector<Index>& kept = {},
@@ -43,7 +44,7 @@ SolverState<Real> load_checkpoint(const std::filesystem::path& path, const std::
                                   const std::filesystem::path& bases_in = {});
 
 /// The same of any checkpoint; `scales` is 0 when the start was done. With `held`, H of these cells alone:
-/// whoever wrote the file, each rank takes its own.
+/// whoever wrote the file, each process takes its own.
 template <class Real>
 StartState<Real> load_start(const std::filesystem::path& path, const std::string& fingerprint,
                             const std::filesystem::path& bases_in = {},

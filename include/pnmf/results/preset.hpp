@@ -162,9 +162,9 @@ struct PlannedData {
 
 /// The one way in from a file: reads it, with the layer that holds what should be factorised and with all
 /// that the options name about its cells, decides what is done (`plan_analysis`), and prepares the data.
-/// `divided` as in `ReadOptions`. The first choices are those of reading.
+/// `local` as in `ReadOptions`. The first choices are those of reading.
 PlannedData read_planned(const std::filesystem::path& path, const AnalysisOptions& options,
-                         bool divided = false);
+                         bool local = false);
 
 /// Where tree, scales and graphs of these data come from: their space, or the values themselves.
 Points points_of(const Dataset& data, Metric metric);

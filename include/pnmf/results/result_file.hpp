@@ -18,7 +18,7 @@ namespace pnmf {
 /// Stopping rules are left out, so that a run may be continued further than it was meant to go.
 /// `space`: the points that tree and graphs come from, where they are not the columns of X.
 std::string run_fingerprint(const FitOptions& options, const DataView& X, const Matrix* space = nullptr,
-                            const std::optional<CellRange>& part = {});
+                            const std::optional<CellRange>& local = {});
 std::string run_fingerprint(const FitOptions& options, const DataValues& X, const Matrix* space = nullptr);
 
 /// A line for the order in which a fit works on its cells, which checkpoints have; none for that of the data.
@@ -72,7 +72,7 @@ void write_result(const std::filesystem::path& path, const Dataset& data, const 
                   const ResultFileOptions& options = {});
 
 /// What `write_result` writes, for hosts that keep it elsewhere. H and W stay in the result: it must outlive
-/// this. Where ranks hold some of the cells each, `keep_embeddings` comes first.
+/// this. Where processes hold some of the cells each, `keep_embeddings` comes first.
 template <class Real>
 AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, const FitResult<Real>& result,
                         const Assessment& assessment, const ResultFileOptions& options = {});

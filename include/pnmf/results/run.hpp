@@ -30,9 +30,9 @@ struct RunOptions {
     FitOptions fit{};
     const Matrix* space = nullptr; ///< points that tree, scales and graphs come from, coordinates × cells;
                                    ///< null: the columns of X
-    /// The cells that X holds, where each rank has those that sweeps give it (`share_of_rank`); a space has
+    /// The cells that X holds, where each process has those that sweeps give it (`local_range`); a space has
     /// the same cells. None: X has all.
-    std::optional<CellRange> part{};
+    std::optional<CellRange> local{};
     std::optional<Index> clusters{}; ///< k at each scale, 1 ≤ k ≤ n; default: chosen by stability
     /// The cells are in a tissue, and the space has their places: domains are found too, and clusters are
     /// types of cells, those of a run of its own, which comes first. They belong to the finest scale.
@@ -94,15 +94,15 @@ struct Run {
     MemoryPlan plan;
     std::vector<StageTime> seconds;
     double peak_bytes = 0.0;  ///< the most that a process has held; 0 where the system does not say
-    Index ranks = 1;          ///< processes that worked on it (`communicator()`)
+    Index processes = 1;      ///< processes that worked on it
     double bytes_moved = 0.0; ///< sent between them, each byte counted once
-    /// Sent by each rank in one sweep: docs/ranks.md has the formula. Of the sweeps that froze or woke no
-    /// scale, one that moved most of them. Empty without other ranks or such sweeps.
+    /// Sent by each process in one sweep: docs/processes.md has the formula. Of the sweeps that froze or woke
+    /// no scale, one that moved most of them. Empty without other processes or such sweeps.
     std::vector<std::int64_t> bytes_of_sweep;
     Index scales_of_sweep = 0;  ///< that moved in it
-    double communicating = 0.0; ///< seconds of this rank in exchanges with others, and waiting for them
+    double communicating = 0.0; ///< seconds of this process in exchanges with others, and waiting for them
 
-    /// The embedding at the recommended scale, d × n; of the cells of this rank, where X is a part.
+    /// The embedding at the recommended scale, d × n; of the cells that X has.
     const DenseMatrix<Real>& embedding() const {
         return result.factors.H[static_cast<std::size_t>(assessment.recommended)];
     }
@@ -118,10 +118,11 @@ struct Run {
 /// bits as a run that was never stopped, without what that run had given up for its memory. The checkpoint
 /// stays until `save_run` has stored the result.
 ///
-/// With several ranks (`communicator()`) each calls this with the same X and options, or with its part of X.
-/// Sweeps, tree, neighbours and products with X are divided, the rest is done by every rank for itself. The
-/// result is the same on every rank, and bit-identical to that of one rank; but with parts of X, each rank
-/// has H of its cells alone. Files are written by rank 0. InputError where ranks were given different data.
+/// With several processes each calls this with the same X and options, or with its own cells of X.
+/// Sweeps, tree, neighbours and products with X are shared out, the rest is done by every process for itself.
+/// The result is the same on every process, and bit-identical to that of one process; but with its own cells
+/// of X alone, each process has H of its cells alone. Files are written by the first process. InputError
+/// where processes were given different data.
 ///
 /// All checks before all work: InputError for options, data, a folder or a start that do not fit, and where
 /// `memory` is too little.
@@ -130,9 +131,9 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options = {}, const RunOb
 template <RealNumber Real = double>
 Run<Real> run_fit(const DataValues& X, const RunOptions& options = {}, const RunObserver& observer = {});
 
-/// Where ranks hold some of the cells each: H of all of them into a file without a name in `folder`, or where
-/// that is full in the folder for temporary files, on rank 0, one scale at a time
-/// (`FitResult::embedding`). All ranks call it. Does nothing where the result has all cells.
+/// Where processes hold some of the cells each: H of all of them into a file without a name in `folder`, or
+/// where that is full in the folder for temporary files, on the first process, one scale at a time
+/// (`FitResult::embedding`). All processes call it. Does nothing where the result has all cells.
 template <RealNumber Real>
 void keep_embeddings(Run<Real>& run, const std::filesystem::path& folder);
 

@@ -12,7 +12,7 @@ enum class FolderUse {
     resume,    ///< goes on from the checkpoint, which must be there
 };
 
-/// Whose folder it is: of several ranks one is its host, which alone looks, locks and writes.
+/// Whose folder it is: of several processes one is its host, which alone looks, locks and writes.
 enum class FolderRole { host, guest };
 
 class FolderLock;

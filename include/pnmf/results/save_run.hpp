@@ -11,7 +11,7 @@ namespace pnmf {
 
 /// A run in short, as a JSON object: sizes, objective and certificate, recommended scale, options, notices
 /// and warnings, precision, `seconds` and `seconds_of` its stages, `peak_bytes`, and with a limit of memory
-/// `planned_bytes` and `file_bytes`; `ranks` and `bytes_moved` between them.
+/// `planned_bytes` and `file_bytes`; `processes` and `bytes_moved` between them.
 template <RealNumber Real>
 std::string summary_json(const Run<Real>& run);
 

@@ -111,11 +111,12 @@ PreparedFit<Real> prepare_fit(const DataView& X, const FitOptions& options);
 /// matrix of distances (`Points::from_distances`). As many points as X has cells, in the same order, or
 /// InputError. They have their own metric: the one of the options is not looked at.
 ///
-/// With several ranks X may be sparse and hold a part of the cells alone, those that sweeps give this rank
-/// (`share_of_rank`); the points are those of all.
+/// With several processes X may be sparse and hold a part of the cells alone, those that sweeps give this
+/// process
+/// (`local_range`); the points are those of all.
 template <RealNumber Real>
 PreparedFit<Real> prepare_fit(const DataView& X, const Points& space, const FitOptions& options,
-                              const std::optional<CellRange>& part = {});
+                              const std::optional<CellRange>& local = {});
 /// The same from a neighbour graph (`sorted_edges`): its edges are those of the graphs, and no neighbours are
 /// searched.
 template <RealNumber Real>
@@ -139,8 +140,8 @@ Factors<Real> adapted_start(PreparedFit<Real>& prepared, const Observer& observe
 template <RealNumber Real>
 void keep_scales(PreparedFit<Real>& prepared, const std::vector<Index>& positions);
 
-/// What a fit found. Scales run finest → coarsest. Cells have the order of the data. Where X is a part, H of
-/// `factors` has the cells of its range.
+/// What a fit found. Scales run finest → coarsest. Cells have the order of the data. Where X has not all
+/// cells, H of `factors` has the cells of its range.
 template <RealNumber Real>
 struct FitResult {
     ScaleSet scales;
@@ -151,8 +152,8 @@ struct FitResult {
     double scale_error = 0.0; ///< the largest KKT residual of interpolated factors at a scale left out
     Stop stop = Stop::converged;
     std::vector<std::string> warnings; ///< collapse, no convergence: in plain words
-    /// H with all cells, in a file, where ranks hold some of them each (`keep_embeddings`, rank 0). None
-    /// where `factors` have them all.
+    /// H with all cells, in a file, where processes hold some of them each (`keep_embeddings`, the first
+    /// process). None where `factors` have them all.
     std::optional<MatrixFile<Real>> embeddings{};
 
     /// H_t with all cells, in `room` when it rests in the file.

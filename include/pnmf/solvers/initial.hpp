@@ -31,7 +31,7 @@ struct EnumNames<Seeding> {
                                                         {"random", Seeding::random}});
 };
 
-/// W p × d and H d × n for a single factorisation. H has all cells, also where X is a part.
+/// W p × d and H d × n for a single factorisation. H has all cells, also where X has not.
 template <class Real>
 struct Pair {
     DenseMatrix<Real> W;

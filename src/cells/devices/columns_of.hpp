@@ -18,10 +18,10 @@ template <class Real>
 std::shared_ptr<const DataMatrix<Real>> columns_of(const DataMatrix<Real>& X, const BlockSlab& slab) {
     const Index first = slab.first_cell();
     const Index count = slab.cells();
-    if (X.is_part()) {
-        require(X.held() == CellRange{first, count, X.cells()},
+    if (!X.has_all_cells()) {
+        require(X.local() == CellRange{first, count, X.cells()},
                 "this rank must hold {} cells from cell {} on, got {} from {}", count, first + 1,
-                X.held().count, X.held().first + 1);
+                X.local().count, X.local().first + 1);
         return {std::shared_ptr<void>{}, &X}; // somebody else's
     }
     if (!X.is_sparse()) {

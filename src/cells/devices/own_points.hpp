@@ -11,26 +11,27 @@
 
 namespace pnmf {
 
-/// The columns of all ranks.
+/// The columns of all processes.
 template <class Real>
-DenseMatrix<Real> all_columns(const BlockShares& shares, Communicator& ranks, const DenseMatrix<Real>& part) {
+DenseMatrix<Real> all_columns(const BlockShares& shares, Processes& processes,
+                              const DenseMatrix<Real>& part) {
     std::vector<Index> counts;
-    for (int r = 0; r < ranks.size(); ++r) {
+    for (int r = 0; r < processes.count(); ++r) {
         counts.push_back(part.rows() * shares.slab(r).cells());
     }
-    const std::vector<Real> all = gather_to_all(ranks, std::span(part.data(), part.size()), counts);
+    const std::vector<Real> all = gather_to_all(processes, std::span(part.data(), part.size()), counts);
     return Eigen::Map<const DenseMatrix<Real>>(all.data(), part.rows(), shares.blocks.cells);
 }
 
-/// The points of a fit as one rank works on them: all of W, and H of its cells. Where the factors outside
-/// have the same cells, they are worked on in place. Else this takes its part and gives back what all ranks
-/// have.
+/// The points of a fit as one process works on them: all of W, and H of its cells. Where the factors outside
+/// have the same cells, they are worked on in place. Else this takes its part and gives back what all
+/// processes have.
 template <class Real>
-class RankPoints {
+class OwnPoints {
   public:
-    /// `divided`: the factors outside have the cells of this rank alone.
-    RankPoints(const BlockShares& shares, Communicator& ranks, bool divided)
-        : shares_(shares), ranks_(ranks), divided_(divided) {}
+    /// `divided`: the factors outside have the cells of this process alone.
+    OwnPoints(const BlockShares& shares, Processes& processes, bool divided)
+        : shares_(shares), processes_(processes), divided_(divided) {}
 
     void load(Factors<Real>& current, Factors<Real>& previous) {
         outside_current_ = &current;
@@ -62,7 +63,7 @@ class RankPoints {
 
   private:
     void take(const Factors<Real>& factors, Factors<Real>& part) const {
-        const BlockSlab slab = shares_.slab(ranks_.rank());
+        const BlockSlab slab = shares_.slab(processes_.place());
         part = {};
         DenseMatrix<Real> room;
         for (Index t = 0; t < factors.scales(); ++t) {
@@ -77,12 +78,12 @@ class RankPoints {
         for (Index t = 0; t < part.scales(); ++t) {
             factors.W[t] = part.W[t];
             factors.rest(t);
-            factors.H[t] = all_columns(shares_, ranks_, part.H[t]);
+            factors.H[t] = all_columns(shares_, processes_, part.H[t]);
         }
     }
 
     const BlockShares& shares_;
-    Communicator& ranks_;
+    Processes& processes_;
     bool divided_;
     Factors<Real>* outside_current_ = nullptr;
     Factors<Real>* outside_previous_ = nullptr;

@@ -21,8 +21,8 @@
 namespace pnmf {
 
 /// Columns, one of each cell, that go into another order: at place i then stands what was that of cell
-/// order.cell[i]. With `inverse(order)` they go back. Ranks that hold some of the columns each exchange them,
-/// and hold places of the same range afterwards; all must take part.
+/// order.cell[i]. With `inverse(order)` they go back. Processes that hold some of the columns each exchange
+/// them, and hold places of the same range afterwards; all must take part.
 class ColumnMove {
   public:
     ColumnMove(const FitOrder& order, const std::optional<CellRange>& held);
@@ -35,26 +35,26 @@ class ColumnMove {
     SparseMatrix<Real> operator()(const SparseView<double>& columns) const;
 
   private:
-    /// The items of columns that leave, those for rank 0 first, and where each column begins among them, to
-    /// those of columns that arrive, which stand in the same way.
+    /// The items of columns that leave, those for the first process first, and where each column begins among
+    /// them, to those of columns that arrive, which stand in the same way.
     template <class Item>
     void exchange(std::span<const Item> leaving, std::span<const std::int64_t> leaving_start,
                   std::span<Item> arriving, std::span<const std::int64_t> arriving_start) const;
 
-    Communicator* ranks_;
+    Processes* processes_;
     Index here_ = 0;                   ///< columns held
-    std::vector<std::int32_t> leave_;  ///< columns held here, those for rank 0 first
-    std::vector<Index> leave_first_;   ///< of each rank among them, and their number
-    std::vector<std::int32_t> arrive_; ///< places held here, those from rank 0 first
+    std::vector<std::int32_t> leave_;  ///< columns held here, those for the first process first
+    std::vector<Index> leave_first_;   ///< of each process among them, and their number
+    std::vector<std::int32_t> arrive_; ///< places held here, those from the first process first
     std::vector<Index> arrive_first_;
 };
 
 inline ColumnMove::ColumnMove(const FitOrder& order, const std::optional<CellRange>& held)
-    : ranks_(held ? &communicator() : &single_rank()) {
+    : processes_(held ? &all_processes() : &one_process()) {
     const Index n = std::ssize(order.cell);
     const CellRange mine = held.value_or(CellRange{0, n, n});
     here_ = mine.count;
-    const std::vector<CellRange> ranges = gather_one(*ranks_, mine);
+    const std::vector<CellRange> ranges = gather_one(*processes_, mine);
     const auto is_in = [](const CellRange& range, Index cell) {
         return range.first <= cell && cell < range.past();
     };
@@ -86,7 +86,7 @@ void ColumnMove::exchange(std::span<const Item> leaving, std::span<const std::in
                              static_cast<std::size_t>(start[first[r + 1]] - begin));
     };
     exchange_parts<Item>(
-        *ranks_, [&](int r) { return part(leaving, leaving_start, leave_first_, r); },
+        *processes_, [&](int r) { return part(leaving, leaving_start, leave_first_, r); },
         [&](int r) { return part(arriving, arriving_start, arrive_first_, r); });
 }
 
@@ -95,7 +95,7 @@ DenseMatrix<Number> ColumnMove::operator()(const DenseMatrix<Number>& columns) c
     constexpr Index block = 1024;
     const Index d = columns.rows();
     DenseMatrix<Number> result(d, here_);
-    if (ranks_->size() == 1) {
+    if (processes_->count() == 1) {
         parallel_blocks(here_, block, [&](Index begin, Index end) {
             for (Index i = begin; i < end; ++i) {
                 result.col(i) = columns.col(leave_[i]);
@@ -163,7 +163,7 @@ SparseMatrix<Real> ColumnMove::operator()(const SparseView<double>& columns) con
                 }
             }
         });
-        if (ranks_->size() == 1) { // they left in the order of the places
+        if (processes_->count() == 1) { // they left in the order of the places
             to = std::move(leaving);
             return;
         }

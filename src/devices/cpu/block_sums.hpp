@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-/// The sums over cells of a sweep, over blocks of cells (linalg/cell_blocks.hpp). Matrices hold the cells of
-/// a slab alone, which are all cells where there is one rank. With one block these are the sums of
+/// The sums over cells of a sweep, over blocks of cells (cells/cell_blocks.hpp). Matrices hold the cells of
+/// a slab alone, which are all cells where there is one process. With one block these are the sums of
 /// model/objective and model/kkt, bit for bit.
 namespace pnmf {
 

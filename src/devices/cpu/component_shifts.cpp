@@ -11,20 +11,20 @@ namespace pnmf {
 
 template <class Real>
 void solve_shifts(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
-                  const std::vector<ScaleProducts<Real>>& products, ShiftRoom& room, Communicator& ranks,
+                  const std::vector<ScaleProducts<Real>>& products, ShiftRoom& room, Processes& processes,
                   const FrozenScales& frozen, NarrowShifts* elsewhere) {
-    RowShift<Real>(penalties, forest, products, room.levels, ranks, frozen, elsewhere).solve();
+    RowShift<Real>(penalties, forest, products, room.levels, processes, frozen, elsewhere).solve();
 }
 
 template <class Real>
 void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
                       std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H,
-                      ShiftRoom& room, Communicator& ranks, const FrozenScales& frozen) {
+                      ShiftRoom& room, Processes& processes, const FrozenScales& frozen) {
     const Index scales = forest.scales();
     std::vector<ShiftRoom::Level>& sums = room.levels;
     sums.resize(static_cast<std::size_t>(scales));
-    sum_levels(penalties, forest, products, H, sums, ranks, frozen);
-    solve_shifts(penalties, forest, products, room, ranks, frozen);
+    sum_levels(penalties, forest, products, H, sums, processes, frozen);
+    solve_shifts(penalties, forest, products, room, processes, frozen);
     const Index rank = H.front().rows();
     parallel_for(scales, [&](Index t) {
         const Index cells = is_frozen(frozen, t) ? 0 : H[t].cols();
@@ -45,11 +45,11 @@ void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftFor
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template void solve_shifts(const std::vector<ScalePenalty>&, const ShiftForest&,                         \
-                               const std::vector<ScaleProducts<Real>>&, ShiftRoom&, Communicator&,           \
+                               const std::vector<ScaleProducts<Real>>&, ShiftRoom&, Processes&,              \
                                const FrozenScales&, NarrowShifts*);                                          \
     template void shift_components(const std::vector<ScalePenalty>&, const ShiftForest&,                     \
                                    std::vector<ScaleProducts<Real>>&, std::vector<DenseMatrix<Real>>&,       \
-                                   ShiftRoom&, Communicator&, const FrozenScales&);
+                                   ShiftRoom&, Processes&, const FrozenScales&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

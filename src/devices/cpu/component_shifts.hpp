@@ -71,12 +71,12 @@ struct ShiftRoom {
 /// date. Rows one after another. Cost 2nd² for each scale, and d² for each component.
 ///
 /// Products and H are those of the forest's slab. Narrow components are eliminated before wide ones, which
-/// every rank then solves for itself: what travels is sums over wide components, once for each row. Sums
+/// every process then solves for itself: what travels is sums over wide components, once for each row. Sums
 /// over cells or components of several blocks are taken along the tree of blocks. At frozen scales a = 0.
 template <class Real>
 void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
                       std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H,
-                      ShiftRoom& room, Communicator& ranks, const FrozenScales& frozen = {});
+                      ShiftRoom& room, Processes& processes, const FrozenScales& frozen = {});
 
 /// What the elimination of a component hands on to its parent.
 struct HandedOn {
@@ -124,11 +124,11 @@ class NarrowShifts {
 };
 
 /// The middle of it alone: from half gradients and least entries of all components in `room`, whose wide ones
-/// are those of all ranks, to the shifts. Of `products` only WᵀW is read. `gradient` is changed. Where narrow
-/// components are elsewhere, `forest` and `room` have wide ones alone (`wide_alone`).
+/// are those of all processes, to the shifts. Of `products` only WᵀW is read. `gradient` is changed. Where
+/// narrow components are elsewhere, `forest` and `room` have wide ones alone (`wide_alone`).
 template <class Real>
 void solve_shifts(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
-                  const std::vector<ScaleProducts<Real>>& products, ShiftRoom& room, Communicator& ranks,
+                  const std::vector<ScaleProducts<Real>>& products, ShiftRoom& room, Processes& processes,
                   const FrozenScales& frozen = {}, NarrowShifts* elsewhere = nullptr);
 
 } // namespace pnmf

@@ -23,10 +23,10 @@ namespace {
 template <class Real>
 class CpuBackend final : public Backend<Real> {
   public:
-    CpuBackend(const Problem<Real>& problem, const CellBlocks& blocks, Communicator& ranks)
-        : problem_(problem), sums_(problem, blocks, ranks), penalties_(scale_penalties(problem)),
+    CpuBackend(const Problem<Real>& problem, const CellBlocks& blocks, Processes& processes)
+        : problem_(problem), sums_(problem, blocks, processes), penalties_(scale_penalties(problem)),
           products_(problem.epsilon.size()),
-          points_(sums_.shares(), ranks, sums_.alone() || problem.X->is_part()) {}
+          points_(sums_.shares(), processes, sums_.alone() || !problem.X->has_all_cells()) {}
 
     void load(Factors<Real>& current, Factors<Real>& previous) override {
         points_.load(current, previous);
@@ -119,9 +119,9 @@ class CpuBackend final : public Backend<Real> {
     void shift_components() override {
         if (!forest_) {
             forest_.emplace(ComponentForest(problem_.graph->tree(), problem_.epsilon), sums_.shares(),
-                            sums_.ranks().rank());
+                            sums_.processes().place());
         }
-        pnmf::shift_components(penalties_, *forest_, products_, moving_->H, shift_room_, sums_.ranks(),
+        pnmf::shift_components(penalties_, *forest_, products_, moving_->H, shift_room_, sums_.processes(),
                                frozen_);
     }
 
@@ -169,7 +169,7 @@ class CpuBackend final : public Backend<Real> {
                          [&](Index g) { body(g * together, std::min(scales, (g + 1) * together)); });
             return;
         }
-        const Index busy = std::max<Index>({4, sums_.ranks().size(), thread_count()});
+        const Index busy = std::max<Index>({4, sums_.processes().count(), thread_count()});
         const Index part = (busy + together - 1) / together * together;
         for (Index first = 0; first < scales; first += part) {
             body(first, std::min(scales, first + part));
@@ -362,7 +362,7 @@ class CpuBackend final : public Backend<Real> {
     std::optional<double> squared_norm_X_; ///< once it was needed
     std::optional<ShiftForest> forest_;    ///< once components were shifted
     ShiftRoom shift_room_;
-    RankPoints<Real> points_;
+    OwnPoints<Real> points_;
     Factors<Real>* current_ = nullptr; ///< all of W, H of the cells of this process
     Factors<Real>* previous_ = nullptr;
     Factors<Real>* moving_ = nullptr;
@@ -372,7 +372,7 @@ class CpuBackend final : public Backend<Real> {
 
 template <class Real>
 std::unique_ptr<Backend<Real>> make_cpu_backend(const Problem<Real>& problem, const CellBlocks& blocks) {
-    return std::make_unique<CpuBackend<Real>>(problem, blocks, communicator());
+    return std::make_unique<CpuBackend<Real>>(problem, blocks, all_processes());
 }
 
 template std::unique_ptr<Backend<float>> make_cpu_backend(const Problem<float>&, const CellBlocks&);

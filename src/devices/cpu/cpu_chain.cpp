@@ -16,18 +16,20 @@ class CpuChain final : public Chain<Real> {
     explicit CpuChain(const Problem<Real>& problem)
         : problem_(problem), squared_norm_X_(problem.X->squared_norm()) {
         const auto* const lists = dynamic_cast<const SparseMultiscaleGraph*>(problem.graph);
-        if (problem.X->is_part() && lists != nullptr) {
-            Communicator& ranks = problem.X->ranks();
-            halo_.emplace(*lists, problem.epsilon, share(usual_blocks(problem.cells()), ranks.size()),
-                          ranks.rank());
+        if (!problem.X->has_all_cells() && lists != nullptr) {
+            Processes& processes = problem.X->processes();
+            outer_.emplace(*lists, problem.epsilon, share(usual_blocks(problem.cells()), processes.count()),
+                           processes.place());
         }
     }
 
     Index fit(Index t, double tolerance, Index limit, Pair<Real>& pair) override {
         const auto graph = problem_.graph->at(problem_.epsilon[static_cast<std::size_t>(t)]);
         std::function<void(DenseMatrix<Real>&)> share_neighbors;
-        if (halo_) {
-            share_neighbors = [this, t](DenseMatrix<Real>& H) { halo_->share(t, H, problem_.X->ranks()); };
+        if (outer_) {
+            share_neighbors = [this, t](DenseMatrix<Real>& H) {
+                outer_->share(t, H, problem_.X->processes());
+            };
         }
         return fit_graph_regularized(*problem_.X, squared_norm_X_, *graph, problem_.penalty.graph, pair,
                                      tolerance, limit, {}, share_neighbors);
@@ -36,7 +38,7 @@ class CpuChain final : public Chain<Real> {
   private:
     const Problem<Real>& problem_;
     double squared_norm_X_;
-    std::optional<Halo> halo_; ///< where each rank moves some cells
+    std::optional<OuterNeighbors> outer_; ///< where each process moves some cells
 };
 
 } // namespace

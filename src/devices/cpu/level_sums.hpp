@@ -98,8 +98,8 @@ class LevelSums {
     Matrix wide_least_;
 };
 
-/// `wide` has half gradients and least entries of the wide components' entries on this rank: exchanged, and
-/// put into `sums`. `d` rows of H.
+/// `wide` has half gradients and least entries of the wide components' entries on this process: exchanged,
+/// and put into `sums`. `d` rows of H.
 inline void join_wide(const ShiftForest& forest, const FrozenScales& frozen, Index d, WideSums& wide,
                       std::vector<ShiftRoom::Level>& sums) {
     if (!forest.has_wide()) {
@@ -118,14 +118,14 @@ inline void join_wide(const ShiftForest& forest, const FrozenScales& frozen, Ind
     });
 }
 
-/// Fills `sums` with those of all scales and ranks. A frozen scale gets no sums, and shifts of zero.
+/// Fills `sums` with those of all scales and processes. A frozen scale gets no sums, and shifts of zero.
 template <class Real>
 void sum_levels(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
                 const std::vector<ScaleProducts<Real>>& products, const std::vector<DenseMatrix<Real>>& H,
-                std::vector<ShiftRoom::Level>& sums, Communicator& ranks, const FrozenScales& frozen) {
+                std::vector<ShiftRoom::Level>& sums, Processes& processes, const FrozenScales& frozen) {
     const Index d = H.front().rows();
     const BlockSlab slab = forest.slab();
-    WideSums wide(forest, ranks, 2 * d);
+    WideSums wide(forest, processes, 2 * d);
     parallel_for(forest.scales(), [&](Index t) {
         if (is_frozen(frozen, t)) {
             sums[t].shift.setZero(forest[t].count(), d);

@@ -17,8 +17,8 @@ namespace pnmf {
 /// not shift: they are visited only where the distance to a shift at the next scale counts.
 ///
 /// Row k needs S + |C| Σ_{l<k} (WᵀW)_kl a_l, the sums S after the rows before it have moved. How far row
-/// k − 1 has moved depends on its best length, which all ranks find together. So as not to wait for it, the
-/// elimination of row k goes ahead with right sides that are linear in this length, right + length·slope,
+/// k − 1 has moved depends on its best length, which all processes find together. So as not to wait for it,
+/// the elimination of row k goes ahead with right sides that are linear in this length, right + length·slope,
 /// and the length travels together with the sums over wide components: one exchange for each row. Between two
 /// exchanges each block ends row k and begins row k + 1 without the others.
 template <class Real>
@@ -26,10 +26,10 @@ class RowShift {
   public:
     RowShift(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
              const std::vector<ScaleProducts<Real>>& products, std::vector<ShiftRoom::Level>& sums,
-             Communicator& ranks, const FrozenScales& frozen, NarrowShifts* elsewhere)
-        : penalties_(penalties), forest_(forest), products_(products), sums_(sums), ranks_(ranks),
+             Processes& processes, const FrozenScales& frozen, NarrowShifts* elsewhere)
+        : penalties_(penalties), forest_(forest), products_(products), sums_(sums), processes_(processes),
           frozen_(frozen), moving_(moving_scales(frozen, forest.scales())),
-          rows_(products.front().WtW.rows()), wide_(forest, ranks, 3), elsewhere_(elsewhere),
+          rows_(products.front().WtW.rows()), wide_(forest, processes, 3), elsewhere_(elsewhere),
           along_blocks_(static_cast<std::size_t>(blocks() * forest.scales())),
           along_wide_(static_cast<std::size_t>(forest.scales())),
           handed_(static_cast<std::size_t>(forest.scales())) {
@@ -351,12 +351,12 @@ class RowShift {
         parallel_for(std::ssize(moving_), [&](Index i) { sums_[moving_[i]].shift.col(k) *= length; });
     }
 
-    /// The quadratic along the shift, of each node of this rank and each scale: the part of narrow
+    /// The quadratic along the shift, of each node of this process and each scale: the part of narrow
     /// components.
     std::vector<double> quadratics() const {
         std::vector<double> numbers;
         const Index first = forest_.slab().first;
-        for (const BlockNode& node : forest_.shares().nodes_of(forest_.rank())) {
+        for (const BlockNode& node : forest_.shares().nodes_of(forest_.place())) {
             for (Index t = 0; t < forest_.scales(); ++t) {
                 BlockSum<ShiftQuadratic> sum;
                 for (Index b = node.first; b < node.past; ++b) {
@@ -372,19 +372,19 @@ class RowShift {
 
     std::vector<Index> counts_of_quadratics() const {
         std::vector<Index> counts;
-        for (int r = 0; r < ranks_.size(); ++r) {
+        for (int r = 0; r < processes_.count(); ++r) {
             counts.push_back(2 * std::ssize(forest_.shares().nodes_of(r)) * forest_.scales());
         }
         return counts;
     }
 
-    /// The minimiser θ in [0, 1] of the quadratic along the shift; quadratics_of(r) are those of rank r.
+    /// The minimiser θ in [0, 1] of the quadratic along the shift; quadratics_of(r) are those of process r.
     template <class Quadratics>
     double best_length(const Quadratics& quadratics_of) const {
         const BlockShares& shares = forest_.shares();
         const Index scales = forest_.scales();
         std::vector<BlockSum<ShiftQuadratic>> sums(static_cast<std::size_t>(scales));
-        for (int r = 0; r < ranks_.size(); ++r) {
+        for (int r = 0; r < processes_.count(); ++r) {
             const double* next = quadratics_of(r).data();
             for (const BlockNode& node : shares.nodes_of(r)) {
                 for (Index t = 0; t < scales; ++t, next += 2) {
@@ -404,7 +404,7 @@ class RowShift {
     /// The same by an exchange of its own.
     double shared_length() {
         const std::vector<Index> counts = counts_of_quadratics();
-        const std::vector<double> all = gather_to_all<double>(ranks_, quadratics(), counts);
+        const std::vector<double> all = gather_to_all<double>(processes_, quadratics(), counts);
         std::size_t first = 0;
         return best_length([&](int r) {
             const auto count = static_cast<std::size_t>(counts[r]);
@@ -416,7 +416,7 @@ class RowShift {
     const ShiftForest& forest_;
     const std::vector<ScaleProducts<Real>>& products_;
     std::vector<ShiftRoom::Level>& sums_;
-    Communicator& ranks_;
+    Processes& processes_;
     const FrozenScales& frozen_;
     std::vector<Index> moving_; ///< scales
     Index rows_;

@@ -30,9 +30,9 @@ std::pair<Numbers, Numbers> lists_of(Index rows,
     return {std::move(first), std::move(values)};
 }
 
-/// How the components of one scale are numbered on this rank.
+/// How the components of one scale are numbered on this process.
 struct Numbering {
-    Numbers here;  ///< of each component of all: its number on this rank, −1 for those of other ranks
+    Numbers here; ///< of each component of all: its number on this process, −1 for those of other processes
     Numbers block; ///< of each component: that of its first cell
     std::vector<char> wide;
 };
@@ -71,7 +71,7 @@ Numbering number_level(const ComponentForest::Level& all, const BlockSlab& slab,
     return numbering;
 }
 
-/// Blocks of the slab and nodes of all ranks that hold cells of each wide component.
+/// Blocks of the slab and nodes of all processes that hold cells of each wide component.
 void list_places(const ComponentForest::Level& all, const Numbering& numbering, const BlockShares& shares,
                  const BlockSlab& slab, Level& level) {
     std::vector<std::pair<std::int32_t, std::int32_t>> blocks;
@@ -133,10 +133,10 @@ void list_inside(const ComponentForest::Level& finer, const Numbering& below, co
 
 } // namespace
 
-ShiftForest::ShiftForest(const ComponentForest& forest, const BlockShares& shares, int rank)
-    : shares_(shares), rank_(rank), levels_(static_cast<std::size_t>(forest.scales())),
-      slots_(static_cast<std::size_t>(shares.ranks()), 0) {
-    const BlockSlab slab = shares.slab(rank);
+ShiftForest::ShiftForest(const ComponentForest& forest, const BlockShares& shares, int place)
+    : shares_(shares), place_(place), levels_(static_cast<std::size_t>(forest.scales())),
+      slots_(static_cast<std::size_t>(shares.processes()), 0) {
+    const BlockSlab slab = shares.slab(place);
     std::vector<Numbering> numbering(levels_.size());
     parallel_for(forest.scales(), [&](Index t) {
         numbering[t] = number_level(forest[t], slab, levels_[t]);
@@ -166,7 +166,7 @@ ShiftForest::ShiftForest(const ComponentForest& forest, const BlockShares& share
     for (Level& level : levels_) {
         level.slots_before = slots_;
         for (const std::int32_t node : level.node) {
-            ++slots_[shares.rank_of_node[node]];
+            ++slots_[shares.process_of_node[node]];
         }
     }
 }

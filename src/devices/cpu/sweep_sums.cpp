@@ -15,9 +15,9 @@
 namespace pnmf {
 
 template <class Real>
-SweepSums<Real>::SweepSums(const Problem<Real>& problem, const CellBlocks& blocks, Communicator& ranks)
-    : problem_(problem), ranks_(ranks), shares_(share(blocks, ranks.size())),
-      slab_(shares_.slab(ranks.rank())), penalties_(scale_penalties(problem)),
+SweepSums<Real>::SweepSums(const Problem<Real>& problem, const CellBlocks& blocks, Processes& processes)
+    : problem_(problem), processes_(processes), shares_(share(blocks, processes.count())),
+      slab_(shares_.slab(processes.place())), penalties_(scale_penalties(problem)),
       graphs_(problem.epsilon.size()) {
     hold_graphs({});
     if (alone()) {
@@ -25,11 +25,11 @@ SweepSums<Real>::SweepSums(const Problem<Real>& problem, const CellBlocks& block
         X_ = {std::shared_ptr<void>{}, problem.X}; // the problem's own
         return;
     }
-    const auto nodes = shares_.nodes_of(ranks.rank());
+    const auto nodes = shares_.nodes_of(processes.place());
     nodes_.assign(nodes.begin(), nodes.end());
     X_ = columns_of(*problem.X, slab_);
     if (const auto* lists = dynamic_cast<const SparseMultiscaleGraph*>(problem.graph)) {
-        halo_.emplace(*lists, problem.epsilon, shares_, ranks.rank());
+        outer_.emplace(*lists, problem.epsilon, shares_, processes.place());
     }
 }
 
@@ -40,7 +40,7 @@ auto SweepSums<Real>::with_data(Index first, Index past, const Matrices& H, Inde
     Matrices result(static_cast<std::size_t>(2 * (past - first)));
     std::optional<NodeSums<Real>> sums;
     if (!alone()) {
-        sums.emplace(shares_, ranks_, first, past, p * d + d * d, [&](Index t) { return owner(t); });
+        sums.emplace(shares_, processes_, first, past, p * d + d * d, [&](Index t) { return owner(t); });
     }
     parallel_for((past - first + group - 1) / group, [&](Index g) {
         const Index begin = first + g * group;
@@ -84,33 +84,23 @@ void SweepSums<Real>::share_bases(Index first, Index past, Matrices& W, Products
     const auto numbers = [](DenseMatrix<Real>& matrix) {
         return std::span<Real>(matrix.data(), static_cast<std::size_t>(matrix.size()));
     };
-    std::vector<Communicator::Outgoing> sends;
-    std::vector<Communicator::Incoming> receives;
+    FromOwners shared(processes_);
     for (Index t = first; t < past; ++t) {
         products[t].WtW.resize(W[t].cols(), W[t].cols());
-        const auto movement = std::span(&moved[t], 1);
-        if (!moves_basis(t)) {
-            receives.push_back({owner(t), std::as_writable_bytes(numbers(W[t]))});
-            receives.push_back({owner(t), std::as_writable_bytes(numbers(products[t].WtW))});
-            receives.push_back({owner(t), std::as_writable_bytes(movement)});
-            continue;
-        }
-        for (int r = 0; r < ranks_.size(); ++r) {
-            if (r != ranks_.rank()) {
-                sends.push_back({r, std::as_bytes(numbers(W[t]))});
-                sends.push_back({r, std::as_bytes(numbers(products[t].WtW))});
-                sends.push_back({r, std::as_bytes(movement)});
-            }
-        }
+        shared.add(owner(t), numbers(W[t]));
+        shared.add(owner(t), numbers(products[t].WtW));
+        shared.add(owner(t), std::span(&moved[t], 1));
     }
-    ranks_.exchange(sends, receives);
+    shared.exchange();
 }
 
 template <class Real>
 void SweepSums<Real>::share_movements(Index first, std::span<Movement> moved) const {
+    FromOwners shared(processes_);
     for (std::size_t i = 0; i < moved.size(); ++i) {
-        broadcast(ranks_, moved.subspan(i, 1), owner(first + static_cast<Index>(i)));
+        shared.add(owner(first + static_cast<Index>(i)), moved.subspan(i, 1));
     }
+    shared.exchange();
 }
 
 template <class Real>
@@ -138,8 +128,8 @@ auto SweepSums<Real>::graph_at(Index t) -> Graph {
 
 template <class Real>
 void SweepSums<Real>::with_graph(Index first, Index past, const Matrices& H, Products& products) {
-    if (halo_) {
-        halo_->products(first, past, H, products, ranks_);
+    if (outer_) {
+        outer_->products(first, past, H, products, processes_);
         return;
     }
     const auto* neighbors = dynamic_cast<const SparseMultiscaleGraph*>(problem_.graph);
@@ -156,7 +146,7 @@ void SweepSums<Real>::with_graph(Index first, Index past, const Matrices& H, Pro
             continue;
         }
         // Of a graph of all pairs every cell needs every other.
-        products[t].HA = graph->times_adjacency(all_columns(shares_, ranks_, H[t]))
+        products[t].HA = graph->times_adjacency(all_columns(shares_, processes_, H[t]))
                              .middleCols(slab_.first_cell(), slab_.cells());
         products[t].degree =
             graph->degrees().segment(slab_.first_cell(), slab_.cells()).template cast<Real>();
@@ -179,7 +169,7 @@ std::vector<Objective> SweepSums<Real>::terms(Index first, Index past, const Pro
         parallel_for(past - first, [&](Index i) { set(first + i, sums_of(first + i, nodes_.front())); });
         return terms;
     }
-    NodeSums<double> sums(shares_, ranks_, first, past, 5 + d * d, [](Index) { return 0; });
+    NodeSums<double> sums(shares_, processes_, first, past, 5 + d * d, [](Index) { return 0; });
     parallel_for(past - first, [&](Index i) {
         for (Index node = 0; node < std::ssize(nodes_); ++node) {
             std::vector<double> numbers;
@@ -188,14 +178,14 @@ std::vector<Objective> SweepSums<Real>::terms(Index first, Index past, const Pro
         }
     });
     sums.exchange();
-    for (Index t = first; ranks_.rank() == 0 && t < past; ++t) {
+    for (Index t = first; processes_.place() == 0 && t < past; ++t) {
         BlockSum<TermSums<Real>> sum;
         for (Index node = 0; node < std::ssize(shares_.nodes); ++node) {
             sum.add(shares_.nodes[node].first, TermSums<Real>::take(sums.part(t, node), d));
         }
         set(t, sum.finish());
     }
-    broadcast(ranks_, std::span(terms), 0);
+    broadcast(processes_, std::span(terms), 0);
     return terms;
 }
 
@@ -211,7 +201,7 @@ std::vector<Movement> SweepSums<Real>::movements(Index first, Index past, const 
         parallel_for(past - first, [&](Index i) { moved[i] = of_node(first + i, nodes_.front()); });
         return moved;
     }
-    NodeSums<double> sums(shares_, ranks_, first, past, 2, [](Index) { return 0; });
+    NodeSums<double> sums(shares_, processes_, first, past, 2, [](Index) { return 0; });
     parallel_for(past - first, [&](Index i) {
         for (Index node = 0; node < std::ssize(nodes_); ++node) {
             const Movement movement = of_node(first + i, nodes_[node]);
@@ -220,11 +210,11 @@ std::vector<Movement> SweepSums<Real>::movements(Index first, Index past, const 
         }
     });
     sums.exchange();
-    for (Index t = first; ranks_.rank() == 0 && t < past; ++t) {
+    for (Index t = first; processes_.place() == 0 && t < past; ++t) {
         const double* const total = sums.total(t);
         moved[t - first] = {total[0], total[1]};
     }
-    broadcast(ranks_, std::span(moved), 0);
+    broadcast(processes_, std::span(moved), 0);
     return moved;
 }
 

@@ -23,7 +23,7 @@ namespace pnmf {
 ///
 /// One process has all cells, and these are the functions of
 /// devices/cpu/block_sums.hpp. Several add up along the tree of blocks
-/// (linalg/node_sums.hpp), so that the bits are those of one process with the
+/// (cells/node_sums.hpp), so that the bits are those of one process with the
 /// same blocks, as long as `blocks.size` is a multiple of the panels in which
 /// products are made. Scale t of W is moved by one of them, which sends it to
 /// the others. All processes make the same calls in the same order.
@@ -33,16 +33,16 @@ class SweepSums {
     using Matrices = std::vector<DenseMatrix<Real>>;
     using Products = std::vector<ScaleProducts<Real>>;
 
-    SweepSums(const Problem<Real>& problem, const CellBlocks& blocks, Communicator& ranks);
+    SweepSums(const Problem<Real>& problem, const CellBlocks& blocks, Processes& processes);
 
-    Communicator& ranks() const { return ranks_; }
-    bool alone() const { return ranks_.size() == 1; }
+    Processes& processes() const { return processes_; }
+    bool alone() const { return processes_.count() == 1; }
     const BlockShares& shares() const { return shares_; }
     const BlockSlab& slab() const { return slab_; }
     /// The columns of these cells.
     const DataMatrix<Real>& X() const { return *X_; }
     /// Whether this process moves W_t.
-    bool moves_basis(Index t) const { return owner(t) == ranks_.rank(); }
+    bool moves_basis(Index t) const { return owner(t) == processes_.place(); }
 
     /// XHᵀ and HHᵀ of scales [first, past), those of a scale together, where this
     /// process moves the basis; H is of all scales. Products of `group` scales
@@ -73,10 +73,10 @@ class SweepSums {
     using Graph = std::shared_ptr<const MultiscaleGraph::Scale>;
 
     Graph graph_at(Index t);
-    int owner(Index t) const { return static_cast<int>(t % ranks_.size()); }
+    int owner(Index t) const { return static_cast<int>(t % processes_.count()); }
 
     const Problem<Real>& problem_;
-    Communicator& ranks_;
+    Processes& processes_;
     BlockShares shares_;
     BlockSlab slab_;
     std::vector<BlockNode> nodes_; ///< of this process: all blocks where it is alone
@@ -84,7 +84,8 @@ class SweepSums {
     std::vector<ScalePenalty> penalties_;
     std::vector<Graph> graphs_; ///< those that are held
     bool may_hold_ = false;
-    std::optional<Halo> halo_; ///< for graphs of neighbours, where cells are divided
+    std::optional<OuterNeighbors>
+        outer_; ///< for graphs of neighbours, where each process has some of the cells
 };
 
 } // namespace pnmf

@@ -24,13 +24,14 @@ struct NumberRow {
     }
 };
 
-/// Sums over wide components that every rank has in part: a row of numbers for each slot, those of a rank in
-/// the order of scales, components and nodes. `fill` writes this rank's, `sums` reads those of all ranks.
-/// Other numbers may travel with them.
+/// Sums over wide components that every process has in part: a row of numbers for each slot, those of a
+/// process in the order of scales, components and nodes. `fill` writes this process's, `sums` reads those of
+/// all processes. Other numbers may travel with them.
 class WideSums {
   public:
-    WideSums(const ShiftForest& forest, Communicator& ranks, Index width)
-        : forest_(forest), ranks_(ranks), width_(width), mine_(static_cast<std::size_t>(mine_count())) {}
+    WideSums(const ShiftForest& forest, Processes& processes, Index width)
+        : forest_(forest), processes_(processes), width_(width),
+          mine_(static_cast<std::size_t>(mine_count())) {}
 
     /// Calls `value(entry, row)` for the entries of wide components at scale t, which writes the numbers of
     /// one block. `Row` says how the rows of two blocks, or of two nodes, become one.
@@ -38,7 +39,7 @@ class WideSums {
     void fill(Index t, const ValueOf& value) {
         const auto& level = forest_[t];
         const std::vector<BlockNode>& nodes = forest_.shares().nodes;
-        double* next = mine_.data() + level.slots_before[forest_.rank()] * width_;
+        double* next = mine_.data() + level.slots_before[forest_.place()] * width_;
         BlockSum<Row> sum;
         std::vector<double> rows;
         for (Index w = 0; w < level.wide(); ++w) {
@@ -64,8 +65,8 @@ class WideSums {
         }
     }
 
-    /// `beside`: numbers of this rank that travel along; `counts_beside` says how many each rank has, none
-    /// where it is empty.
+    /// `beside`: numbers of this process that travel along; `counts_beside` says how many each process has,
+    /// none where it is empty.
     void exchange(std::span<const double> beside = {}, const std::vector<Index>& counts_beside = {}) {
         std::vector<Index> counts = forest_.slots();
         first_.assign(1, 0);
@@ -74,15 +75,15 @@ class WideSums {
             first_.push_back(first_.back() + counts[r]);
         }
         mine_.insert(mine_.end(), beside.begin(), beside.end());
-        if (ranks_.size() > 1) {
-            all_ = gather_to_all<double>(ranks_, mine_, counts);
+        if (processes_.count() > 1) {
+            all_ = gather_to_all<double>(processes_, mine_, counts);
         } else {
             std::swap(all_, mine_);
         }
         mine_.resize(static_cast<std::size_t>(mine_count()));
     }
 
-    /// What travelled along from rank r.
+    /// What travelled along from process r.
     std::span<const double> beside(int r) const {
         const Index begin = first_[r] + forest_.slots()[r] * width_;
         return std::span(all_).subspan(static_cast<std::size_t>(begin),
@@ -95,13 +96,13 @@ class WideSums {
         const auto& level = forest_[t];
         const BlockShares& shares = forest_.shares();
         std::vector<double*> next;
-        for (Index r = 0; r < shares.ranks(); ++r) {
+        for (Index r = 0; r < shares.processes(); ++r) {
             next.push_back(all_.data() + first_[r] + level.slots_before[r] * width_);
         }
         BlockSum<Row> sum;
         for (Index w = 0; w < level.wide(); ++w) {
             for (Index s = level.first_slot[w]; s < level.first_slot[w + 1]; ++s) {
-                double*& row = next[shares.rank_of_node[level.node[s]]];
+                double*& row = next[shares.process_of_node[level.node[s]]];
                 sum.add(shares.nodes[level.node[s]].first, Row{row, width_});
                 row += width_;
             }
@@ -110,10 +111,10 @@ class WideSums {
     }
 
   private:
-    Index mine_count() const { return forest_.slots()[forest_.rank()] * width_; }
+    Index mine_count() const { return forest_.slots()[forest_.place()] * width_; }
 
     const ShiftForest& forest_;
-    Communicator& ranks_;
+    Processes& processes_;
     Index width_;
     std::vector<double> mine_;
     std::vector<double> all_;

@@ -2,9 +2,9 @@
 
 #include "devices/cuda/shape.hpp"
 
-/// Sums over blocks of cells whose size several ranks agree on, and which are added along the tree of blocks
-/// (linalg/cell_blocks.hpp). None of these goes to a library, so that the bits do not depend on how many
-/// blocks a rank has.
+/// Sums over blocks of cells whose size several processes agree on, and which are added along the tree of
+/// blocks (cells/cell_blocks.hpp). None of these goes to a library, so that the bits do not depend on how
+/// many blocks a process has.
 namespace pnmf::cuda {
 
 /// HHᵀ of blocks [first, first + count), every scale: `shape.grams()` numbers each.

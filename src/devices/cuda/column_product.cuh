@@ -32,8 +32,8 @@ struct WarpsOfScales {
 /// WᵀW·h of one scale, by a warp: a thread has row k of it, k = lane, lane + 32, … The column h is brought
 /// into the memory of the block by `bring`, then `times` gives row k.
 ///
-/// Ranks up to that of a warp: the thread's column of WᵀW stays in registers, and h, filled up with zeros, is
-/// read four numbers at a time. Other ranks read both as they are needed.
+/// Processes up to that of a warp: the thread's column of WᵀW stays in registers, and h, filled up with
+/// zeros, is read four numbers at a time. Other processes read both as they are needed.
 template <class Real, bool small>
 class GramTimesColumn {
   public:

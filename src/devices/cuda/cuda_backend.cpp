@@ -5,9 +5,9 @@
 #include "devices/cpu/component_shifts.hpp"
 #include "devices/cuda/cuda_sweeps.hpp"
 #include "devices/cuda/merge_order.hpp"
-#include "devices/cuda/rank_shifts.hpp"
-#include "devices/cuda/rank_sums.hpp"
-#include "devices/cuda/surroundings.hpp"
+#include "devices/cuda/outer_columns.hpp"
+#include "devices/cuda/shared_shifts.hpp"
+#include "devices/cuda/shared_sums.hpp"
 
 namespace pnmf {
 namespace cuda {
@@ -100,17 +100,18 @@ class AllCells {
 template <class Real>
 class SharedCells {
   public:
-    SharedCells(const Problem<Real>& problem, Communicator& ranks, const CellBlocks& blocks)
-        : problem_(problem), ranks_(ranks), shares_(share(blocks, ranks.size())),
-          slab_(shares_.slab(ranks.rank())), around_(problem, shares_, ranks), sums_(shares_, ranks) {
+    SharedCells(const Problem<Real>& problem, Processes& processes, const CellBlocks& blocks)
+        : problem_(problem), processes_(processes), shares_(share(blocks, processes.count())),
+          slab_(shares_.slab(processes.place())), around_(problem, shares_, processes),
+          sums_(shares_, processes) {
         take_data(*columns_of(*problem.X, slab_), data_);
     }
 
     Index count() const { return slab_.cells(); }
-    Index first_outside() const { return is_part() ? 0 : slab_.first_cell(); }
+    Index first_outside() const { return has_all_cells() ? slab_.first_cell() : 0; }
     Index columns_behind() const { return around_.columns_behind(); }
     DenseMatrix<Real> outside(DenseMatrix<Real> part) const {
-        return is_part() ? std::move(part) : all_columns(shares_, ranks_, part);
+        return has_all_cells() ? all_columns(shares_, processes_, part) : std::move(part);
     }
 
     void prepare(const Shape& shape, Real* degree) {
@@ -147,23 +148,25 @@ class SharedCells {
                const ProductsView<Real>& products, Real* H) {
         if (!shifts_.ready()) {
             shifts_.prepare(shape_, ComponentForest(problem_.graph->tree(), problem_.epsilon), shares_,
-                            ranks_.rank());
+                            processes_.place());
         }
-        shifts_.run(penalties, on_device.rounded(), on_device.exact(), products, ranks_, H);
+        shifts_.run(penalties, on_device.rounded(), on_device.exact(), products, processes_, H);
     }
 
   private:
-    bool is_part() const { return problem_.X->is_part(); } ///< factors outside have these cells alone
+    bool has_all_cells() const {
+        return problem_.X->has_all_cells();
+    } ///< else factors outside have these alone
 
     const Problem<Real>& problem_;
-    Communicator& ranks_;
+    Processes& processes_;
     BlockShares shares_;
     BlockSlab slab_;
     Shape shape_;
     DeviceData<Real> data_; ///< of the slab
-    Surroundings<Real> around_;
-    RankSums<Real> sums_;
-    RankShifts<Real> shifts_; ///< once components were shifted
+    OuterColumns<Real> around_;
+    SharedSums<Real> sums_;
+    SharedShifts<Real> shifts_; ///< once components were shifted
 };
 
 } // namespace
@@ -171,12 +174,12 @@ class SharedCells {
 
 template <class Real>
 std::unique_ptr<Backend<Real>> make_cuda_backend(const Problem<Real>& problem, const CellBlocks& blocks) {
-    Communicator& ranks = communicator();
-    if (ranks.size() == 1) {
+    Processes& processes = all_processes();
+    if (processes.count() == 1) {
         return std::make_unique<cuda::Sweeps<Real, cuda::AllCells>>(problem);
     }
-    cuda::use_device_of(ranks);
-    return std::make_unique<cuda::Sweeps<Real, cuda::SharedCells>>(problem, ranks, blocks);
+    cuda::use_device_of(processes);
+    return std::make_unique<cuda::Sweeps<Real, cuda::SharedCells>>(problem, processes, blocks);
 }
 
 template std::unique_ptr<Backend<float>> make_cuda_backend(const Problem<float>&, const CellBlocks&);

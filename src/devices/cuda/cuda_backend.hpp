@@ -24,13 +24,13 @@ namespace pnmf {
 template <class Real>
 std::unique_ptr<Backend<Real>> make_cuda_backend(const Problem<Real>& problem, const CellBlocks& blocks);
 
-/// The device of this rank, or why there is none. This thread works on it from now on.
+/// The device of this process, or why there is none. This thread works on it from now on.
 DeviceFacts cuda_facts();
 
 namespace cuda {
 
-/// This thread works on the device of its rank: the ranks of a machine take its devices in turn.
-void use_device_of(const Communicator& ranks);
+/// This thread works on the device of its process: the processes of a machine take its devices in turn.
+void use_device_of(const Processes& processes);
 
 } // namespace cuda
 

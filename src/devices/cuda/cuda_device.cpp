@@ -3,23 +3,23 @@
 #include "devices/cuda/cuda_backend.hpp"
 #include "devices/cuda/host_data.hpp"
 #include "devices/cuda/measures.hpp"
-#include "devices/cuda/rank_shifts.hpp"
-#include "devices/cuda/rank_sums.hpp"
+#include "devices/cuda/shared_shifts.hpp"
+#include "devices/cuda/shared_sums.hpp"
 
 #include <algorithm>
 
 namespace pnmf {
 namespace {
 
-/// Work of a backend whose cells are those of one of several ranks, beside points and products.
+/// Work of a backend whose cells are those of one of several processes, beside points and products.
 template <class Real>
-double bytes_of_rank(const DeviceNeed& need, const cuda::Shape& shape) {
-    const auto columns = static_cast<double>(need.halo + need.sent) * static_cast<double>(need.scales);
+double bytes_of_process(const DeviceNeed& need, const cuda::Shape& shape) {
+    const auto columns = static_cast<double>(need.outer + need.sent) * static_cast<double>(need.scales);
     const auto all = static_cast<double>(need.gathered * shape.stride());
     const CellBlocks blocks{need.cells, need.cells_in_block};
     return all * sizeof(Real) + columns * (8.0 + static_cast<double>(need.rank) * sizeof(Real)) +
-           cuda::RankSums<Real>::bytes_of_work(shape, need.ranks, blocks) +
-           (need.shifts ? cuda::RankShifts<Real>::bytes_of_work(shape, static_cast<double>(need.components))
+           cuda::SharedSums<Real>::bytes_of_work(shape, need.processes, blocks) +
+           (need.shifts ? cuda::SharedShifts<Real>::bytes_of_work(shape, static_cast<double>(need.components))
                         : 0.0);
 }
 
@@ -30,7 +30,7 @@ double bytes_of_run(const DeviceNeed& need) {
                             static_cast<int>(need.rank)};
     const auto stacked = static_cast<double>(shape.stacked());
     const auto bases = static_cast<double>(shape.bases());
-    const auto behind = static_cast<double>(need.halo * shape.stride());
+    const auto behind = static_cast<double>(need.outer * shape.stride());
     const double points = (need.momentum ? 2.0 : 1.0) * (stacked + behind + bases);
     const double products = 2.0 * stacked + bases + 2.0 * static_cast<double>(shape.grams()) +
                             static_cast<double>(cuda::gram_parts(shape)) +
@@ -44,11 +44,11 @@ double bytes_of_run(const DeviceNeed& need) {
     const double shared = (points + products + moving) * sizeof(Real) +
                           cuda::EmbeddingPass<Real>::bytes_of_work(shape, processors, shared_bytes) +
                           cuda::bytes_of_libraries;
-    if (need.ranks > 1) {
+    if (need.processes > 1) {
         const double data =
             shape.cells > 0 ? cuda::DeviceData<Real>::bytes_of_work(shape, !need.dense, need.cells_in_block)
                             : 0.0;
-        return shared + data + bytes_of_rank<Real>(need, shape);
+        return shared + data + bytes_of_process<Real>(need, shape);
     }
     const double shifts =
         need.shifts ? cuda::ComponentShifts<Real>::bytes_of_work(shape, static_cast<double>(need.components))
@@ -59,10 +59,10 @@ double bytes_of_run(const DeviceNeed& need) {
 
 } // namespace
 
-void cuda::use_device_of(const Communicator& ranks) {
+void cuda::use_device_of(const Processes& processes) {
     int count = 0;
     check(cudaGetDeviceCount(&count), "counting devices");
-    check(cudaSetDevice(ranks.rank_here() % std::max(1, count)), "taking the device of a rank");
+    check(cudaSetDevice(processes.place_here() % std::max(1, count)), "taking the device of a process");
 }
 
 DeviceFacts cuda_facts() {
@@ -75,8 +75,8 @@ DeviceFacts cuda_facts() {
         facts.reason = asked == cudaSuccess ? "no CUDA device is there" : cudaGetErrorString(asked);
         return facts;
     }
-    const Communicator& ranks = communicator();
-    const int device = ranks.rank_here() % count;
+    const Processes& processes = all_processes();
+    const int device = processes.place_here() % count;
     cudaDeviceProp properties{};
     std::size_t free = 0;
     std::size_t total = 0;
@@ -90,7 +90,7 @@ DeviceFacts cuda_facts() {
     facts.name = properties.name;
     facts.free_bytes = static_cast<double>(free);
     facts.total_bytes = static_cast<double>(total);
-    facts.sharing = (ranks.ranks_here() - 1 - device) / count + 1;
+    facts.sharing = (processes.count_here() - 1 - device) / count + 1;
     facts.found = together != 0;
     facts.reason = facts.found ? "" : "the device is too old: its threads cannot wait for each other";
     return facts;

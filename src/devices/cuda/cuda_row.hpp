@@ -9,10 +9,10 @@
 
 namespace pnmf {
 
-/// Only the CPU's links are divided over processes.
+/// Several processes make the links of the CPU.
 template <class Real>
 std::unique_ptr<Chain<Real>> make_cuda_links(const Problem<Real>& problem) {
-    return communicator().size() > 1 ? make_cpu_chain(problem) : make_cuda_chain(problem);
+    return all_processes().count() > 1 ? make_cpu_chain(problem) : make_cuda_chain(problem);
 }
 
 template <class Real>

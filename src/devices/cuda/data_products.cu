@@ -364,7 +364,7 @@ void DeviceData<Real>::transposed_times(const Products& products, const Real* W,
         return;
     }
     const std::int64_t columns = given_blocks_ ? in_block_ : shape_.cells;
-    for (std::int64_t j = 0; j < shape_.cells; j += columns) { // the same products whatever a rank holds
+    for (std::int64_t j = 0; j < shape_.cells; j += columns) { // the same products whatever a process holds
         gemm(products, true, false, rows, std::min(columns, shape_.cells - j), shape_.features, W,
              shape_.features, dense_.get() + j * shape_.features, shape_.features, WtX + j * shape_.stride(),
              shape_.stride());

@@ -19,7 +19,7 @@ struct HostSparse {
 /// X on the device, features × cells, and its two products with all scales at once. Sparse data are held by
 /// columns and by rows, with 64-bit offsets. Sums over cells are taken over blocks of cells whose size is
 /// decided by the shape alone; the sums of the blocks are added in double precision, in the order of the
-/// cells. Several ranks give the size of the blocks and add them themselves.
+/// cells. Several processes give the size of the blocks and add them themselves.
 template <class Real>
 class DeviceData {
   public:

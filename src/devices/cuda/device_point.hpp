@@ -10,7 +10,7 @@
 
 #include <vector>
 
-/// What backends of one rank and of several hold on the device.
+/// What backends of one process and of several hold on the device.
 namespace pnmf::cuda {
 
 /// W and H of every scale on the device; empty where there is no such point.

@@ -29,7 +29,7 @@ void take_epsilons(double alpha, const std::vector<double>& epsilons, DeviceGrap
 template <class Real>
 void take_data(const DataMatrix<Real>& X, DeviceData<Real>& data) {
     if (!X.is_sparse()) {
-        data.take_dense(X.dense().data(), X.features(), X.dense().cols()); // those of this rank
+        data.take_dense(X.dense().data(), X.features(), X.dense().cols()); // those of this process
         return;
     }
     const SparseView<Real> columns = X.columns();

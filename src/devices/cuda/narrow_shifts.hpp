@@ -6,9 +6,9 @@
 
 namespace pnmf::cuda {
 
-/// The narrow components of the cells of one rank, as the host has numbered them (`ShiftForest`). Those of a
-/// block of cells stand together and are solved without other blocks. Sums of row k of component c of scale t
-/// stand at [level[t]·rank + k·(slots of the scale) + c] (`BlockSlots`).
+/// The narrow components of the cells of one process, as the host has numbered them (`ShiftForest`). Those of
+/// a block of cells stand together and are solved without other blocks. Sums of row k of component c of scale
+/// t stand at [level[t]·rank + k·(slots of the scale) + c] (`BlockSlots`).
 struct NarrowForest {
     int scales;
     int rank;

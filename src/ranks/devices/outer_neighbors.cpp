@@ -10,7 +10,7 @@
 namespace pnmf {
 
 /// One border for each cell, the shortest, then by length.
-void Halo::shorten(std::vector<Border>& borders) {
+void OuterNeighbors::shorten(std::vector<Border>& borders) {
     std::sort(borders.begin(), borders.end(), [](const Border& a, const Border& b) {
         return std::pair(a.cell, a.length) < std::pair(b.cell, b.length);
     });
@@ -20,16 +20,16 @@ void Halo::shorten(std::vector<Border>& borders) {
     std::sort(borders.begin(), borders.end());
 }
 
-Index Halo::count_below(const std::vector<Border>& borders, double epsilon) {
+Index OuterNeighbors::count_below(const std::vector<Border>& borders, double epsilon) {
     const auto past = std::partition_point(borders.begin(), borders.end(),
                                            [&](const Border& border) { return border.length < epsilon; });
     return past - borders.begin();
 }
 
-Halo::Halo(const SparseMultiscaleGraph& graph, const std::vector<double>& epsilon, const BlockShares& shares,
-           int rank)
+OuterNeighbors::OuterNeighbors(const SparseMultiscaleGraph& graph, const std::vector<double>& epsilon,
+                               const BlockShares& shares, int rank)
     : epsilon_(epsilon), alpha_(graph.alpha()), first_cell_(shares.slab(rank).first_cell()),
-      out_(static_cast<std::size_t>(shares.ranks())), in_(out_.size()), place_{0} {
+      out_(static_cast<std::size_t>(shares.processes())), in_(out_.size()), place_{0} {
     const NeighborLists& all = graph.lists();
     const Index cells = shares.slab(rank).cells();
     const auto rank_of = [&](Index cell) {
@@ -69,7 +69,7 @@ Halo::Halo(const SparseMultiscaleGraph& graph, const std::vector<double>& epsilo
     }
 }
 
-Index Halo::sent(Index t) const {
+Index OuterNeighbors::sent(Index t) const {
     Index columns = 0;
     for (const std::vector<Border>& borders : out_) {
         columns += count_below(borders, epsilon_[t]);
@@ -78,8 +78,8 @@ Index Halo::sent(Index t) const {
 }
 
 template <class Real>
-void Halo::products(Index first, Index past, const std::vector<DenseMatrix<Real>>& H,
-                    std::vector<ScaleProducts<Real>>& products, Communicator& ranks) const {
+void OuterNeighbors::products(Index first, Index past, const std::vector<DenseMatrix<Real>>& H,
+                              std::vector<ScaleProducts<Real>>& products, Processes& processes) const {
     // Some scales at a time: what waits to be sent, and H with its halo, shall stay small. How many may
     // differ from rank to rank: a message is of one scale, and they come in the order of the scales. So the
     // rank whose part ends first finds all that it waits for on its way.
@@ -90,7 +90,7 @@ void Halo::products(Index first, Index past, const std::vector<DenseMatrix<Real>
     std::vector<DenseMatrix<Real>> around(static_cast<std::size_t>(std::min(group, past - first)));
     for (Index begin = first; begin < past; begin += group) {
         const Index end = std::min(past, begin + group);
-        exchange(begin, end, H, around, ranks);
+        exchange(begin, end, H, around, processes);
         parallel_for(end - begin, [&](Index i) {
             const Index t = begin + i;
             ListWeights weights = weigh_prefixes(lists_, EdgeWeight(epsilon_[t], alpha_));
@@ -101,18 +101,18 @@ void Halo::products(Index first, Index past, const std::vector<DenseMatrix<Real>
 }
 
 template <class Real>
-void Halo::exchange(Index first, Index past, const std::vector<DenseMatrix<Real>>& H,
-                    std::vector<DenseMatrix<Real>>& around, Communicator& ranks) const {
+void OuterNeighbors::exchange(Index first, Index past, const std::vector<DenseMatrix<Real>>& H,
+                              std::vector<DenseMatrix<Real>>& around, Processes& processes) const {
     const Index d = H.front().rows();
     const Index cells = H.front().cols();
     std::vector<DenseMatrix<Real>> sent(out_.size());
-    std::vector<Communicator::Outgoing> sends;
-    std::vector<Communicator::Incoming> receives;
+    std::vector<Processes::Outgoing> sends;
+    std::vector<Processes::Incoming> receives;
     parallel_for(past - first, [&](Index i) { // columns that no edge of the scale reaches are never read
         around[i].resize(d, cells + place_.back());
         around[i].leftCols(cells) = H[first + i];
     });
-    parallel_for(ranks.size(), [&](Index r) {
+    parallel_for(processes.count(), [&](Index r) {
         Index count = 0;
         for (Index t = first; t < past; ++t) {
             count += count_below(out_[r], epsilon_[t]);
@@ -127,7 +127,7 @@ void Halo::exchange(Index first, Index past, const std::vector<DenseMatrix<Real>
         }
     });
     const auto numbers = [&](Index count) { return static_cast<std::size_t>(d * count); };
-    for (int r = 0; r < ranks.size(); ++r) {
+    for (int r = 0; r < processes.count(); ++r) {
         Index column = 0;
         for (Index t = first; t < past; ++t) {
             const Index out = count_below(out_[r], epsilon_[t]);
@@ -143,15 +143,15 @@ void Halo::exchange(Index first, Index past, const std::vector<DenseMatrix<Real>
             }
         }
     }
-    ranks.exchange(sends, receives);
+    processes.exchange(sends, receives);
 }
 
 template <class Real>
-void Halo::share(Index t, DenseMatrix<Real>& H, Communicator& ranks) const {
+void OuterNeighbors::share(Index t, DenseMatrix<Real>& H, Processes& processes) const {
     const Index d = H.rows();
     std::vector<DenseMatrix<Real>> leaving(out_.size());
     std::vector<DenseMatrix<Real>> arriving(in_.size());
-    parallel_for(ranks.size(), [&](Index r) {
+    parallel_for(processes.count(), [&](Index r) {
         leaving[r].resize(d, count_below(out_[r], epsilon_[t]));
         arriving[r].resize(d, count_below(in_[r], epsilon_[t]));
         for (Index i = 0; i < leaving[r].cols(); ++i) {
@@ -162,19 +162,19 @@ void Halo::share(Index t, DenseMatrix<Real>& H, Communicator& ranks) const {
         return std::span(columns.data(), static_cast<std::size_t>(columns.size()));
     };
     exchange_parts<Real>(
-        ranks, [&](int r) { return numbers(leaving[r]); }, [&](int r) { return numbers(arriving[r]); });
-    parallel_for(ranks.size(), [&](Index r) {
+        processes, [&](int r) { return numbers(leaving[r]); }, [&](int r) { return numbers(arriving[r]); });
+    parallel_for(processes.count(), [&](Index r) {
         for (Index i = 0; i < arriving[r].cols(); ++i) {
             H.col(in_[r][i].cell) = arriving[r].col(i);
         }
     });
 }
 
-template void Halo::share(Index, DenseMatrix<float>&, Communicator&) const;
-template void Halo::share(Index, DenseMatrix<double>&, Communicator&) const;
-template void Halo::products(Index, Index, const std::vector<DenseMatrix<float>>&,
-                             std::vector<ScaleProducts<float>>&, Communicator&) const;
-template void Halo::products(Index, Index, const std::vector<DenseMatrix<double>>&,
-                             std::vector<ScaleProducts<double>>&, Communicator&) const;
+template void OuterNeighbors::share(Index, DenseMatrix<float>&, Processes&) const;
+template void OuterNeighbors::share(Index, DenseMatrix<double>&, Processes&) const;
+template void OuterNeighbors::products(Index, Index, const std::vector<DenseMatrix<float>>&,
+                                       std::vector<ScaleProducts<float>>&, Processes&) const;
+template void OuterNeighbors::products(Index, Index, const std::vector<DenseMatrix<double>>&,
+                                       std::vector<ScaleProducts<double>>&, Processes&) const;
 
 } // namespace pnmf

@@ -16,11 +16,11 @@
 namespace pnmf::io {
 
 void add_counts(const Dataset& data, std::vector<Index>& of_gene) {
-    if (!data.part) {
+    if (!data.local) {
         return;
     }
-    const std::vector<Index> counts(static_cast<std::size_t>(communicator().size()), std::ssize(of_gene));
-    const std::vector<Index> all = gather_to_all(communicator(), std::span<const Index>(of_gene), counts);
+    const std::vector<Index> counts(static_cast<std::size_t>(all_processes().count()), std::ssize(of_gene));
+    const std::vector<Index> all = gather_to_all(all_processes(), std::span<const Index>(of_gene), counts);
     for (std::size_t i = 0; i < of_gene.size(); ++i) {
         of_gene[i] = 0;
         for (std::size_t r = 0; r < counts.size(); ++r) {
@@ -31,7 +31,7 @@ void add_counts(const Dataset& data, std::vector<Index>& of_gene) {
 
 Matrix move_columns(const Matrix& here, const std::vector<CellRange>& from,
                     const std::vector<CellRange>& to) {
-    return DividedColumns(here, from[communicator().rank()], communicator()).moved(to);
+    return DividedColumns(here, from[all_processes().place()], all_processes()).moved(to);
 }
 
 SparseMatrix<double> move_columns(SparseMatrix<double> here, const std::vector<CellRange>& from,
@@ -39,10 +39,10 @@ SparseMatrix<double> move_columns(SparseMatrix<double> here, const std::vector<C
     if (from == to) {
         return here;
     }
-    const SparseMove move(here.start, from, to, communicator());
+    const SparseMove move(here.start, from, to, all_processes());
     SparseMatrix<double> result;
     result.rows = here.rows;
-    result.cols = to[communicator().rank()].count;
+    result.cols = to[all_processes().place()].count;
     result.start = move.arriving();
     result.row = move(std::span<const std::int32_t>(here.row));
     here.row = {}; // its room is needed for the values
@@ -51,23 +51,23 @@ SparseMatrix<double> move_columns(SparseMatrix<double> here, const std::vector<C
 }
 
 void move_to_shares(Dataset& data) {
-    if (!data.part) {
+    if (!data.local) {
         return;
     }
-    Communicator& ranks = communicator();
-    const CellRange share = share_of_rank(data.cells(), ranks);
-    const std::vector<CellRange> from = gather_one(ranks, *data.part);
-    const std::vector<CellRange> to = gather_one(ranks, share);
+    Processes& processes = all_processes();
+    const CellRange share = local_range(data.cells(), processes);
+    const std::vector<CellRange> from = gather_one(processes, *data.local);
+    const std::vector<CellRange> to = gather_one(processes, share);
     if (from != to) {
         std::visit([&](auto& X) { X = move_columns(std::move(X), from, to); }, data.X);
     }
     move_space(data, to);
-    data.part = share;
+    data.local = share;
 }
 
 void keep_share(Dataset& data) {
-    const CellRange share = share_of_rank(data.cells(), communicator());
-    data.part = share;
+    const CellRange share = local_range(data.cells(), all_processes());
+    data.local = share;
     if (auto* dense = std::get_if<Matrix>(&data.X)) {
         *dense = Matrix(dense->middleCols(share.first, share.count));
         return;
@@ -91,11 +91,11 @@ bool entries_repeat(const Dataset& data) {
     const bool here = std::any_of(data.notices.begin(), data.notices.end(), [](const std::string& notice) {
         return notice.find(repeated_entries_notice) != std::string::npos;
     });
-    return most_of(ranks_of(data), here ? 1.0 : 0.0) > 0.0;
+    return most_of(processes_of(data), here ? 1.0 : 0.0) > 0.0;
 }
 
 void check_same_file(const std::filesystem::path& path, const Dataset& data) {
-    if (!data.part) {
+    if (!data.local) {
         return;
     }
     std::uint64_t sum = 0;
@@ -119,13 +119,13 @@ void check_same_file(const std::filesystem::path& path, const Dataset& data) {
         }
     }
     const std::array<std::uint64_t, 3> mine{sum, error ? 0 : size, static_cast<std::uint64_t>(data.cells())};
-    const auto all = gather_one(communicator(), mine);
+    const auto all = gather_one(all_processes(), mine);
     for (std::size_t r = 1; r < all.size(); ++r) {
-        require(
-            all[r] == all[0],
-            "all ranks must have the same data and options, but the file of rank {} is not that of rank 0: "
-            "is {} the same on every machine?",
-            r, path.string());
+        require(all[r] == all[0],
+                "all processes must have the same data and options, but the file of rank {} is not that of "
+                "rank 0: "
+                "is {} the same on every machine?",
+                r, path.string());
     }
 }
 
@@ -133,24 +133,24 @@ void check_same_file(const std::filesystem::path& path, const Dataset& data) {
 
 namespace pnmf {
 
-void hold_all_cells(Dataset& data, HeldBy by) {
-    if (!data.part) {
+void gather_values(Dataset& data, GatherTo by) {
+    if (!data.local) {
         return;
     }
-    Communicator& ranks = communicator();
+    Processes& processes = all_processes();
     const Index n = data.cells();
     std::vector<CellRange> to;
-    to.reserve(static_cast<std::size_t>(ranks.size()));
-    for (int r = 0; r < ranks.size(); ++r) {
-        to.push_back(by == HeldBy::all_ranks || r == 0 ? CellRange{0, n, n} : CellRange{n, 0, n});
+    to.reserve(static_cast<std::size_t>(processes.count()));
+    for (int r = 0; r < processes.count(); ++r) {
+        to.push_back(by == GatherTo::everyone || r == 0 ? CellRange{0, n, n} : CellRange{n, 0, n});
     }
-    const std::vector<CellRange> from = gather_one(ranks, *data.part);
+    const std::vector<CellRange> from = gather_one(processes, *data.local);
     std::visit([&](auto& X) { X = io::move_columns(std::move(X), from, to); }, data.X);
     io::move_space(data, to);
-    if (by == HeldBy::all_ranks || ranks.rank() == 0) {
-        data.part.reset();
+    if (by == GatherTo::everyone || processes.place() == 0) {
+        data.local.reset();
     } else {
-        data.part = to.back();
+        data.local = to.back();
     }
 }
 

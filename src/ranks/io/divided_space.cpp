@@ -6,14 +6,14 @@ namespace pnmf::io {
 void move_space(Dataset& data, const std::vector<CellRange>& to) {
     if (data.space) {
         Matrix& here = data.space->coordinates;
-        here = DividedColumns(here, *data.part, communicator()).moved(to);
+        here = DividedColumns(here, *data.local, all_processes()).moved(to);
     }
 }
 
 void keep_share_of_space(Dataset& data) {
-    if (data.part && data.space) {
+    if (data.local && data.space) {
         Matrix& all = data.space->coordinates;
-        all = Matrix(all.middleCols(data.part->first, data.part->count));
+        all = Matrix(all.middleCols(data.local->first, data.local->count));
     }
 }
 
@@ -22,9 +22,9 @@ void keep_share_of_space(Dataset& data) {
 namespace pnmf {
 
 void gather_space(Dataset& data) {
-    if (data.part && data.space) {
+    if (data.local && data.space) {
         Matrix& here = data.space->coordinates;
-        here = DividedColumns(here, *data.part, communicator()).gathered(0);
+        here = DividedColumns(here, *data.local, all_processes()).gathered(0);
     }
 }
 

@@ -24,8 +24,8 @@ std::vector<std::int64_t> even_offsets(Index columns, Index items) {
 
 } // namespace
 
-DividedCells::DividedCells(const CellRange& held, Communicator& ranks)
-    : held_(held), ranks_of_all_(ranks), ranges_(gather_one(ranks, held)) {}
+DividedCells::DividedCells(const CellRange& held, Processes& processes)
+    : held_(held), processes_(processes), ranges_(gather_one(processes, held)) {}
 
 int DividedCells::rank_of(Index cell) const {
     const auto after = std::upper_bound(ranges_.begin(), ranges_.end(), cell,
@@ -38,8 +38,9 @@ CellRange overlap(const CellRange& a, const CellRange& b) {
     return {first, std::max<Index>(0, std::min(a.past(), b.past()) - first), a.all};
 }
 
-ColumnWishes::ColumnWishes(const DividedCells& cells, std::span<const Index> wanted) : ranks_(cells.ranks()) {
-    const auto size = static_cast<std::size_t>(ranks_.size());
+ColumnWishes::ColumnWishes(const DividedCells& cells, std::span<const Index> wanted)
+    : processes_(cells.processes()) {
+    const auto size = static_cast<std::size_t>(processes_.count());
     std::vector<Index> ascending(wanted.begin(), wanted.end());
     if (!std::is_sorted(wanted.begin(), wanted.end())) {
         order_.resize(wanted.size());
@@ -52,12 +53,12 @@ ColumnWishes::ColumnWishes(const DividedCells& cells, std::span<const Index> wan
     for (const Index cell : ascending) {
         ++from_rank[cells.rank_of(cell)];
     }
-    const std::vector<Index> counts = gather_to_all(ranks_, std::span<const Index>(from_rank),
+    const std::vector<Index> counts = gather_to_all(processes_, std::span<const Index>(from_rank),
                                                     std::vector<Index>(size, std::ssize(from_rank)));
     leaving_first_.push_back(0);
     arriving_first_.push_back(0);
     for (std::size_t r = 0; r < size; ++r) {
-        leaving_first_.push_back(leaving_first_.back() + counts[r * size + ranks_.rank()]);
+        leaving_first_.push_back(leaving_first_.back() + counts[r * size + processes_.place()]);
         arriving_first_.push_back(arriving_first_.back() + from_rank[r]);
     }
     leaving_.resize(static_cast<std::size_t>(leaving_first_.back()));
@@ -66,10 +67,10 @@ ColumnWishes::ColumnWishes(const DividedCells& cells, std::span<const Index> wan
                              static_cast<std::size_t>(first[r + 1] - first[r]));
     };
     exchange_parts<Index>(
-        ranks_, [&](int r) { return part(std::span<const Index>(ascending), arriving_first_, r); },
+        processes_, [&](int r) { return part(std::span<const Index>(ascending), arriving_first_, r); },
         [&](int r) { return part(std::span<Index>(leaving_), leaving_first_, r); });
     for (Index& cell : leaving_) {
-        cell -= cells.held().first;
+        cell -= cells.local().first;
     }
 }
 
@@ -83,7 +84,7 @@ void ColumnWishes::exchange(std::span<const Item> leaving, std::span<const std::
                              static_cast<std::size_t>(start[first[r + 1]] - begin));
     };
     exchange_parts<Item>(
-        ranks_, [&](int r) { return part(leaving, leaving_start, leaving_first_, r); },
+        processes_, [&](int r) { return part(leaving, leaving_start, leaving_first_, r); },
         [&](int r) { return part(arriving, arriving_start, arriving_first_, r); });
 }
 

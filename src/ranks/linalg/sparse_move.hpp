@@ -8,13 +8,13 @@
 
 namespace pnmf {
 
-/// Sparse columns that go to the ranks that are to hold them: each has those of the cells `from[rank]`, and
-/// gets those of `to[rank]`, which may overlap. Rows and values are moved one after the other.
+/// Sparse columns that go to the processes that are to hold them: each has those of the cells `from[rank]`,
+/// and gets those of `to[rank]`, which may overlap. Rows and values are moved one after the other.
 class SparseMove {
   public:
     /// `start`: where each column begins here.
     SparseMove(std::span<const std::int64_t> start, const std::vector<CellRange>& from,
-               const std::vector<CellRange>& to, Communicator& ranks);
+               const std::vector<CellRange>& to, Processes& processes);
 
     /// Where each column begins that arrives.
     const std::vector<std::int64_t>& arriving() const { return arriving_; }
@@ -29,19 +29,19 @@ class SparseMove {
             return items.subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
         };
         exchange_parts<Item>(
-            ranks_, [&](int r) { return part(here, leaving_, mine(), overlap(mine(), to_[r])); },
+            processes_, [&](int r) { return part(here, leaving_, mine(), overlap(mine(), to_[r])); },
             [&](int r) { return part(std::span(result), arriving_, wanted(), overlap(from_[r], wanted())); });
         return result;
     }
 
   private:
-    const CellRange& mine() const { return from_[ranks_.rank()]; }
-    const CellRange& wanted() const { return to_[ranks_.rank()]; }
+    const CellRange& mine() const { return from_[processes_.place()]; }
+    const CellRange& wanted() const { return to_[processes_.place()]; }
 
     std::span<const std::int64_t> leaving_;
     const std::vector<CellRange>& from_;
     const std::vector<CellRange>& to_;
-    Communicator& ranks_;
+    Processes& processes_;
     std::vector<std::int64_t> arriving_;
 };
 

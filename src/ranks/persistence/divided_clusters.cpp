@@ -14,11 +14,11 @@
 #include <optional>
 #include <utility>
 
-// The clustered search of clustered_candidates.cpp where each rank has its own points. Every rank knows the
-// centres, which list each cell is in, and the central cells. Lists are shared out; for some of its lists at
-// a time a rank asks the others for the points of all cells that these are compared with. Blocks of cells,
-// and the order in which a cell sees others, are those of one process: products round in the same way, and of
-// equal keys the same ones are kept.
+// The clustered search of clustered_candidates.cpp where each process has its own points. Every process knows
+// the centres, which list each cell is in, and the central cells. Lists are shared out; for some of its lists
+// at a time a process asks the others for the points of all cells that these are compared with. Blocks of
+// cells, and the order in which a cell sees others, are those of one process: products round in the same way,
+// and of equal keys the same ones are kept.
 
 namespace pnmf {
 namespace {
@@ -58,9 +58,9 @@ class DividedClusters {
   public:
     DividedClusters(const DividedPoints& points, Index k, std::uint64_t seed, Index fetched,
                     const ClusterSettings& settings)
-        : points_(points), ranks_(points.ranks()), settings_(settings), k_(k),
+        : points_(points), processes_(points.processes()), settings_(settings), k_(k),
           candidates_(clustered_search.candidates_of(points.count(), k)),
-          fetched_(std::max(fetched, points.count() / points.ranks().size())),
+          fetched_(std::max(fetched, points.count() / points.processes().count())),
           space_(points, clustered_search.dimension, basis_sample, seed) {
         find_lists(seed);
         column_.resize(static_cast<std::size_t>(points.count()));
@@ -70,10 +70,10 @@ class DividedClusters {
 
     NeighborEdges run() {
         const auto count = std::ssize(order_.lists);
-        const Index first = first_of_rank(count, ranks_.rank(), ranks_.size());
-        const Index past = first_of_rank(count, ranks_.rank() + 1, ranks_.size());
+        const Index first = first_of_process(count, processes_.place(), processes_.count());
+        const Index past = first_of_process(count, processes_.place() + 1, processes_.count());
         const std::vector<Batch> batches = batches_of(first, past);
-        const auto turns = static_cast<Index>(most_of(ranks_, static_cast<double>(batches.size())));
+        const auto turns = static_cast<Index>(most_of(processes_, static_cast<double>(batches.size())));
         std::vector<Edge> edges;
         for (Index round = 0; round < turns; ++round) { // who is done only answers
             search(round < std::ssize(batches) ? batches[round] : Batch{}, edges);
@@ -81,7 +81,7 @@ class DividedClusters {
         NeighborEdges result;
         result.search = NeighborSearch::clustered;
         edges = distinct_edges(std::move(edges));
-        result.edges = distinct_edges(gather_any(ranks_, edges));
+        result.edges = distinct_edges(gather_any(processes_, edges));
         result.sampled = std::ssize(recalled_);
         result.recall = measured_recall();
         return result;
@@ -102,19 +102,21 @@ class DividedClusters {
             counts.push_back(range.count);
         }
         const std::vector<float> all_own = gather_to_all(
-            ranks_, std::span<const float>(own.data(), static_cast<std::size_t>(own.size())), counts);
+            processes_, std::span<const float>(own.data(), static_cast<std::size_t>(own.size())), counts);
         own_ = Eigen::Map<const FloatVector>(all_own.data(), n);
-        const std::vector<std::int32_t> centre =
-            nearest_centres(V, centres_, usual_blocks(n).panel(), single_rank());
+        const std::vector<std::int32_t> centre = [&] {
+            const ProcessesScope alone(one_process());
+            return nearest_centres(V, centres_, usual_blocks(n).panel());
+        }();
         space_.forget_what_points_have();
         central_ = central_cells(own_, std::min(n, settings_.central));
         // Which rank does what must not hang on how processors round: the first one says it.
         std::vector<std::int32_t> place(static_cast<std::size_t>(number));
-        if (ranks_.rank() == 0) {
+        if (processes_.place() == 0) {
             place = chain_of(centres_);
         }
-        broadcast(ranks_, std::span(place), 0);
-        order_ = order_lists(gather_to_all(ranks_, std::span<const std::int32_t>(centre), counts), number,
+        broadcast(processes_, std::span(place), 0);
+        order_ = order_lists(gather_to_all(processes_, std::span<const std::int32_t>(centre), counts), number,
                              central_);
         share_out(place);
     }
@@ -131,7 +133,7 @@ class DividedClusters {
         return lists_to_look_at(order_.lists, list, centres_, centre_own_, settings_.looked_at);
     }
 
-    /// Lists of this rank, as many at a time as need no more points of others than may be held.
+    /// Lists of this process, as many at a time as need no more points of others than may be held.
     std::vector<Batch> batches_of(Index first, Index past) const {
         std::vector<Batch> batches;
         std::vector<bool> taken;
@@ -287,12 +289,12 @@ class DividedClusters {
         }
     }
 
-    /// Share of the true k nearest neighbours that were found, as in a search of one process: each rank
+    /// Share of the true k nearest neighbours that were found, as in a search of one process: each process
     /// brings what may be nearest of its own cells.
     double measured_recall() const {
         using Choice = CandidateRanking::Choice;
         const Index samples = std::ssize(recalled_);
-        const CellRange& held = points_.held();
+        const CellRange& held = points_.local();
         const Points points = points_.beside_own(recalled_);
         const CandidateRanking ranking(points);
         const Index choices = ranking.choices(k_);
@@ -308,13 +310,13 @@ class DividedClusters {
             const std::vector<Choice> found = ranking.choose(s, others, k_);
             std::copy(found.begin(), found.end(), mine.begin() + s * choices);
         });
-        const auto size = static_cast<std::size_t>(ranks_.size());
-        const std::vector<Choice> all =
-            gather_to_all(ranks_, std::span<const Choice>(mine), std::vector<Index>(size, choices * samples));
+        const auto size = static_cast<std::size_t>(processes_.count());
+        const std::vector<Choice> all = gather_to_all(processes_, std::span<const Choice>(mine),
+                                                      std::vector<Index>(size, choices * samples));
         std::vector<double> radius(static_cast<std::size_t>(samples));
         for (Index s = 0; s < samples; ++s) {
             std::vector<Choice>
-                of_all; // own cells of a rank ascend, and so do ranks: equal keys are in order
+                of_all; // own cells of a process ascend, and so do processes: equal keys are in order
             for (std::size_t r = 0; r < size; ++r) {
                 const auto begin = all.begin() + (static_cast<Index>(r) * samples + s) * choices;
                 of_all.insert(of_all.end(), begin, begin + choices);
@@ -328,12 +330,12 @@ class DividedClusters {
         }
         const auto found = std::count_if(distances_found_.begin(), distances_found_.end(),
                                          [&](const auto& one) { return one.second <= radius[one.first]; });
-        const double total = sum_of(ranks_, static_cast<double>(found));
+        const double total = sum_of(processes_, static_cast<double>(found));
         return total / static_cast<double>(k_ * samples);
     }
 
     const DividedPoints& points_;
-    Communicator& ranks_;
+    Processes& processes_;
     ClusterSettings settings_;
     Index k_;
     Index candidates_;
@@ -344,7 +346,7 @@ class DividedClusters {
     FloatVector own_; ///< of all cells
     std::vector<std::int32_t> central_;
     ListOrder order_;
-    std::vector<Index> shared_;        ///< lists in the order in which ranks share them out
+    std::vector<Index> shared_;        ///< lists in the order in which processes share them out
     std::vector<std::int32_t> column_; ///< of cells that were fetched, among these
     std::vector<Index> recalled_;      ///< ascending
     std::vector<std::pair<Index, double>> distances_found_; ///< from some of these to neighbours found here

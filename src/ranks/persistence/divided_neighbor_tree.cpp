@@ -22,13 +22,13 @@ struct EdgeBatch {
     std::vector<Index> cells{};
 };
 
-/// The edges of this rank, as many at a time as need no more than about `fetched` points.
+/// The edges of this process, as many at a time as need no more than about `fetched` points.
 std::vector<EdgeBatch> batches_of(const SpanningTree& tree, const std::vector<std::vector<Index>>& components,
-                                  const Communicator& ranks, Index fetched) {
+                                  const Processes& processes, Index fetched) {
     const auto count = std::ssize(tree.edges);
-    const Index past = first_of_rank(count, ranks.rank() + 1, ranks.size());
+    const Index past = first_of_process(count, processes.place() + 1, processes.count());
     std::vector<EdgeBatch> batches;
-    for (Index e = first_of_rank(count, ranks.rank(), ranks.size()); e < past; ++e) {
+    for (Index e = first_of_process(count, processes.place(), processes.count()); e < past; ++e) {
         if (batches.empty() || std::ssize(batches.back().cells) >= fetched) {
             batches.push_back({.first = e, .past = e});
         }
@@ -55,9 +55,9 @@ std::vector<Edge> joining_edges(const DividedPoints& points,
         first.push_back(component.front());
     }
     const SpanningTree tree = tree_of_firsts(*points.fetch(first));
-    Communicator& ranks = points.ranks();
-    const std::vector<EdgeBatch> batches = batches_of(tree, components, ranks, usual_fetched(points));
-    const auto turns = static_cast<Index>(most_of(ranks, static_cast<double>(batches.size())));
+    Processes& processes = points.processes();
+    const std::vector<EdgeBatch> batches = batches_of(tree, components, processes, usual_fetched(points));
+    const auto turns = static_cast<Index>(most_of(processes, static_cast<double>(batches.size())));
     std::vector<Edge> edges(tree.edges.size());
     for (Index round = 0; round < turns; ++round) {
         const EdgeBatch batch = round < std::ssize(batches) ? batches[round] : EdgeBatch{};
@@ -79,7 +79,7 @@ std::vector<Edge> joining_edges(const DividedPoints& points,
             edges[batch.first + b] = {edge.length, batch.cells[edge.i], batch.cells[edge.j]};
         });
     }
-    gather_blocks(ranks, 1, std::span(edges));
+    gather_blocks(1, std::span(edges));
     return edges;
 }
 
@@ -87,7 +87,7 @@ std::vector<Edge> joining_edges(const DividedPoints& points,
 double largest_seen(const DividedPoints& points) {
     std::vector<Index> from = starts_of_distances(points.count());
     const auto starts = std::ssize(from);
-    const Index own = points.held().count;
+    const Index own = points.local().count;
     double largest = 0.0;
     for (int step = 0; step < steps_from_start; ++step) {
         const Points here = points.beside_own(from);
@@ -99,13 +99,13 @@ double largest_seen(const DividedPoints& points) {
         parallel_for(starts, [&](Index s) {
             for (Index cell = 0; cell < own; ++cell) {
                 if (const double d = here.distance(s, starts + cell); d > mine[s].distance) {
-                    mine[s] = {d, points.held().first + cell};
+                    mine[s] = {d, points.local().first + cell};
                 }
             }
         });
-        const auto size = static_cast<std::size_t>(points.ranks().size());
+        const auto size = static_cast<std::size_t>(points.processes().count());
         const std::vector<Far> all =
-            gather_to_all(points.ranks(), std::span<const Far>(mine), std::vector<Index>(size, starts));
+            gather_to_all(points.processes(), std::span<const Far>(mine), std::vector<Index>(size, starts));
         for (Index s = 0; s < starts; ++s) {
             Far farthest{-1.0, 0};
             for (std::size_t r = 0; r < size; ++r) { // of equal ones the first cell
@@ -131,7 +131,7 @@ bool are_ordinary(const DividedPoints& points) {
         });
     };
     bool ordinary = true;
-    for (Index j = 0; j < points.held().count && ordinary; ++j) {
+    for (Index j = 0; j < points.local().count && ordinary; ++j) {
         if (const auto* dense = std::get_if<DenseView<double>>(&points.mine())) {
             ordinary = is_ordinary(dense->col(j));
         } else {
@@ -140,7 +140,7 @@ bool are_ordinary(const DividedPoints& points) {
                 Eigen::Map<const Vector>(X.value.data() + X.start[j], X.start[j + 1] - X.start[j]));
         }
     }
-    return least_of(points.ranks(), ordinary ? 1.0 : 0.0) > 0.0;
+    return least_of(points.processes(), ordinary ? 1.0 : 0.0) > 0.0;
 }
 
 } // namespace
@@ -154,13 +154,13 @@ SpanningTree divided_neighbor_tree(const DividedPoints& points, const std::vecto
 
 Index usual_fetched(const DividedPoints& points) {
     constexpr double bytes = 1e8;
-    const auto entries = [&] { // of this rank, with what says where they belong
+    const auto entries = [&] { // of this process, with what says where they belong
         const auto* dense = std::get_if<DenseView<double>>(&points.mine());
         return dense != nullptr
                    ? 8.0 * static_cast<double>(dense->size())
                    : 12.0 * static_cast<double>(std::get<SparseView<double>>(points.mine()).value.size());
     };
-    const double of_cell = sum_of(points.ranks(), entries()) / static_cast<double>(points.count());
+    const double of_cell = sum_of(points.processes(), entries()) / static_cast<double>(points.count());
     return static_cast<Index>(std::clamp(bytes / std::max(of_cell, 1.0), 1024.0, 65536.0));
 }
 
@@ -181,7 +181,7 @@ TreeAndNeighbors divided_tree_and_neighbors(const DividedPoints& points, Index n
     TreeAndNeighbors found;
     if (chosen_search(search, points.count(), true) == NeighborSearch::exact) {
         found.neighbors = NeighborEdges{
-            .edges = distinct_edges(gather_any(points.ranks(), divided_exact_edges(points, neighbors)))};
+            .edges = distinct_edges(gather_any(points.processes(), divided_exact_edges(points, neighbors)))};
         found.tree = divided_spanning_tree(points);
     } else {
         found.neighbors = divided_clustered_edges(points, neighbors, seed, usual_fetched(points));

@@ -33,7 +33,7 @@ std::vector<Edge> divided_exact_edges(const DividedPoints& points, Index k) {
     Meeting meeting(points);
     const Index own = meeting.own();
     std::vector<std::vector<Candidate>> nearest(static_cast<std::size_t>(own));
-    for (Index step = 0; step < points.ranks().size(); ++step) {
+    for (Index step = 0; step < points.processes().count(); ++step) {
         meeting.meet(step);
         std::vector<Index> all(static_cast<std::size_t>(meeting.count()));
         std::iota(all.begin(), all.end(), Index{0});
@@ -54,7 +54,7 @@ std::vector<Edge> divided_exact_edges(const DividedPoints& points, Index k) {
     edges.reserve(static_cast<std::size_t>(k * own));
     for (Index j = 0; j < own; ++j) {
         for (const auto& [length, other] : nearest[j]) {
-            const Index cell = points.held().first + j;
+            const Index cell = points.local().first + j;
             edges.push_back({length, std::min(cell, other), std::max(cell, other)});
         }
         nearest[j] = {};

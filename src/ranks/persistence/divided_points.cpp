@@ -30,25 +30,25 @@ SparseMatrix<double> side_by_side(SparseMatrix<double> left, const SparseView<do
     return left;
 }
 
-/// One message to a rank and one from another.
+/// One message to a process and one from another.
 template <class Item>
-void exchange_with(Communicator& ranks, int to, std::span<const Item> sent, int from,
+void exchange_with(Processes& processes, int to, std::span<const Item> sent, int from,
                    std::span<Item> received) {
-    std::vector<Communicator::Outgoing> sends;
-    std::vector<Communicator::Incoming> receives;
+    std::vector<Processes::Outgoing> sends;
+    std::vector<Processes::Incoming> receives;
     if (!sent.empty()) {
         sends.push_back({to, std::as_bytes(sent)});
     }
     if (!received.empty()) {
         receives.push_back({from, std::as_writable_bytes(received)});
     }
-    ranks.exchange(sends, receives);
+    processes.exchange(sends, receives);
 }
 
 } // namespace
 
-DividedPoints::DividedPoints(const DataView& mine, const CellRange& held, Communicator& ranks)
-    : DividedCells(held, ranks), mine_(mine) {}
+DividedPoints::DividedPoints(const DataView& mine, const CellRange& held, Processes& processes)
+    : DividedCells(held, processes), mine_(mine) {}
 
 Index DividedPoints::dimensions() const {
     const auto* sparse = std::get_if<SparseView<double>>(&mine_);
@@ -56,7 +56,7 @@ Index DividedPoints::dimensions() const {
 }
 
 std::optional<Points> DividedPoints::own() const {
-    return held().count > 0 ? std::optional(Points(mine_)) : std::nullopt;
+    return local().count > 0 ? std::optional(Points(mine_)) : std::nullopt;
 }
 
 std::optional<Points> DividedPoints::fetch(const ColumnWishes& wishes) const {
@@ -80,11 +80,11 @@ Points DividedPoints::beside_own(std::span<const Index> cells) const {
 
 Points DividedPoints::gathered(Metric metric) const {
     if (const auto* dense = std::get_if<DenseView<double>>(&mine_)) {
-        return Points(DividedColumns(*dense, held(), ranks()).gathered(), metric);
+        return Points(DividedColumns(*dense, local(), processes()).gathered(), metric);
     }
     const auto& sparse = std::get<SparseView<double>>(mine_);
     const std::vector<CellRange> to(ranges().size(), CellRange{0, count(), count()});
-    const SparseMove move(sparse.start, ranges(), to, ranks());
+    const SparseMove move(sparse.start, ranges(), to, processes());
     SparseMatrix<double> all;
     all.rows = sparse.rows;
     all.cols = count();
@@ -105,7 +105,7 @@ Meeting::Meeting(const DividedPoints& points) : points_(points), visitor_{0, 0, 
         return;
     }
     const auto& sparse = std::get<SparseView<double>>(points.mine());
-    entries_ = gather_one(points.ranks(), sparse.nonzeros());
+    entries_ = gather_one(points.processes(), sparse.nonzeros());
     const std::int64_t room = sparse.nonzeros() + *std::max_element(entries_.begin(), entries_.end());
     sparse_.rows = sparse.rows;
     sparse_.row.reserve(static_cast<std::size_t>(room));
@@ -114,14 +114,14 @@ Meeting::Meeting(const DividedPoints& points) : points_(points), visitor_{0, 0, 
 }
 
 void Meeting::meet(Index step) {
-    const Communicator& ranks = points_.ranks();
-    const Index size = ranks.size();
-    const auto to = static_cast<int>((ranks.rank() + step) % size);
-    const auto from = static_cast<int>((ranks.rank() + size - step % size) % size);
+    const Processes& processes = points_.processes();
+    const Index size = processes.count();
+    const auto to = static_cast<int>((processes.place() + step) % size);
+    const auto from = static_cast<int>((processes.place() + size - step % size) % size);
     const bool alone = step % size == 0;
     visitor_ = alone ? CellRange{0, 0, points_.count()} : points_.ranges()[from];
     if (points_.is_sparse()) {
-        const std::int64_t entries = entries_[ranks.rank()] + (alone ? 0 : entries_[from]);
+        const std::int64_t entries = entries_[processes.place()] + (alone ? 0 : entries_[from]);
         sparse_.cols = count();
         sparse_.start.resize(static_cast<std::size_t>(count()) + 1);
         sparse_.row.resize(static_cast<std::size_t>(entries));
@@ -137,15 +137,15 @@ void Meeting::exchange_dense(int to, int from) {
         return std::span<double>(dense_.data() + dense_.rows() * first,
                                  static_cast<std::size_t>(dense_.rows() * count));
     };
-    exchange_with<double>(points_.ranks(), to, columns(0, own()), from, columns(own(), visitor_.count));
+    exchange_with<double>(points_.processes(), to, columns(0, own()), from, columns(own(), visitor_.count));
 }
 
 void Meeting::exchange_sparse(int to, int from) {
     const auto exchange = [&]<class Item>(std::span<Item> both, std::int64_t mine) {
         const auto here = static_cast<std::size_t>(mine);
-        exchange_with<Item>(points_.ranks(), to, both.first(here), from, both.subspan(here));
+        exchange_with<Item>(points_.processes(), to, both.first(here), from, both.subspan(here));
     };
-    const std::int64_t mine = entries_[points_.ranks().rank()];
+    const std::int64_t mine = entries_[points_.processes().place()];
     const auto start = std::span(sparse_.start).subspan(1);
     exchange(start, own());
     for (std::int64_t& place : start.subspan(static_cast<std::size_t>(own()))) {
@@ -162,7 +162,7 @@ Points Meeting::points() const {
 
 std::vector<Index> Meeting::names() const {
     std::vector<Index> names(static_cast<std::size_t>(count()));
-    std::iota(names.begin(), names.begin() + own(), points_.held().first);
+    std::iota(names.begin(), names.begin() + own(), points_.local().first);
     std::iota(names.begin() + own(), names.end(), visitor_.first);
     return names;
 }

@@ -11,30 +11,30 @@
 #include <cstdint>
 #include <vector>
 
-/// Neighbours and tree of points of which each rank has its own. The results are those of one process that
-/// has all points, bit for bit, and every rank gets them. Distances are Euclidean.
+/// Neighbours and tree of points of which each process has its own. The results are those of one process that
+/// has all points, bit for bit, and every process gets them. Distances are Euclidean.
 namespace pnmf {
 
-/// The edges between each cell of this rank and its k nearest of all, ascending, each once. 1 ≤ k < cells.
+/// The edges between each cell of this process and its k nearest of all, ascending, each once. 1 ≤ k < cells.
 std::vector<Edge> divided_exact_edges(const DividedPoints& points, Index k);
 
 /// The minimum spanning tree of the complete graph, with the largest distance.
 SpanningTree divided_spanning_tree(const DividedPoints& points);
 
-/// Cells whose points a rank holds at once beside its own, where it asks others for some of theirs: those
-/// that 100 MB hold, but 1,024 at least and 65,536 at most. All ranks ask.
+/// Cells whose points a process holds at once beside its own, where it asks others for some of theirs: those
+/// that 100 MB hold, but 1,024 at least and 65,536 at most. All processes ask.
 Index usual_fetched(const DividedPoints& points);
 
 /// The edges of a clustered search for k neighbours. The parts are whole panels of cells (`CellBlocks`).
-/// `fetched`: cells whose points are asked for at once, about; as many as a rank has if these are more.
+/// `fetched`: cells whose points are asked for at once, about; as many as a process has if these are more.
 NeighborEdges divided_clustered_edges(const DividedPoints& points, Index k, std::uint64_t seed, Index fetched,
                                       const ClusterSettings& settings = {});
 
-/// `neighbor_tree`, of edges that every rank has.
+/// `neighbor_tree`, of edges that every process has.
 SpanningTree divided_neighbor_tree(const DividedPoints& points, const std::vector<Edge>& edges);
 
 /// Whether such a search can be made of parts: an exact one, or a clustered one in whole panels of cells, as
-/// shares of ranks are; and of ordinary points, which `Points` takes in any selection. All ranks ask.
+/// shares of processes are; and of ordinary points, which `Points` takes in any selection. All processes ask.
 bool can_search_divided(const DividedPoints& points, NeighborSearch search);
 
 /// `tree_and_neighbors` of points that can be searched so.

@@ -13,22 +13,22 @@ namespace {
 /// The mean of all cells, with the bits of `search_space`.
 Vector mean_of_all(const DividedPoints& points) {
     if (const auto* dense = std::get_if<DenseView<double>>(&points.mine())) {
-        return DividedColumns(*dense, points.held(), points.ranks()).of_rows([](const Matrix& some) {
+        return DividedColumns(*dense, points.local(), points.processes()).of_rows([](const Matrix& some) {
             return Vector(view_of(some).rowwise().mean());
         });
     }
     const auto& mine = std::get<SparseView<double>>(points.mine());
     Vector sum = Vector::Zero(mine.rows);
-    sum_along_ranks<double>(points.ranks(), std::span(sum.data(), static_cast<std::size_t>(sum.size())),
+    sum_along_cells<double>(points.processes(), std::span(sum.data(), static_cast<std::size_t>(sum.size())),
                             mine.rows, [&](Index, Index) { add_cells(mine, sum); });
     return sum / static_cast<double>(points.count());
 }
 
-/// The basis, made by the first rank.
+/// The basis, made by the first process.
 Matrix basis_of_all(const DividedPoints& points, Index dimension, Index sample, std::uint64_t seed) {
-    Communicator& ranks = points.ranks();
+    Processes& processes = points.processes();
     std::vector<Index> cells;
-    if (ranks.rank() == 0) {
+    if (processes.place() == 0) {
         cells = sample_of_cells(points.count(), std::min(points.count(), sample), seed);
     }
     const std::optional<Points> some = points.fetch(cells);
@@ -36,7 +36,7 @@ Matrix basis_of_all(const DividedPoints& points, Index dimension, Index sample, 
     if (some) {
         Qt = search_basis(*some, dimension, seed);
     }
-    broadcast(ranks, std::span(Qt.data(), static_cast<std::size_t>(Qt.size())), 0);
+    broadcast(processes, std::span(Qt.data(), static_cast<std::size_t>(Qt.size())), 0);
     return Qt;
 }
 
@@ -51,12 +51,13 @@ DividedSearchSpace::DividedSearchSpace(const DividedPoints& points, Index larges
     const Matrix Qt = is_coordinates_   ? Matrix()
                       : dimension_ == p ? Matrix(Matrix::Identity(p, p))
                                         : basis_of_all(points, dimension_, sample, seed);
-    mine_.resize(dimension_ + 1, points.held().count);
+    mine_.resize(dimension_ + 1, points.local().count);
     if (is_coordinates_) {
         mine_.topRows(p) = (std::get<DenseView<double>>(points.mine()).colwise() - mean_).cast<float>();
         mine_.bottomRows<1>().setZero();
     } else if (const std::optional<Points> own = points.own()) {
-        mine_ = projected_cells(*own, Qt, Qt * mean_, usual_blocks(points.count()).panel(), single_rank());
+        const ProcessesScope alone(one_process());
+        mine_ = projected_cells(*own, Qt, Qt * mean_, usual_blocks(points.count()).panel());
     }
 }
 

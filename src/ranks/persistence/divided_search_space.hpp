@@ -9,8 +9,8 @@
 
 namespace pnmf {
 
-/// `search_space` of points of which each rank has its own: each rank has the vectors of its own cells. They
-/// are those of one process, if ranks hold whole panels of cells (`CellBlocks`).
+/// `search_space` of points of which each process has its own: each process has the vectors of its own cells.
+/// They are those of one process, if processes hold whole panels of cells (`CellBlocks`).
 class DividedSearchSpace {
   public:
     DividedSearchSpace(const DividedPoints& points, Index largest_dimension, Index sample,
@@ -19,7 +19,7 @@ class DividedSearchSpace {
     Index dimension() const { return dimension_; } ///< q
     /// (q + 1) × own cells: Qᵀa, then ‖r_a‖².
     const DenseMatrix<float>& mine() const { return mine_; }
-    /// The vectors of any cells, in this order. Each rank asks for those it wants, or for none.
+    /// The vectors of any cells, in this order. Each process asks for those it wants, or for none.
     DenseMatrix<float> fetch(std::span<const Index> cells) const;
 
     /// Where the vectors are easily made of points, they are not kept from here on.

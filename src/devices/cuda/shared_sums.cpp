@@ -1,4 +1,4 @@
-#include "devices/cuda/rank_sums.hpp"
+#include "devices/cuda/shared_sums.hpp"
 
 #include "cells/node_sums.hpp"
 #include "devices/cuda/basis_step.hpp"
@@ -54,14 +54,14 @@ Numbers sum_node(const double* parts, Index count, Index cells_of_part, const Bl
 } // namespace
 
 template <class Real>
-double RankSums<Real>::bytes_of_work(const Shape& shape, Index ranks, const CellBlocks& blocks) {
+double SharedSums<Real>::bytes_of_work(const Shape& shape, Index processes, const CellBlocks& blocks) {
     const Index mine = (shape.cells + blocks.size - 1) / std::max<Index>(1, blocks.size);
     const auto bases = static_cast<double>(shape.bases());
     const auto grams = static_cast<double>(shape.grams());
-    const double owned = static_cast<double>((shape.scales + ranks - 1) / ranks) / shape.scales;
+    const double owned = static_cast<double>((shape.scales + processes - 1) / processes) / shape.scales;
     const Index together = grams_together(shape, mine, sizeof(Real));
     const double kept = static_cast<double>(TreeSum<Real>::most_kept(mine, 1));
-    // A part may be a quarter of a block although `blocks`, those of one rank, are only one.
+    // A part may be a quarter of a block although `blocks`, those of one process, are only one.
     const Index quarter = blocks.size > CellBlocks::largest_panel ? blocks.size / 4 : blocks.size;
     const std::int64_t part = std::max<Index>(1, std::min(blocks.panel(), quarter));
     return (bases * (1.0 + owned + kept) + grams * (static_cast<double>(together) + kept + 1.0) +
@@ -71,7 +71,7 @@ double RankSums<Real>::bytes_of_work(const Shape& shape, Index ranks, const Cell
 }
 
 template <class Real>
-void RankSums<Real>::prepare(const Shape& shape) {
+void SharedSums<Real>::prepare(const Shape& shape) {
     const CellBlocks& blocks = slab_.blocks;
     cells_of_part_ = blocks.panel();
     require(blocks.count() <= 1 || blocks.size % cells_of_part_ == 0,
@@ -79,7 +79,7 @@ void RankSums<Real>::prepare(const Shape& shape) {
     shape_ = shape;
     owned_.clear();
     for (int t = 0; t < shape.scales; ++t) {
-        if (owner(t) == ranks_.rank()) {
+        if (owner(t) == processes_.place()) {
             owned_.push_back(t);
         }
     }
@@ -94,12 +94,12 @@ void RankSums<Real>::prepare(const Shape& shape) {
 }
 
 template <class Real>
-void RankSums<Real>::collect(const Products& library, DeviceData<Real>& data, const Real* H) {
+void SharedSums<Real>::collect(const Products& library, DeviceData<Real>& data, const Real* H) {
     const std::int64_t of_basis = shape_.features * shape_.rank;
     const std::int64_t of_gram = static_cast<std::int64_t>(shape_.rank) * shape_.rank;
-    NodeSums<Real> sums(shares_, ranks_, 0, shape_.scales, of_basis + of_gram,
+    NodeSums<Real> sums(shares_, processes_, 0, shape_.scales, of_basis + of_gram,
                         [&](Index t) { return owner(t); });
-    const auto nodes = shares_.nodes_of(ranks_.rank());
+    const auto nodes = shares_.nodes_of(processes_.place());
     for (Index node = 0; node < std::ssize(nodes); ++node) {
         const Real* const product =
             products_.over(nodes[node], data.blocks_at_once(), shape_.bases(), [&](Index b, Index count) {
@@ -129,7 +129,7 @@ void RankSums<Real>::collect(const Products& library, DeviceData<Real>& data, co
 }
 
 template <class Real>
-std::vector<Movement> RankSums<Real>::step(Index passes, DeviceArray<Real>& W) {
+std::vector<Movement> SharedSums<Real>::step(Index passes, DeviceArray<Real>& W) {
     const std::int64_t of_basis = shape_.features * shape_.rank;
     std::vector<Real> bases(static_cast<std::size_t>(shape_.bases()));
     std::vector<Movement> moved(static_cast<std::size_t>(shape_.scales));
@@ -154,7 +154,7 @@ std::vector<Movement> RankSums<Real>::step(Index passes, DeviceArray<Real>& W) {
     }
     if (passes == 0) {
         for (int t = 0; t < shape_.scales; ++t) {
-            broadcast(ranks_, std::span(&moved[t], 1), owner(t));
+            broadcast(processes_, std::span(&moved[t], 1), owner(t));
         }
         return moved;
     }
@@ -163,40 +163,28 @@ std::vector<Movement> RankSums<Real>::step(Index passes, DeviceArray<Real>& W) {
     return moved;
 }
 
-/// W and movements of every scale, from the ranks that own them to all.
+/// W and movements of every scale, from the processes that own them to all.
 template <class Real>
-void RankSums<Real>::send_bases(std::vector<Real>& W, std::vector<Movement>& moved) {
+void SharedSums<Real>::send_bases(std::vector<Real>& W, std::vector<Movement>& moved) {
     const auto of_basis = static_cast<std::size_t>(shape_.features * shape_.rank);
-    std::vector<Communicator::Outgoing> sends;
-    std::vector<Communicator::Incoming> receives;
+    FromOwners shared(processes_);
     for (int t = 0; t < shape_.scales; ++t) {
-        const std::span<Real> basis(W.data() + t * of_basis, of_basis);
-        const std::span<Movement> movement(&moved[t], 1);
-        if (owner(t) != ranks_.rank()) {
-            receives.push_back({owner(t), std::as_writable_bytes(basis)});
-            receives.push_back({owner(t), std::as_writable_bytes(movement)});
-            continue;
-        }
-        for (int r = 0; r < ranks_.size(); ++r) {
-            if (r != ranks_.rank()) {
-                sends.push_back({r, std::as_bytes(basis)});
-                sends.push_back({r, std::as_bytes(movement)});
-            }
-        }
+        shared.add(owner(t), std::span<Real>(W.data() + t * of_basis, of_basis));
+        shared.add(owner(t), std::span<Movement>(&moved[t], 1));
     }
-    ranks_.exchange(sends, receives);
+    shared.exchange();
 }
 
 template <class Real>
-std::vector<AllSums> RankSums<Real>::measure(const Penalties<Real>& penalties,
-                                             const ProductsView<Real>& products, const Real* H) {
+std::vector<AllSums> SharedSums<Real>::measure(const Penalties<Real>& penalties,
+                                               const ProductsView<Real>& products, const Real* H) {
     if (shape_.cells > 0) {
         sum_parts(shape_, cells_of_part_, penalties, products, H, parts_.get());
     }
     const std::vector<double> parts = parts_.download();
     const Index count = (shape_.cells + cells_of_part_ - 1) / cells_of_part_;
-    NodeSums<double> sums(shares_, ranks_, 0, shape_.scales, all_sums, [](Index) { return 0; });
-    const auto nodes = shares_.nodes_of(ranks_.rank());
+    NodeSums<double> sums(shares_, processes_, 0, shape_.scales, all_sums, [](Index) { return 0; });
+    const auto nodes = shares_.nodes_of(processes_.place());
     for (int t = 0; t < shape_.scales; ++t) {
         for (Index node = 0; node < std::ssize(nodes); ++node) {
             const Numbers of_node =
@@ -206,16 +194,16 @@ std::vector<AllSums> RankSums<Real>::measure(const Penalties<Real>& penalties,
     }
     sums.exchange();
     std::vector<AllSums> totals(static_cast<std::size_t>(shape_.scales));
-    for (int t = 0; ranks_.rank() == 0 && t < shape_.scales; ++t) {
+    for (int t = 0; processes_.place() == 0 && t < shape_.scales; ++t) {
         Numbers all;
         std::copy_n(sums.total(t), all_sums, all.at.begin());
         totals[t] = std::bit_cast<AllSums>(all.at);
     }
-    broadcast(ranks_, std::span(totals), 0); // so that all decide alike
+    broadcast(processes_, std::span(totals), 0); // so that all decide alike
     return totals;
 }
 
-template class RankSums<float>;
-template class RankSums<double>;
+template class SharedSums<float>;
+template class SharedSums<double>;
 
 } // namespace pnmf::cuda

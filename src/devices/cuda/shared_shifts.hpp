@@ -12,21 +12,22 @@
 
 namespace pnmf::cuda {
 
-/// Moves whole components where cells are divided over ranks (formula: devices/cpu/component_shifts.hpp).
-/// The device has the sums and the narrow components, which are nearly all; the few wide ones are solved for
-/// on the host by the code of ranks without devices, with the same exchanges.
+/// Moves whole components where each process has some of the cells (formula:
+/// devices/cpu/component_shifts.hpp). The device has the sums and the narrow components, which are nearly
+/// all; the few wide ones are solved for on the host by the code of processes without devices, with the same
+/// exchanges.
 template <class Real>
-class RankShifts final : public NarrowShifts {
+class SharedShifts final : public NarrowShifts {
   public:
     bool ready() const { return wide_.has_value(); }
-    /// `shape` is that of the cells of this rank.
-    void prepare(const Shape& shape, const ComponentForest& forest, const BlockShares& shares, int rank);
+    /// `shape` is that of the cells of this process.
+    void prepare(const Shape& shape, const ComponentForest& forest, const BlockShares& shares, int place);
     /// Bytes that `prepare` takes.
     static double bytes_of_work(const Shape& shape, double slots);
 
-    /// All ranks take part.
+    /// All processes take part.
     void run(const std::vector<ScalePenalty>& penalties, const Penalties<Real>& on_device,
-             const ExactPenalties& exact, const ProductsView<Real>& products, Communicator& ranks, Real* H);
+             const ExactPenalties& exact, const ProductsView<Real>& products, Processes& processes, Real* H);
 
   private:
     void begin(Index first, Index count) override;
@@ -37,7 +38,7 @@ class RankShifts final : public NarrowShifts {
     void shorten(Index k, double length) override;
 
     void upload_forest(const ShiftForest& forest);
-    void collect_wide(Communicator& ranks);
+    void collect_wide(Processes& processes);
     void upload_wide_moves();
     BlockSlots slots() const { return {cell_.get(), slot_.get(), level_.get(), cells_in_block_}; }
     NarrowArguments<Real> arguments();

@@ -1,4 +1,4 @@
-#include "devices/cuda/rank_shifts.hpp"
+#include "devices/cuda/shared_shifts.hpp"
 
 #include "devices/cpu/level_sums.hpp"
 #include "devices/cpu/wide_sums.hpp"
@@ -53,20 +53,20 @@ std::int32_t slot_of(const ShiftForest::Level& level, std::int32_t component, In
 } // namespace
 
 template <class Real>
-double RankShifts<Real>::bytes_of_work(const Shape& shape, double slots) {
+double SharedShifts<Real>::bytes_of_work(const Shape& shape, double slots) {
     const double lists = 4.0 * 5.0 + 16.0; // of a component, and what is left of it
     return slots * (shape.rank * (16.0 + sizeof(Real)) + lists + 16.0) +
            4.0 * static_cast<double>(shape.cells) * (shape.scales + 1.0);
 }
 
 template <class Real>
-void RankShifts<Real>::prepare(const Shape& shape, const ComponentForest& forest, const BlockShares& shares,
-                               int rank) {
+void SharedShifts<Real>::prepare(const Shape& shape, const ComponentForest& forest, const BlockShares& shares,
+                                 int place) {
     shape_ = shape;
-    const BlockSlab slab = shares.slab(rank);
+    const BlockSlab slab = shares.slab(place);
     cells_in_block_ = shares.blocks.size;
     blocks_ = slab.past - slab.first;
-    ShiftForest all(forest, shares, rank);
+    ShiftForest all(forest, shares, place);
     const std::vector<std::int32_t> order = order_of_cells(forest, slab);
     std::vector<std::int32_t> slot(order.size() * static_cast<std::size_t>(forest.scales()));
     parallel_for(forest.scales(), [&](Index t) {
@@ -90,7 +90,7 @@ void RankShifts<Real>::prepare(const Shape& shape, const ComponentForest& forest
 
 /// Narrow components of all scales one after another, and entries of wide ones.
 template <class Real>
-void RankShifts<Real>::upload_forest(const ShiftForest& forest) {
+void SharedShifts<Real>::upload_forest(const ShiftForest& forest) {
     std::vector<std::int64_t> node{0};
     std::vector<std::int32_t> size;
     std::vector<std::int32_t> parent;
@@ -150,7 +150,7 @@ void RankShifts<Real>::upload_forest(const ShiftForest& forest) {
 }
 
 template <class Real>
-NarrowArguments<Real> RankShifts<Real>::arguments() {
+NarrowArguments<Real> SharedShifts<Real>::arguments() {
     return {.forest = {.scales = shape_.scales,
                        .rank = shape_.rank,
                        .blocks = blocks_,
@@ -179,15 +179,15 @@ NarrowArguments<Real> RankShifts<Real>::arguments() {
 }
 
 template <class Real>
-void RankShifts<Real>::run(const std::vector<ScalePenalty>& penalties, const Penalties<Real>& on_device,
-                           const ExactPenalties& exact, const ProductsView<Real>& products,
-                           Communicator& ranks, Real* H) {
+void SharedShifts<Real>::run(const std::vector<ScalePenalty>& penalties, const Penalties<Real>& on_device,
+                             const ExactPenalties& exact, const ProductsView<Real>& products,
+                             Processes& processes, Real* H) {
     penalties_ = exact;
     WtW_ = products.WtW;
     if (shape_.cells > 0) {
         sum_slots<Real>(shape_, slots(), on_device, products, H, gradient_.get(), least_.get());
     }
-    collect_wide(ranks);
+    collect_wide(processes);
     std::vector<Real> WtW(static_cast<std::size_t>(shape_.grams()));
     copy_from_device(WtW.data(), products.WtW, WtW.size() * sizeof(Real));
     std::vector<ScaleProducts<Real>> grams(static_cast<std::size_t>(shape_.scales));
@@ -195,7 +195,7 @@ void RankShifts<Real>::run(const std::vector<ScalePenalty>& penalties, const Pen
         grams[static_cast<std::size_t>(t)].WtW = Eigen::Map<const DenseMatrix<Real>>(
             WtW.data() + static_cast<Index>(t) * shape_.rank * shape_.rank, shape_.rank, shape_.rank);
     }
-    solve_shifts(penalties, *wide_, grams, room_, ranks, {}, this);
+    solve_shifts(penalties, *wide_, grams, room_, processes, {}, this);
     if (shape_.cells > 0) {
         cut_narrow(arguments(), most_narrow_, least_.get());
         upload_wide_moves();
@@ -203,13 +203,13 @@ void RankShifts<Real>::run(const std::vector<ScalePenalty>& penalties, const Pen
     }
 }
 
-/// Into `room_`: half gradients and least entries of wide components, over all ranks.
+/// Into `room_`: half gradients and least entries of wide components, over all processes.
 template <class Real>
-void RankShifts<Real>::collect_wide(Communicator& ranks) {
+void SharedShifts<Real>::collect_wide(Processes& processes) {
     const Index d = shape_.rank;
     const ShiftForest& forest = *wide_;
     room_.levels.resize(static_cast<std::size_t>(forest.scales()));
-    WideSums wide(forest, ranks, 2 * d);
+    WideSums wide(forest, processes, 2 * d);
     for (Index t = 0; t < forest.scales(); ++t) {
         const ShiftForest::Level& level = forest[t];
         ShiftRoom::Level& sums = room_.levels[t];
@@ -237,7 +237,7 @@ void RankShifts<Real>::collect_wide(Communicator& ranks) {
 }
 
 template <class Real>
-void RankShifts<Real>::begin(Index first, Index count) {
+void SharedShifts<Real>::begin(Index first, Index count) {
     first_row_ = static_cast<int>(first);
     if (first > 0) {
         move_narrow_gradients(arguments(), most_narrow_, first_row_, static_cast<int>(count));
@@ -245,19 +245,19 @@ void RankShifts<Real>::begin(Index first, Index count) {
 }
 
 template <class Real>
-void RankShifts<Real>::eliminate(Index k) {
+void SharedShifts<Real>::eliminate(Index k) {
     eliminate_narrow(arguments(), first_row_, static_cast<int>(k));
     host_handed_ = handed_.download();
 }
 
 template <class Real>
-HandedOn RankShifts<Real>::handed(Index t, Index entry) const {
+HandedOn SharedShifts<Real>::handed(Index t, Index entry) const {
     const Eliminated& sum = host_handed_[first_entry_[t] + entry];
     return {sum.pivot, sum.right};
 }
 
 template <class Real>
-void RankShifts<Real>::substitute(Index k, const std::vector<ShiftRoom::Level>& wide) {
+void SharedShifts<Real>::substitute(Index k, const std::vector<ShiftRoom::Level>& wide) {
     std::vector<double> shifts;
     for (const ShiftRoom::Level& level : wide) {
         const auto column = level.shift.col(k);
@@ -269,19 +269,19 @@ void RankShifts<Real>::substitute(Index k, const std::vector<ShiftRoom::Level>& 
 }
 
 template <class Real>
-ShiftQuadratic RankShifts<Real>::along(Index t, Index block) const {
+ShiftQuadratic SharedShifts<Real>::along(Index t, Index block) const {
     const double* const sums = host_along_.data() + 2 * (t * blocks_ + block);
     return {sums[0], sums[1]};
 }
 
 template <class Real>
-void RankShifts<Real>::shorten(Index k, double length) {
+void SharedShifts<Real>::shorten(Index k, double length) {
     length_.upload_part(&length, k, 1);
 }
 
 /// Of the entries of wide components, which stand behind the narrow ones of a scale.
 template <class Real>
-void RankShifts<Real>::upload_wide_moves() {
+void SharedShifts<Real>::upload_wide_moves() {
     const Index d = shape_.rank;
     for (Index t = 0; t < wide_->scales(); ++t) {
         const ShiftForest::Level& level = (*wide_)[t];
@@ -295,7 +295,7 @@ void RankShifts<Real>::upload_wide_moves() {
     }
 }
 
-template class RankShifts<float>;
-template class RankShifts<double>;
+template class SharedShifts<float>;
+template class SharedShifts<double>;
 
 } // namespace pnmf::cuda
