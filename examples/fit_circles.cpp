@@ -1,5 +1,5 @@
 #include <pnmf/results/run.hpp>
-#include <pnmf/simulate/circles.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <cstdio>
 

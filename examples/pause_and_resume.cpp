@@ -1,6 +1,6 @@
 #include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/simulate/circles.hpp>
+#include <pnmf/simulate/simulate.hpp>
 #include <pnmf/solvers/fit.hpp>
 
 #include <cstdio>

@@ -9,9 +9,8 @@
 #include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run_folder.hpp>
+#include <pnmf/results/run.hpp>
 #include <pnmf/results/save_run.hpp>
 #include <pnmf/version.hpp>
 

@@ -6,8 +6,8 @@
 
 #include <pnmf/diagnostics/check.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/io/batches.hpp>
-#include <pnmf/io/write_text.hpp>
+#include <pnmf/io/annotations.hpp>
+#include <pnmf/io/write.hpp>
 #include <pnmf/results/stored_result.hpp>
 
 #include <fmt/format.h>

@@ -12,14 +12,13 @@
 #include "trace.hpp"
 #include "verbs.hpp"
 
+#include <pnmf/analysis/preset.hpp>
 #include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/io/write_text.hpp>
-#include <pnmf/results/batch_scores.hpp>
-#include <pnmf/results/preset.hpp>
+#include <pnmf/io/write.hpp>
 #include <pnmf/results/run.hpp>
 #include <pnmf/results/save_run.hpp>
-#include <pnmf/results/stored_programs.hpp>
+#include <pnmf/results/score_result.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/solvers/option_list.hpp>
 #include <pnmf/version.hpp>

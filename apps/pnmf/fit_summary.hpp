@@ -9,7 +9,7 @@
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
-#include <pnmf/results/stored_programs.hpp>
+#include <pnmf/results/stored_result.hpp>
 #include <pnmf/solvers/fit.hpp>
 
 #include <algorithm>

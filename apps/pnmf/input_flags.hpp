@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pnmf/results/preset.hpp>
+#include <pnmf/analysis/preset.hpp>
 
 #include <CLI/CLI.hpp>
 

@@ -6,9 +6,9 @@
 #include <pnmf/assess/loops.hpp>
 #include <pnmf/assess/phase_genes.hpp>
 #include <pnmf/error.hpp>
+#include <pnmf/io/annotations.hpp>
 #include <pnmf/io/h5ad.hpp>
-#include <pnmf/io/places.hpp>
-#include <pnmf/io/write_text.hpp>
+#include <pnmf/io/write.hpp>
 #include <pnmf/linalg/pca.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/results/stored_result.hpp>

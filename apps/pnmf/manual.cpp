@@ -2,7 +2,7 @@
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/write_text.hpp>
+#include <pnmf/io/write.hpp>
 #include <pnmf/version.hpp>
 
 #include <fmt/format.h>

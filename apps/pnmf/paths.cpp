@@ -5,8 +5,8 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/h5ad.hpp>
-#include <pnmf/io/write_text.hpp>
-#include <pnmf/results/stored_paths.hpp>
+#include <pnmf/io/write.hpp>
+#include <pnmf/results/stored_result.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

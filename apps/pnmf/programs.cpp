@@ -5,9 +5,9 @@
 #include <pnmf/assess/enrichment.hpp>
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/io/gene_sets.hpp>
-#include <pnmf/io/write_text.hpp>
-#include <pnmf/results/stored_programs.hpp>
+#include <pnmf/io/annotations.hpp>
+#include <pnmf/io/write.hpp>
+#include <pnmf/results/stored_result.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

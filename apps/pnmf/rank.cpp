@@ -8,10 +8,10 @@
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/write_text.hpp>
+#include <pnmf/io/write.hpp>
 #include <pnmf/remedy.hpp>
 #include <pnmf/results/rank_tables.hpp>
-#include <pnmf/results/run_folder.hpp>
+#include <pnmf/results/run.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

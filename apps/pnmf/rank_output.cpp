@@ -4,7 +4,7 @@
 
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/results/stored_programs.hpp>
+#include <pnmf/results/stored_result.hpp>
 #include <pnmf/version.hpp>
 
 #include <fmt/format.h>

@@ -6,7 +6,7 @@
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/write_text.hpp>
+#include <pnmf/io/write.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/version.hpp>
 

@@ -1,7 +1,7 @@
 #include "scales_output.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/write_text.hpp>
+#include <pnmf/io/write.hpp>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>

@@ -8,9 +8,8 @@
 #include <pnmf/error.hpp>
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/io/h5ad.hpp>
-#include <pnmf/io/write_text.hpp>
+#include <pnmf/io/write.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
-#include <pnmf/results/batch_scores.hpp>
 #include <pnmf/results/score_result.hpp>
 
 #include <fmt/format.h>

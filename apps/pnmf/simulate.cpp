@@ -4,14 +4,8 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/h5ad.hpp>
-#include <pnmf/io/h5ad_writer.hpp>
-#include <pnmf/io/matrix_market_writer.hpp>
-#include <pnmf/io/write_text.hpp>
-#include <pnmf/simulate/branches.hpp>
-#include <pnmf/simulate/cells.hpp>
-#include <pnmf/simulate/circles.hpp>
-#include <pnmf/simulate/loop.hpp>
-#include <pnmf/simulate/tissue.hpp>
+#include <pnmf/io/write.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 #include "trace.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/write_text.hpp>
+#include <pnmf/io/write.hpp>
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <pnmf/linalg/pca.hpp>
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/simulate/cells.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <chrono>
 #include <cmath>

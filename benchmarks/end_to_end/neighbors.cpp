@@ -1,7 +1,8 @@
+#include "persistence/neighbor_tree.hpp"
+
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/diagram.hpp>
-#include <pnmf/persistence/neighbor_tree.hpp>
 
 #include <algorithm>
 #include <chrono>

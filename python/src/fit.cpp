@@ -4,12 +4,11 @@
 #include "options.hpp"
 #include "watch.hpp"
 
+#include <pnmf/analysis/preset.hpp>
 #include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/io/batches.hpp>
+#include <pnmf/io/annotations.hpp>
 #include <pnmf/names.hpp>
-#include <pnmf/results/assess_fit.hpp>
-#include <pnmf/results/preset.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
 #include <pnmf/solvers/embed.hpp>

@@ -12,10 +12,7 @@
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/metrics/consensus.hpp>
 #include <pnmf/metrics/kmeans.hpp>
-#include <pnmf/metrics/label_free.hpp>
 #include <pnmf/metrics/scoring.hpp>
-#include <pnmf/metrics/silhouette.hpp>
-#include <pnmf/results/batch_scores.hpp>
 #include <pnmf/results/score_result.hpp>
 
 namespace pnmf::python {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <pnmf/analysis/preset.hpp>
 #include <pnmf/baselines/fit_baseline.hpp>
-#include <pnmf/results/preset.hpp>
 #include <pnmf/solvers/option_list.hpp>
 
 #include <pybind11/pybind11.h>

@@ -2,11 +2,10 @@
 #include "module.hpp"
 #include "options.hpp"
 
+#include <pnmf/analysis/preset.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/io/batches.hpp>
-#include <pnmf/io/places.hpp>
+#include <pnmf/io/annotations.hpp>
 #include <pnmf/io/preparation.hpp>
-#include <pnmf/results/preset.hpp>
 
 #include <pybind11/stl.h>
 

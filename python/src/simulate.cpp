@@ -2,9 +2,7 @@
 #include "module.hpp"
 #include "watch.hpp"
 
-#include <pnmf/simulate/branches.hpp>
-#include <pnmf/simulate/cells.hpp>
-#include <pnmf/simulate/circles.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <pybind11/stl.h>
 

@@ -6,10 +6,9 @@
 
 #include <pnmf/assess/enrichment.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/io/gene_sets.hpp>
+#include <pnmf/io/annotations.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/report/report.hpp>
-#include <pnmf/results/stored_paths.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/results/transform_cells.hpp>
 #include <pnmf/version.hpp>

@@ -1,16 +1,14 @@
 #include "assess/embedding_parts.hpp"
+#include "assess/modularity.hpp"
 #include "cells/shared_work.hpp"
 #include "linalg/effective_rank.hpp"
 
 #include <pnmf/assess/assess.hpp>
-#include <pnmf/assess/modularity.hpp>
 #include <pnmf/assess/resolutions.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/metrics/kmeans.hpp>
-#include <pnmf/metrics/label_free.hpp>
-#include <pnmf/metrics/silhouette.hpp>
 
 #include <algorithm>
 #include <cmath>

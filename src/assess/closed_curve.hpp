@@ -1,6 +1,7 @@
 #pragma once
 
-#include <pnmf/persistence/loops.hpp>
+#include "persistence/loops.hpp"
+
 #include <pnmf/types.hpp>
 
 #include <vector>

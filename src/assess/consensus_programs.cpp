@@ -2,7 +2,6 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
-#include <pnmf/metrics/silhouette.hpp>
 
 #include <algorithm>
 #include <cmath>

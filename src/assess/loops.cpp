@@ -1,3 +1,4 @@
+#include "persistence/loops.hpp"
 #include "assess/closed_curve.hpp"
 #include "linalg/decompositions.hpp"
 #include "persistence/neighbors.hpp"
@@ -7,7 +8,6 @@
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/linalg/sampling.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/persistence/loops.hpp>
 
 #include <algorithm>
 #include <cmath>

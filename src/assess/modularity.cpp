@@ -1,4 +1,5 @@
-#include <pnmf/assess/modularity.hpp>
+#include "assess/modularity.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
 

@@ -1,5 +1,6 @@
 #include "assess/cut_stability.hpp"
 #include "assess/embedding_parts.hpp"
+#include "assess/modularity.hpp"
 #include "assess/split_tree.hpp"
 #include "cells/assess/labels_on_owners.hpp"
 #include "cells/shared_work.hpp"
@@ -7,7 +8,6 @@
 #include "parallel_region.hpp"
 
 #include <pnmf/assess/assess.hpp>
-#include <pnmf/assess/modularity.hpp>
 #include <pnmf/assess/resolutions.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/sampling.hpp>

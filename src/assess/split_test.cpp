@@ -1,4 +1,4 @@
-#include <pnmf/assess/split_test.hpp>
+#include "assess/split_test.hpp"
 
 #include "linalg/decompositions.hpp"
 

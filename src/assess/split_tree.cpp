@@ -1,6 +1,6 @@
 #include "assess/split_tree.hpp"
 
-#include <pnmf/assess/split_test.hpp>
+#include "assess/split_test.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "diagnostics/unknown.hpp"
 
-#include <pnmf/diagnostics/convergence.hpp>
+#include <pnmf/diagnostics/theorems.hpp>
 
 #include <fmt/format.h>
 

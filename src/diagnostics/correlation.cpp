@@ -1,6 +1,6 @@
 #include "diagnostics/unknown.hpp"
 
-#include <pnmf/diagnostics/correlation.hpp>
+#include <pnmf/diagnostics/theorems.hpp>
 #include <pnmf/error.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include <pnmf/diagnostics/edge_walks.hpp>
+#include <pnmf/diagnostics/theorems.hpp>
 
 #include "persistence/union_find.hpp"
 

@@ -1,7 +1,7 @@
 #include "diagnostics/unknown.hpp"
 #include "linalg/decompositions.hpp"
 
-#include <pnmf/diagnostics/embedding_increments.hpp>
+#include <pnmf/diagnostics/theorems.hpp>
 #include <pnmf/error.hpp>
 
 #include <fmt/format.h>

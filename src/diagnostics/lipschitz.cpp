@@ -1,4 +1,4 @@
-#include <pnmf/diagnostics/lipschitz.hpp>
+#include <pnmf/diagnostics/theorems.hpp>
 #include <pnmf/linalg/sampling.hpp>
 
 #include <fmt/format.h>

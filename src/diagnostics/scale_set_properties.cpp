@@ -1,4 +1,4 @@
-#include <pnmf/diagnostics/scale_set_properties.hpp>
+#include <pnmf/diagnostics/theorems.hpp>
 #include <pnmf/persistence/diagram.hpp>
 
 #include <fmt/format.h>

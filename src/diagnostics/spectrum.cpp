@@ -2,7 +2,7 @@
 #include "linalg/decompositions.hpp"
 #include "linalg/lanczos.hpp"
 
-#include <pnmf/diagnostics/spectrum.hpp>
+#include <pnmf/diagnostics/theorems.hpp>
 #include <pnmf/persistence/diagram.hpp>
 
 #include <fmt/format.h>

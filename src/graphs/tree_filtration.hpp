@@ -1,7 +1,8 @@
 #pragma once
 
+#include "persistence/neighbor_tree.hpp"
+
 #include <pnmf/graphs/filtration.hpp>
-#include <pnmf/persistence/neighbor_tree.hpp>
 
 #include <cstdint>
 

@@ -1,4 +1,4 @@
-#include <pnmf/io/gene_sets.hpp>
+#include <pnmf/io/annotations.hpp>
 
 #include "io/input_file.hpp"
 

@@ -1,4 +1,4 @@
-#include <pnmf/io/h5ad_writer.hpp>
+#include <pnmf/io/h5ad.hpp>
 
 #include "io/atomic_file.hpp"
 #include "io/h5ad_parts.hpp"

@@ -1,5 +1,5 @@
 #include <pnmf/error.hpp>
-#include <pnmf/io/input_record.hpp>
+#include <pnmf/io/dataset.hpp>
 #include <pnmf/io/preparation.hpp>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-#include <pnmf/io/match_features.hpp>
+#include <pnmf/io/preparation.hpp>
 
 #include "io/formats.hpp"
 

@@ -1,4 +1,4 @@
-#include <pnmf/io/matrix_market_writer.hpp>
+#include <pnmf/io/write.hpp>
 
 #include "io/atomic_file.hpp"
 #include "io/gzip.hpp"

@@ -1,4 +1,4 @@
-#include <pnmf/io/places.hpp>
+#include <pnmf/io/annotations.hpp>
 
 #include "io/formats.hpp"
 #include "io/labels.hpp"

@@ -1,5 +1,5 @@
 #include <pnmf/error.hpp>
-#include <pnmf/io/space.hpp>
+#include <pnmf/io/dataset.hpp>
 
 #include <charconv>
 

@@ -2,7 +2,7 @@
 
 #include "io/atomic_file.hpp"
 
-#include <pnmf/io/write_text.hpp>
+#include <pnmf/io/write.hpp>
 
 #include <deque>
 #include <vector>

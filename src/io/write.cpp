@@ -4,7 +4,6 @@
 #include "io/text_output.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/matrix_market_writer.hpp>
 
 #include <algorithm>
 #include <bit>

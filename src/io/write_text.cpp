@@ -1,4 +1,4 @@
-#include <pnmf/io/write_text.hpp>
+#include <pnmf/io/write.hpp>
 
 #include "io/gzip.hpp"
 #include "io/texts_beside.hpp"

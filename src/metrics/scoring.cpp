@@ -3,7 +3,6 @@
 #include <pnmf/error.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/metrics/kmeans.hpp>
-#include <pnmf/metrics/silhouette.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>

@@ -1,7 +1,6 @@
-#include <pnmf/metrics/silhouette.hpp>
+#include <pnmf/metrics/clustering_scores.hpp>
 
 #include <pnmf/error.hpp>
-#include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #include "persistence/balanced_edges.hpp"
+#include "persistence/neighbor_tree.hpp"
 #include "persistence/neighbors.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/persistence/neighbor_tree.hpp>
 
 #include <algorithm>
 #include <cmath>

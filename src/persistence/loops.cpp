@@ -1,8 +1,8 @@
+#include "persistence/loops.hpp"
+#include "persistence/union_find.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/persistence/loops.hpp>
-
-#include "persistence/union_find.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,7 +4,7 @@
 #include "persistence/search_space.hpp"
 #include "persistence/searched_pairs.hpp"
 
-#include <pnmf/persistence/neighbor_tree.hpp>
+#include "persistence/neighbor_tree.hpp"
 
 #include <algorithm>
 #include <limits>

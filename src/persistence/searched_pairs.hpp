@@ -1,10 +1,10 @@
 #pragma once
 
+#include "persistence/neighbor_tree.hpp"
 #include "persistence/neighbors.hpp"
 #include "persistence/pair_bounds.hpp"
 #include "persistence/pair_searcher.hpp"
 
-#include <pnmf/persistence/neighbor_tree.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 
 namespace pnmf {

@@ -8,8 +8,7 @@
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/report/report.hpp>
-#include <pnmf/results/batch_scores.hpp>
-#include <pnmf/results/stored_programs.hpp>
+#include <pnmf/results/score_result.hpp>
 #include <pnmf/results/stored_result.hpp>
 
 #include <algorithm>

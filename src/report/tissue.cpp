@@ -3,7 +3,7 @@
 #include "report/cells.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/places.hpp>
+#include <pnmf/io/annotations.hpp>
 
 #include <algorithm>
 #include <cstdint>

@@ -7,7 +7,7 @@
 
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/persistence/diagram.hpp>
-#include <pnmf/results/assess_fit.hpp>
+#include <pnmf/results/run.hpp>
 
 #include <type_traits>
 

@@ -1,4 +1,4 @@
-#include <pnmf/results/batch_scores.hpp>
+#include <pnmf/results/score_result.hpp>
 
 #include <nlohmann/json.hpp>
 

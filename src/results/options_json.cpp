@@ -1,7 +1,7 @@
 #include "results/option_values.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/results/options_json.hpp>
+#include <pnmf/results/result_file.hpp>
 #include <pnmf/solvers/option_list.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "solvers/fit_data.hpp"
 
 #include <pnmf/assess/programs.hpp>
-#include <pnmf/results/stored_programs.hpp>
+#include <pnmf/results/stored_result.hpp>
 #include <pnmf/solvers/embed.hpp>
 
 #include <fmt/format.h>

@@ -5,9 +5,8 @@
 #include "results/program_entries.hpp"
 #include "results/resolution_columns.hpp"
 
-#include <pnmf/io/batches.hpp>
+#include <pnmf/io/annotations.hpp>
 #include <pnmf/io/h5ad.hpp>
-#include <pnmf/io/places.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/precision.hpp>

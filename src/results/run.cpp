@@ -12,7 +12,6 @@
 #include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/remedy.hpp>
-#include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>

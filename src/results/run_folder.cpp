@@ -1,9 +1,9 @@
 #include "io/atomic_file.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/write_text.hpp>
+#include <pnmf/io/write.hpp>
 #include <pnmf/remedy.hpp>
-#include <pnmf/results/run_folder.hpp>
+#include <pnmf/results/run.hpp>
 
 #include <fcntl.h>
 #include <fmt/format.h>

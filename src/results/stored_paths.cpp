@@ -1,4 +1,4 @@
-#include <pnmf/results/stored_paths.hpp>
+#include <pnmf/results/stored_result.hpp>
 
 #include "io/formats.hpp"
 #include "solvers/choose_device.hpp"

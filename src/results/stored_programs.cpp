@@ -1,4 +1,4 @@
-#include <pnmf/results/stored_programs.hpp>
+#include <pnmf/results/stored_result.hpp>
 
 #include <pnmf/assess/programs.hpp>
 

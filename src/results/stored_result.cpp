@@ -2,7 +2,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/remedy.hpp>
-#include <pnmf/results/options_json.hpp>
+#include <pnmf/results/result_file.hpp>
 #include <pnmf/results/stored_result.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <pnmf/linalg/random.hpp>
-#include <pnmf/simulate/cells.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 namespace pnmf {
 

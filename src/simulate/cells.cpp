@@ -1,4 +1,4 @@
-#include <pnmf/simulate/cells.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include "simulate/cell_tree.hpp"
 

@@ -1,4 +1,4 @@
-#include <pnmf/simulate/tissue.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>

@@ -24,6 +24,7 @@ MAY_INCLUDE["simulate"] = {"linalg"}
 # Solvers reach a device through its row of the table (solvers/device.hpp), so nothing includes this layer.
 MAY_INCLUDE["devices"] = {"linalg", "persistence", "graphs", "model", "solvers", "metrics"}
 MAY_INCLUDE["results"] = set(CHAIN) | {"io", "metrics", "assess"}
+MAY_INCLUDE["analysis"] = MAY_INCLUDE["results"] | {"results"}
 MAY_INCLUDE["report"] = MAY_INCLUDE["results"] | {"results"}
 MAY_INCLUDE["diagnostics"] = set(MAY_INCLUDE) - {"devices"}
 MAY_INCLUDE["mpi"] = set()
@@ -37,7 +38,7 @@ OVER_CELLS = {"cells", "ranks"}
 # The libraries, each linked with those before it, and the layers that are not in the first. Files of `diagnostics` are in the
 # library that their CMakeLists.txt names: some look at numbers, some at stored results.
 LIBRARIES = ["core", "io", "report"]
-LIBRARY_OF_LAYER = {"io": "io", "results": "io", "report": "report", "diagnostics": None}
+LIBRARY_OF_LAYER = {"io": "io", "results": "io", "analysis": "io", "report": "report", "diagnostics": None}
 ALL_HEADERS = "pnmf.hpp"
 CORE_NEVER_INCLUDES = r"hdf5|H5|zlib|matio|nlohmann/"
 

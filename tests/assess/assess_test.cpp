@@ -3,7 +3,6 @@
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/metrics/kmeans.hpp>
-#include <pnmf/metrics/silhouette.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <gtest/gtest.h>

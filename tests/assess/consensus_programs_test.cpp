@@ -2,7 +2,7 @@
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/linalg/sampling.hpp>
-#include <pnmf/metrics/silhouette.hpp>
+#include <pnmf/metrics/clustering_scores.hpp>
 
 #include <gtest/gtest.h>
 

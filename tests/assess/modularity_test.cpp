@@ -1,6 +1,6 @@
+#include "assess/modularity.hpp"
 #include "support/clouds.hpp"
 
-#include <pnmf/assess/modularity.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
 

@@ -1,4 +1,5 @@
-#include <pnmf/assess/split_test.hpp>
+#include "assess/split_test.hpp"
+
 #include <pnmf/linalg/random.hpp>
 
 #include <gtest/gtest.h>

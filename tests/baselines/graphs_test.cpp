@@ -4,7 +4,7 @@
 #include <pnmf/baselines/graphs.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/io/dataset.hpp>
-#include <pnmf/simulate/circles.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

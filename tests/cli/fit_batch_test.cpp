@@ -2,7 +2,7 @@
 
 #include <pnmf/io/write.hpp>
 #include <pnmf/results/stored_result.hpp>
-#include <pnmf/simulate/cells.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 /// `pnmf fit --batch`, and what the other verbs make of its result.
 namespace pnmf::test {

@@ -3,7 +3,7 @@
 #include "support/paths.hpp"
 
 #include <pnmf/io/h5ad.hpp>
-#include <pnmf/simulate/circles.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>

@@ -1,7 +1,7 @@
 #include "fit_fixture.hpp"
 
 #include <pnmf/io/write.hpp>
-#include <pnmf/simulate/cells.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <limits>
 

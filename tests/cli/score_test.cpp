@@ -1,7 +1,7 @@
 #include "support/paths.hpp"
 
 #include <pnmf/io/h5ad.hpp>
-#include <pnmf/io/write_text.hpp>
+#include <pnmf/io/write.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/metrics/scoring.hpp>
 

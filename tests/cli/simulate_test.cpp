@@ -2,8 +2,7 @@
 
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
-#include <pnmf/simulate/cells.hpp>
-#include <pnmf/simulate/circles.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <gtest/gtest.h>
 

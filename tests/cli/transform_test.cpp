@@ -3,7 +3,6 @@
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/write.hpp>
-#include <pnmf/io/write_text.hpp>
 #include <pnmf/linalg/random.hpp>
 
 #include <fmt/format.h>

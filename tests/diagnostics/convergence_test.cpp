@@ -1,4 +1,4 @@
-#include <pnmf/diagnostics/convergence.hpp>
+#include <pnmf/diagnostics/theorems.hpp>
 #include <pnmf/solvers/fit.hpp>
 
 #include "support/clouds.hpp"

@@ -1,4 +1,4 @@
-#include <pnmf/diagnostics/correlation.hpp>
+#include <pnmf/diagnostics/theorems.hpp>
 #include <pnmf/error.hpp>
 
 #include <gtest/gtest.h>

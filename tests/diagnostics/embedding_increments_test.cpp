@@ -1,4 +1,4 @@
-#include <pnmf/diagnostics/embedding_increments.hpp>
+#include <pnmf/diagnostics/theorems.hpp>
 #include <pnmf/error.hpp>
 
 #include "support/clouds.hpp"

@@ -1,4 +1,4 @@
-#include <pnmf/diagnostics/scale_set_properties.hpp>
+#include <pnmf/diagnostics/theorems.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
 #include <pnmf/scales/strategies.hpp>
 

@@ -1,5 +1,4 @@
-#include <pnmf/diagnostics/lipschitz.hpp>
-#include <pnmf/diagnostics/spectrum.hpp>
+#include <pnmf/diagnostics/theorems.hpp>
 #include <pnmf/graphs/dense_graph.hpp>
 #include <pnmf/scales/scale_set.hpp>
 

@@ -4,11 +4,11 @@
 #include "io/table.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/io/annotations.hpp>
 #include <pnmf/io/dataset.hpp>
-#include <pnmf/io/gene_sets.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/results/checkpoint.hpp>
-#include <pnmf/results/options_json.hpp>
+#include <pnmf/results/result_file.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/solvers/memory_plan.hpp>
 

@@ -1,5 +1,5 @@
 #include <pnmf/error.hpp>
-#include <pnmf/io/batches.hpp>
+#include <pnmf/io/annotations.hpp>
 #include <pnmf/io/preparation.hpp>
 
 #include <gmock/gmock.h>

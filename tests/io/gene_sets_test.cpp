@@ -1,9 +1,9 @@
-#include <pnmf/io/gene_sets.hpp>
+#include <pnmf/io/annotations.hpp>
 
 #include "support/paths.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/write_text.hpp>
+#include <pnmf/io/write.hpp>
 
 #include <gmock/gmock.h>
 

@@ -1,8 +1,8 @@
 #include "support/paths.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/h5ad_writer.hpp>
-#include <pnmf/simulate/cells.hpp>
+#include <pnmf/io/h5ad.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <gtest/gtest.h>
 

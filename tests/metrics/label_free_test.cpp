@@ -1,7 +1,6 @@
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
-#include <pnmf/metrics/label_free.hpp>
 
 #include <gtest/gtest.h>
 

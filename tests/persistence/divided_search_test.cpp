@@ -1,15 +1,14 @@
-#include "ranks/persistence/divided_search.hpp"
-
 #include "divided_points.hpp"
 #include "persistence/candidate_ranking.hpp"
 #include "persistence/join_components.hpp"
+#include "persistence/neighbor_tree.hpp"
 #include "persistence/neighbors_of.hpp"
+#include "ranks/persistence/divided_search.hpp"
 #include "ranks/persistence/divided_search_space.hpp"
 #include "support/clouds.hpp"
 #include "support/thread_ranks.hpp"
 
 #include <pnmf/persistence/neighbor_edges.hpp>
-#include <pnmf/persistence/neighbor_tree.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 #include <pnmf/types.hpp>
 

@@ -1,9 +1,9 @@
+#include "persistence/loops.hpp"
 #include "support/clouds.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/persistence/distances.hpp>
-#include <pnmf/persistence/loops.hpp>
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/persistence/neighbor_edges.hpp>
 #include <pnmf/scales/scale_set.hpp>
-#include <pnmf/simulate/cells.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 #include "persistence/neighbor_candidates.hpp"
+#include "persistence/neighbor_tree.hpp"
 #include "support/graph_clouds.hpp"
 
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/diagram.hpp>
-#include <pnmf/persistence/neighbor_tree.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 // The diagrams of GUDHI and Ripser on the same distances.
 
+#include "persistence/loops.hpp"
 #include "support/clouds.hpp"
 #include "support/paths.hpp"
 
 #include <pnmf/persistence/diagram.hpp>
-#include <pnmf/persistence/loops.hpp>
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 #include "support/paths.hpp"
 
 #include <pnmf/io/dataset.hpp>
-#include <pnmf/simulate/circles.hpp>
+#include <pnmf/simulate/simulate.hpp>
 #include <pnmf/solvers/fit.hpp>
 
 #include <gtest/gtest.h>

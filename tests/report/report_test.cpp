@@ -4,10 +4,10 @@
 #include <pnmf/error.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/report/report.hpp>
-#include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/result_file.hpp>
+#include <pnmf/results/run.hpp>
 #include <pnmf/results/stored_result.hpp>
-#include <pnmf/simulate/circles.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <gmock/gmock.h>
 #include <zlib.h>

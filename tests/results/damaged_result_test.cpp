@@ -1,12 +1,9 @@
 #include <pnmf/diagnostics/check.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/report/report.hpp>
-#include <pnmf/results/batch_scores.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
 #include <pnmf/results/score_result.hpp>
-#include <pnmf/results/stored_paths.hpp>
-#include <pnmf/results/stored_programs.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/results/transform_cells.hpp>
 

@@ -1,7 +1,7 @@
+#include <pnmf/analysis/preset.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/results/preset.hpp>
 #include <pnmf/results/run.hpp>
-#include <pnmf/simulate/cells.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,17 +1,17 @@
+#include "analysis/supported_rank.hpp"
 #include "cells/io/local_cells.hpp"
 #include "linalg/decompositions.hpp"
-#include "results/supported_rank.hpp"
 #include "support/clouds.hpp"
 #include "support/thread_ranks.hpp"
 
+#include <pnmf/analysis/preset.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/io/values.hpp>
 #include <pnmf/linalg/pca.hpp>
 #include <pnmf/remedy.hpp>
-#include <pnmf/results/preset.hpp>
 #include <pnmf/results/run.hpp>
-#include <pnmf/simulate/cells.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <gmock/gmock.h>
 

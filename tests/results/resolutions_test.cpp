@@ -2,7 +2,7 @@
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
 #include <pnmf/results/save_run.hpp>
-#include <pnmf/simulate/cells.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -2,8 +2,8 @@
 #include "support/paths.hpp"
 
 #include <pnmf/io/h5ad.hpp>
-#include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/result_file.hpp>
+#include <pnmf/results/run.hpp>
 #include <pnmf/solvers/option_list.hpp>
 
 #include <gmock/gmock.h>

@@ -3,14 +3,14 @@
 #include "support/problems.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/write_text.hpp>
+#include <pnmf/io/write.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/remedy.hpp>
-#include <pnmf/results/batch_scores.hpp>
 #include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
-#include <pnmf/simulate/circles.hpp>
+#include <pnmf/results/score_result.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

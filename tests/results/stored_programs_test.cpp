@@ -1,12 +1,12 @@
-#include <pnmf/results/stored_programs.hpp>
+#include <pnmf/results/stored_result.hpp>
 
 #include "support/paths.hpp"
 
+#include <pnmf/analysis/preset.hpp>
 #include <pnmf/assess/programs.hpp>
-#include <pnmf/results/preset.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
-#include <pnmf/simulate/cells.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <gmock/gmock.h>
 

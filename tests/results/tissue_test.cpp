@@ -1,15 +1,15 @@
 #include "support/paths.hpp"
 #include "support/sanitiser.hpp"
 
+#include <pnmf/analysis/preset.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/sparse_graph.hpp>
-#include <pnmf/io/places.hpp>
+#include <pnmf/io/annotations.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
-#include <pnmf/results/preset.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
 #include <pnmf/results/stored_result.hpp>
-#include <pnmf/simulate/tissue.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

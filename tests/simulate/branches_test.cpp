@@ -1,5 +1,5 @@
 #include <pnmf/error.hpp>
-#include <pnmf/simulate/branches.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/simulate/cells.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <gtest/gtest.h>
 

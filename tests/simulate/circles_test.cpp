@@ -1,5 +1,5 @@
 #include <pnmf/error.hpp>
-#include <pnmf/simulate/circles.hpp>
+#include <pnmf/simulate/simulate.hpp>
 
 #include <Eigen/Geometry>
 #include <gtest/gtest.h>

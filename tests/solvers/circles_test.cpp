@@ -1,7 +1,7 @@
 #include "io/mat.hpp"
 #include "support/paths.hpp"
 
-#include <pnmf/simulate/circles.hpp>
+#include <pnmf/simulate/simulate.hpp>
 #include <pnmf/solvers/fit.hpp>
 
 #include <gmock/gmock.h>

@@ -1,11 +1,6 @@
 #pragma once
 
-#include <pnmf/diagnostics/convergence.hpp>
-#include <pnmf/diagnostics/correlation.hpp>
-#include <pnmf/diagnostics/embedding_increments.hpp>
-#include <pnmf/diagnostics/lipschitz.hpp>
-#include <pnmf/diagnostics/scale_set_properties.hpp>
-#include <pnmf/diagnostics/spectrum.hpp>
+#include <pnmf/diagnostics/theorems.hpp>
 #include <pnmf/linalg/views.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/solvers/fit.hpp>

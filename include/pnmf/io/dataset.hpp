@@ -1,8 +1,8 @@
 #pragma once
 
-#include <pnmf/io/input_record.hpp>
-#include <pnmf/io/space.hpp>
+#include <pnmf/linalg/pca.hpp>
 #include <pnmf/linalg/sparse.hpp>
+#include <pnmf/names.hpp>
 #include <pnmf/types.hpp>
 
 #include <filesystem>
@@ -13,6 +13,89 @@
 #include <vector>
 
 namespace pnmf {
+
+enum class CellAxis { rows, columns };
+
+template <>
+struct EnumNames<CellAxis> {
+    static constexpr auto values =
+        name_table<CellAxis>({{"rows", CellAxis::rows}, {"columns", CellAxis::columns}});
+};
+
+/// One step between the values of a file and those that are factorised: its name, and what it learned from
+/// the data of the fit, so that new cells can be given the same treatment. `preparation.hpp` lists the steps.
+struct PreparationStep {
+    std::string name;
+    std::vector<std::string> names{}; ///< what it learned by name: the genes it left out
+    double count = 0.0;               ///< what it learned as a number: how many it left out
+
+    bool operator==(const PreparationStep&) const = default;
+};
+
+/// Every choice about the input of a fit: how the file was read, and what was done to its values.
+///
+/// It travels with the data (`Dataset::input`), is kept in results, and is applied again by whatever reads
+/// the data of the fit, or new cells for it. What is not set was not chosen, or is not known.
+struct InputRecord {
+    std::string format{};                  ///< "h5ad", "mtx", …; empty: not known
+    std::optional<CellAxis> cells{};       ///< the axis of the file that holds the cells
+    std::optional<std::string> layer{};    ///< of an .h5ad file; "X" is the matrix itself
+    std::optional<std::string> variable{}; ///< of a .mat file
+    std::optional<std::string> batch{};    ///< where the batches of the cells came from (`add_batches`)
+    std::vector<PreparationStep> steps{};  ///< in the order in which they were done
+    bool known = false;                    ///< false for results of version 0.1, which kept the steps alone
+
+    const PreparationStep* step(const std::string& name) const;
+};
+
+/// The one list of what is chosen on reading: `visit(name, field)` for each. It drives the JSON of a record
+/// and the search for contradictions.
+template <class Record, class Visitor>
+void visit_reading(Record& record, const Visitor& visit) {
+    visit("cells", record.cells);
+    visit("layer", record.layer);
+    visit("variable", record.variable);
+    visit("batch", record.batch);
+}
+
+/// {"format": "h5ad", "cells": "rows", "layer": "counts", "steps": [{"name": "log-unit"}]}: what is not set
+/// is left out.
+std::string to_json(const InputRecord& record);
+
+/// The same back. InputError when the text is not such JSON, or names a step that this version does not know.
+InputRecord input_record_from_json(const std::string& text);
+
+struct Dataset;
+
+/// Slices of tissue whose places have been moved apart (`separate_samples`).
+struct Slices {
+    std::vector<std::string> names;
+    std::vector<Index> of_cell; ///< position in `names`
+    std::vector<double> moved;  ///< of each slice: how far, along the first coordinate
+};
+
+/// Where distances between cells come from when not from X itself: tree, scales, neighbours and graphs are
+/// made there, while X is factorised.
+struct Space {
+    std::string name;   ///< "pca:30", or "obsm:KEY"
+    Matrix coordinates; ///< a column for each cell, as X has them: on a process that holds some, of these
+    /// Of `pca`: how other cells get their coordinates. None for coordinates that a file brought along.
+    std::optional<PrincipalComponents> components{};
+    std::optional<Slices> slices{};
+    bool downwards = false; ///< of places in an image: the second coordinate counts its rows from above
+};
+
+/// What a user asks for: "none", "pca:N" or "obsm:KEY". InputError for other words.
+struct SpaceChoice {
+    enum class Kind { none, components, stored } kind = Kind::none;
+    Index components = 0; ///< N of "pca:N"
+    std::string key{};    ///< KEY of "obsm:KEY"
+};
+SpaceChoice space_choice(const std::string& text);
+
+/// Where each process has the coordinates of its own cells: those of all cells on the first process, for
+/// those who store them. The values stay where they are. All processes call it.
+void gather_space(Dataset& data);
 
 /// What a column of numbers was stored as, so that it is written back as such.
 enum class NumberType { real, integer, boolean };

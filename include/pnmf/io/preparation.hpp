@@ -1,7 +1,6 @@
 #pragma once
 
 #include <pnmf/io/dataset.hpp>
-#include <pnmf/io/match_features.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/data_products.hpp>
 
@@ -11,6 +10,18 @@
 #include <vector>
 
 namespace pnmf {
+
+/// How the features of a data set compare with those that are wanted.
+struct FeatureMatch {
+    std::vector<std::string> missing; ///< wanted and not there, in the wanted order
+    std::vector<std::string> extra;   ///< there and not wanted, in the data's order
+    Index common = 0;
+};
+
+/// Makes the features of the data the wanted ones, in the wanted order, matched by name: missing ones become
+/// zero in every cell, extra ones are left out, and the table about features goes. Keeps sparsity. InputError
+/// when none is in common, or when a wanted name occurs more than once in the data.
+FeatureMatch match_features(Dataset& data, const std::vector<std::string>& wanted);
 
 /// Steps of the preparation, by name. A new one is a row of the table in `src/io/preparation.cpp`.
 namespace step {

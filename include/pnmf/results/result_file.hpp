@@ -5,7 +5,6 @@
 #include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/io/h5ad.hpp>
-#include <pnmf/results/options_json.hpp>
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/types.hpp>
 
@@ -13,6 +12,16 @@
 #include <string>
 
 namespace pnmf {
+
+/// The options of a fit and their values as JSON, in the order of `visit_options`; what was chosen
+/// automatically is null.
+std::string options_json(const FitOptions& options);
+std::string options_json(const BaselineFitOptions& options);
+
+/// The same back, through the same list. An option that the text does not name keeps its default: results of
+/// older versions lack the options that came later. InputError when the text is not such JSON, a value is
+/// none of those known, or an option is none of ours.
+FitOptions fit_options_from_json(const std::string& text);
 
 /// What a checkpoint belongs to: a checksum of the data and the options that shape the iterates, a line each.
 /// Stopping rules are left out, so that a run may be continued further than it was meant to go.

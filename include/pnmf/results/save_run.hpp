@@ -3,7 +3,6 @@
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
-#include <pnmf/results/run_folder.hpp>
 
 #include <string>
 

@@ -1,6 +1,8 @@
 #pragma once
 
-#include <pnmf/io/batches.hpp>
+#include <pnmf/assess/paths.hpp>
+#include <pnmf/io/annotations.hpp>
+#include <pnmf/io/dataset.hpp>
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/model/problem.hpp>
@@ -121,5 +123,61 @@ void require_whole(const StoredResult& result, const std::string& what);
 /// result, in the result's order. InputError when they are others.
 Dataset read_data_of(const StoredResult& result, const std::filesystem::path& path,
                      const InputChoices& choices = {});
+
+/// The programs of a stored result: the components of its recommended scale, by their genes.
+struct StoredPrograms {
+    Index scale = 0;                         ///< the recommended one, from 0
+    std::vector<std::string> genes;          ///< p
+    DenseMatrix<float> scores;               ///< `program_scores`, p × d
+    std::vector<double> mean_usage;          ///< the mean share of a cell, d
+    std::vector<double> persistence;         ///< `ProgramPath`, d
+    std::vector<double> between_clusters{};  ///< `variance_between`, d; all 1 in results before 0.3
+    std::vector<Index> first_scale{};        ///< from 0
+    std::vector<Index> last_scale{};         ///< from 0
+    std::vector<Index> merges_into{};        ///< −1: none
+    std::vector<double> moran{};             ///< Moran's I in a tissue, d; empty: not in a tissue
+    std::vector<double> depth_correlation{}; ///< with the counts of the cells; empty: these are not known
+
+    Index count() const { return scores.cols(); }
+    /// `order_of_programs`: how they are listed.
+    std::vector<Index> order() const;
+    /// Whether the program follows the depth of the cells (`depth_driven`); false where it is not known.
+    bool follows_depth(Index program) const;
+};
+
+/// "P1" for component 0: the name of a program in tables, so that nobody has to know where counting begins.
+std::string program_name(Index program);
+
+/// Nothing for results of version 0.1, and where genes have no names.
+std::optional<StoredPrograms> stored_programs(const StoredResult& result);
+
+/// A tidy table as text, a row for each of the `listed` best genes of each program: program, gene, score,
+/// rank (from 1), scale (from 1), and in a tissue moran, with tabs between them and a header; programs in
+/// their order.
+std::string programs_table(const StoredPrograms& programs, Index listed);
+
+/// Where paths begin and end.
+struct PathRequest {
+    std::string root;                     ///< the name of a cell, or of a group: its central cell
+    std::vector<std::string> ends{};      ///< groups where paths end; empty: found (`end_clusters`)
+    std::string groups = "pnmf_clusters"; ///< a column of the table of cells
+    FateOptions fates{};
+};
+
+/// Paths of a stored fit; cells are those of its file, in their order.
+struct StoredPaths {
+    Index root = 0;                ///< the cell they begin at
+    std::vector<std::string> ends; ///< groups they end in
+    Vector time;                   ///< of each cell, 0 at the root, 1 at the farthest
+    Fates fates;                   ///< ends × cells
+    std::vector<Index> group;      ///< of each cell, positions among
+    std::vector<std::string> group_names;
+};
+
+/// `path_times` and `fates` along the multi-scale graph of a fit. The graph is made again from the space of
+/// the fit, or, where it had none, from its data, cells in the order of the result. InputError for a root or
+/// an end that is neither, with those there are, for a column that is not there, for a result that has lost
+/// cells, and where the data are needed and missing.
+StoredPaths find_paths(const StoredResult& result, const PathRequest& request, const Dataset* data = nullptr);
 
 } // namespace pnmf

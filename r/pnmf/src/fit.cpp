@@ -1,8 +1,8 @@
 #include <Rcpp.h>
 
+#include <pnmf/analysis/preset.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/results/preset.hpp>
 #include <pnmf/results/run.hpp>
 #include <pnmf/solvers/option_list.hpp>
 

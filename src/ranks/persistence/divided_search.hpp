@@ -1,10 +1,10 @@
 #pragma once
 
 #include "persistence/neighbor_candidates.hpp"
+#include "persistence/neighbor_tree.hpp"
 #include "ranks/persistence/divided_points.hpp"
 
 #include <pnmf/persistence/neighbor_edges.hpp>
-#include <pnmf/persistence/neighbor_tree.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 #include <pnmf/types.hpp>
 

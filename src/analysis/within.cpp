@@ -1,4 +1,4 @@
-#include "results/within.hpp"
+#include "analysis/within.hpp"
 
 #include "io/formats.hpp"
 

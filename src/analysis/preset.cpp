@@ -1,16 +1,15 @@
+#include "analysis/supported_rank.hpp"
 #include "cells/io/local_cells.hpp"
 #include "io/held_values.hpp"
 #include "results/program_entries.hpp"
 #include "results/resolution_columns.hpp"
-#include "results/supported_rank.hpp"
 #include "solvers/choose_device.hpp"
 
+#include <pnmf/analysis/preset.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/io/batches.hpp>
-#include <pnmf/io/places.hpp>
+#include <pnmf/io/annotations.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/remedy.hpp>
-#include <pnmf/results/preset.hpp>
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "results/supported_rank.hpp"
+#include "analysis/supported_rank.hpp"
 
 #include "cells/io/local_cells.hpp"
 #include "io/held_values.hpp"

@@ -1,9 +1,8 @@
-#include <pnmf/results/preset.hpp>
+#include "analysis/within.hpp"
 
-#include "results/within.hpp"
+#include <pnmf/analysis/preset.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/io/batches.hpp>
-#include <pnmf/io/places.hpp>
+#include <pnmf/io/annotations.hpp>
 
 #include <fmt/format.h>
 
