@@ -1,7 +1,7 @@
 #include "check_report.hpp"
 #include "json_text.hpp"
 
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 #include <pnmf/names.hpp>
 
 #include <fmt/format.h>

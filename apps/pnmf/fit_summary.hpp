@@ -7,7 +7,7 @@
 #include <pnmf/assess/domains.hpp>
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/io/dataset.hpp>
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/solvers/fit.hpp>

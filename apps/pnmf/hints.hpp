@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pnmf/remedy.hpp>
+#include <pnmf/error.hpp>
 
 #include <string_view>
 

@@ -4,7 +4,6 @@
 #include "verbs.hpp"
 
 #include <pnmf/assess/loops.hpp>
-#include <pnmf/assess/phase_genes.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/io/annotations.hpp>
 #include <pnmf/io/h5ad.hpp>

@@ -9,7 +9,6 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/gemm.hpp>
-#include <pnmf/linalg/instruction_set.hpp>
 #include <pnmf/version.hpp>
 
 #include <fmt/format.h>

@@ -2,7 +2,6 @@
 #include "say.hpp"
 #include "verbs.hpp"
 
-#include <pnmf/assess/enrichment.hpp>
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/io/annotations.hpp>

@@ -9,7 +9,6 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/write.hpp>
-#include <pnmf/remedy.hpp>
 #include <pnmf/results/rank_tables.hpp>
 #include <pnmf/results/run.hpp>
 

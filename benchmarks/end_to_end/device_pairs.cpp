@@ -4,7 +4,7 @@
 
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/pca.hpp>
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/simulate/simulate.hpp>
 

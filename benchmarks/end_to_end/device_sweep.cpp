@@ -1,14 +1,14 @@
 #include "cells/processes.hpp"
+#include "graphs/sparse_graph.hpp"
 #include "graphs/tree_order.hpp"
 #include "solvers/backend.hpp"
 #include "solvers/device.hpp"
 
 #include <pnmf/graphs/filtration.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/model/objective.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/persistence/sorted_edges.hpp>
+#include <pnmf/persistence/spanning_tree.hpp>
 #include <pnmf/solvers/solver.hpp>
 
 #include <algorithm>

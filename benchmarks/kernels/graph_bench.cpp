@@ -1,6 +1,7 @@
+#include "graphs/dense_graph.hpp"
+#include "graphs/sparse_graph.hpp"
+
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/dense_graph.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/parallel.hpp>
 

@@ -2,6 +2,7 @@
 
 #include <pnmf/names.hpp>
 
+#include <concepts>
 #include <type_traits>
 
 namespace pnmf {
@@ -20,5 +21,10 @@ struct EnumNames<Precision> {
 
 template <class Real>
 inline constexpr Precision precision_of = std::is_same_v<Real, float> ? Precision::single : Precision::full;
+
+/// The numbers that the library computes with. It is compiled for these two; others are refused where they
+/// are asked for, and not by the linker.
+template <class Type>
+concept RealNumber = std::same_as<Type, float> || std::same_as<Type, double>;
 
 } // namespace pnmf

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <pnmf/linalg/sparse.hpp>
-#include <pnmf/linalg/views.hpp>
 #include <pnmf/types.hpp>
 
 #include <pybind11/numpy.h>

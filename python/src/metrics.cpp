@@ -6,7 +6,6 @@
 #include <pnmf/assess/group_tree.hpp>
 #include <pnmf/assess/loops.hpp>
 #include <pnmf/assess/neighborhoods.hpp>
-#include <pnmf/assess/phase_genes.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/pca.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>

@@ -3,7 +3,6 @@
 #include "module.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/remedy.hpp>
 #include <pnmf/solvers/option_list.hpp>
 #include <pnmf/version.hpp>
 

@@ -4,7 +4,7 @@
 #include "module.hpp"
 #include "watch.hpp"
 
-#include <pnmf/assess/enrichment.hpp>
+#include <pnmf/assess/programs.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/io/annotations.hpp>
 #include <pnmf/io/preparation.hpp>

@@ -9,7 +9,6 @@
 #include <pnmf/error.hpp>
 #include <pnmf/io/annotations.hpp>
 #include <pnmf/io/preparation.hpp>
-#include <pnmf/remedy.hpp>
 
 #include <fmt/format.h>
 

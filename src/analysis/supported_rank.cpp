@@ -5,7 +5,7 @@
 #include "linalg/lanczos.hpp"
 
 #include <pnmf/linalg/data_matrix.hpp>
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 
 #include <algorithm>
 

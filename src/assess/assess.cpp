@@ -4,9 +4,8 @@
 #include "linalg/effective_rank.hpp"
 
 #include <pnmf/assess/assess.hpp>
-#include <pnmf/assess/resolutions.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/metrics/kmeans.hpp>
 

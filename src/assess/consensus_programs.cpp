@@ -1,4 +1,4 @@
-#include <pnmf/assess/consensus_programs.hpp>
+#include <pnmf/assess/programs.hpp>
 
 #include <pnmf/error.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>

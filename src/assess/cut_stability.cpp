@@ -3,7 +3,6 @@
 #include "assess/embedding_parts.hpp"
 
 #include <pnmf/linalg/random.hpp>
-#include <pnmf/linalg/sampling.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/metrics/kmeans.hpp>
 #include <pnmf/parallel.hpp>

@@ -1,6 +1,6 @@
 #include "cells/processes.hpp"
 
-#include <pnmf/assess/embeddings.hpp>
+#include <pnmf/assess/assess.hpp>
 
 #include <algorithm>
 

@@ -1,6 +1,5 @@
-#include <pnmf/assess/enrichment.hpp>
-
 #include <pnmf/assess/programs.hpp>
+
 #include <pnmf/error.hpp>
 
 #include <algorithm>

@@ -6,7 +6,6 @@
 #include <pnmf/assess/loops.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
-#include <pnmf/linalg/sampling.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>

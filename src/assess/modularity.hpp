@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pnmf/graphs/neighbor_lists.hpp>
+#include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/types.hpp>
 
 #include <vector>

@@ -1,7 +1,7 @@
 #include <pnmf/assess/neighborhoods.hpp>
 
 #include <pnmf/error.hpp>
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/parallel.hpp>
 

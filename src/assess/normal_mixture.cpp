@@ -2,7 +2,7 @@
 
 #include "linalg/decompositions.hpp"
 
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 #include <pnmf/metrics/kmeans.hpp>
 #include <pnmf/parallel.hpp>
 

@@ -3,7 +3,7 @@
 #include "assess/embedding_parts.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/weight.hpp>
+#include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-#include <pnmf/assess/phase_genes.hpp>
+#include <pnmf/assess/loops.hpp>
 
-#include <pnmf/assess/enrichment.hpp>
+#include <pnmf/assess/programs.hpp>
 #include <pnmf/error.hpp>
 
 #include <Eigen/Cholesky>

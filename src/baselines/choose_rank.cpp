@@ -5,7 +5,6 @@
 #include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
-#include <pnmf/linalg/sampling.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/embed.hpp>
 

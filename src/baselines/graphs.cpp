@@ -1,6 +1,6 @@
 #include "persistence/neighbors.hpp"
 
-#include <pnmf/baselines/graphs.hpp>
+#include <pnmf/baselines/fit_baseline.hpp>
 
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>

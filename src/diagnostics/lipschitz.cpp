@@ -1,5 +1,5 @@
 #include <pnmf/diagnostics/theorems.hpp>
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 
 #include <fmt/format.h>
 

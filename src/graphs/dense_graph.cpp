@@ -1,8 +1,8 @@
-#include <pnmf/error.hpp>
-#include <pnmf/graphs/dense_graph.hpp>
-#include <pnmf/parallel.hpp>
-
+#include "graphs/dense_graph.hpp"
 #include "graphs/scale_forms.hpp"
+
+#include <pnmf/error.hpp>
+#include <pnmf/parallel.hpp>
 
 #include <algorithm>
 #include <optional>

@@ -1,11 +1,11 @@
+#include "graphs/dense_graph.hpp"
+#include "graphs/sparse_graph.hpp"
 #include "graphs/tree_filtration.hpp"
 #include "persistence/balanced_edges.hpp"
 #include "persistence/neighbor_tree.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/dense_graph.hpp>
 #include <pnmf/graphs/filtration.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
 
 #include <cmath>
 #include <functional>

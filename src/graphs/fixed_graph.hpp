@@ -1,9 +1,7 @@
 #pragma once
 
 #include <pnmf/graphs/multiscale_graph.hpp>
-#include <pnmf/graphs/neighbor_lists.hpp>
 #include <pnmf/linalg/sparse.hpp>
-#include <pnmf/linalg/views.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 
 #include <memory>

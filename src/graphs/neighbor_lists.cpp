@@ -1,7 +1,7 @@
 #include "linalg/large_pages.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/neighbor_lists.hpp>
+#include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <pnmf/graphs/multiscale_graph.hpp>
-#include <pnmf/graphs/neighbor_lists.hpp>
-#include <pnmf/graphs/weight.hpp>
 
 #include <memory>
 #include <mutex>

@@ -1,8 +1,8 @@
-#include <pnmf/error.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
-
+#include "graphs/sparse_graph.hpp"
 #include "graphs/scale_forms.hpp"
 #include "graphs/tree_order.hpp"
+
+#include <pnmf/error.hpp>
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/weight.hpp>
+#include <pnmf/graphs/multiscale_graph.hpp>
 
 namespace pnmf {
 

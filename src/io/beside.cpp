@@ -4,7 +4,6 @@
 #include "io/table.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/remedy.hpp>
 
 #include <algorithm>
 #include <array>

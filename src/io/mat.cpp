@@ -4,7 +4,6 @@
 #include "io/rehearsal.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/remedy.hpp>
 
 #include <fmt/ranges.h>
 

@@ -7,7 +7,6 @@
 #include <pnmf/error.hpp>
 #include <pnmf/io/values.hpp>
 #include <pnmf/linalg/pca.hpp>
-#include <pnmf/remedy.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 #include "cells/cell_sums.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
-#include <pnmf/linalg/views.hpp>
+#include <pnmf/linalg/sparse.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/types.hpp>
 

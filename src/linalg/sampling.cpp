@@ -1,4 +1,4 @@
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 
 #include <algorithm>
 #include <numeric>

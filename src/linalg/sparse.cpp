@@ -3,7 +3,6 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/sparse.hpp>
-#include <pnmf/linalg/views.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 #include "linalg/aligned_room.hpp"
 #include "linalg/gather_columns.hpp"
 
-#include <pnmf/linalg/views.hpp>
+#include <pnmf/linalg/sparse.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/types.hpp>
 

@@ -1,6 +1,6 @@
 #include "metrics/kmeans_parts.hpp"
 
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 #include "model/objective_of_held.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
-#include <pnmf/model/kkt.hpp>
+#include <pnmf/model/objective.hpp>
 
 #include <algorithm>
 #include <cassert>

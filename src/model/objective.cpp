@@ -1,10 +1,9 @@
-#include "model/objective_of_held.hpp"
-
 #include "cells/cell_sums.hpp"
 #include "cells/linalg/over_all_cells.hpp"
 #include "graphs/scale_forms.hpp"
+#include "graphs/sparse_graph.hpp"
+#include "model/objective_of_held.hpp"
 
-#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/model/objective.hpp>
 

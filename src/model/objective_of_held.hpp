@@ -1,7 +1,6 @@
 #pragma once
 
 #include <pnmf/linalg/data_matrix.hpp>
-#include <pnmf/model/kkt.hpp>
 #include <pnmf/model/objective.hpp>
 
 namespace pnmf {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <pnmf/persistence/distances.hpp>
-#include <pnmf/persistence/sorted_edges.hpp>
+#include <pnmf/persistence/spanning_tree.hpp>
 #include <pnmf/types.hpp>
 
 #include <vector>

@@ -7,7 +7,6 @@
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/linalg/random.hpp>
-#include <pnmf/linalg/sampling.hpp>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 #include <pnmf/error.hpp>
-#include <pnmf/persistence/sorted_edges.hpp>
+#include <pnmf/persistence/spanning_tree.hpp>
 
 #include "persistence/kruskal.hpp"
 

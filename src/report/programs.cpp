@@ -1,6 +1,6 @@
 #include "report/programs.hpp"
 
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
 #include "cells/cell_sums.hpp"
 #include "cells/linalg/column_move.hpp"
 #include "cells/linalg/over_all_cells.hpp"
+#include "graphs/sparse_graph.hpp"
 #include "graphs/tree_order.hpp"
 #include "linalg/parallel_copy.hpp"
 #include "solvers/device.hpp"
 
-#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/results/run.hpp>
 

@@ -1,11 +1,10 @@
 #include "results/assess_tissue.hpp"
-
+#include "graphs/sparse_graph.hpp"
 #include "graphs/tree_order.hpp"
 #include "linalg/parallel_copy.hpp"
 
 #include <pnmf/assess/domains.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
 
 #include <fmt/format.h>
 

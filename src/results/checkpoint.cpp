@@ -2,7 +2,6 @@
 #include "io/atomic_file.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/remedy.hpp>
 #include <pnmf/results/checkpoint.hpp>
 
 #include <zlib.h>

@@ -6,7 +6,6 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/remedy.hpp>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pnmf/assess/resolutions.hpp>
+#include <pnmf/assess/assess.hpp>
 #include <pnmf/io/h5ad.hpp>
 
 namespace pnmf {

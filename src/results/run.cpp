@@ -1,4 +1,5 @@
 #include "cells/processes.hpp"
+#include "graphs/sparse_graph.hpp"
 #include "results/assess_tissue.hpp"
 #include "results/plan_run.hpp"
 #include "results/process_memory.hpp"
@@ -9,9 +10,7 @@
 #include "solvers/prepare_local.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/remedy.hpp>
 #include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>

@@ -2,7 +2,6 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/write.hpp>
-#include <pnmf/remedy.hpp>
 #include <pnmf/results/run.hpp>
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pnmf/assess/resolutions.hpp>
+#include <pnmf/assess/assess.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/types.hpp>
 

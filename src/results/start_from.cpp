@@ -1,7 +1,6 @@
 #include "results/start_from.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/remedy.hpp>
 #include <pnmf/results/stored_result.hpp>
 
 namespace pnmf {

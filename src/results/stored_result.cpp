@@ -1,7 +1,6 @@
 #include "io/rehearsal.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/remedy.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/stored_result.hpp>
 

@@ -1,7 +1,6 @@
 #include "persistence/balanced_edges.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/remedy.hpp>
 #include <pnmf/results/transform_cells.hpp>
 
 namespace pnmf {

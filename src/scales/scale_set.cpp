@@ -1,5 +1,5 @@
 #include <pnmf/error.hpp>
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/scales/scale_set.hpp>
 

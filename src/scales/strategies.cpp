@@ -1,5 +1,5 @@
 #include <pnmf/error.hpp>
-#include <pnmf/scales/strategies.hpp>
+#include <pnmf/scales/scale_set.hpp>
 
 #include <algorithm>
 #include <cassert>

@@ -5,7 +5,7 @@
 #include "solvers/solve_level.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 
 #include <algorithm>
 #include <cmath>

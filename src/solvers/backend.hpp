@@ -2,7 +2,6 @@
 
 #include "solvers/frozen_scales.hpp"
 
-#include <pnmf/model/kkt.hpp>
 #include <pnmf/model/objective.hpp>
 #include <pnmf/model/problem.hpp>
 #include <pnmf/types.hpp>

@@ -1,11 +1,10 @@
 #include "solvers/choose_device.hpp"
 #include "cells/cell_blocks.hpp"
 #include "cells/processes.hpp"
+#include "graphs/sparse_graph.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/persistence/diagram.hpp>
-#include <pnmf/remedy.hpp>
 
 #include <fmt/format.h>
 

@@ -6,7 +6,6 @@
 #include "solvers/chain.hpp"
 
 #include <pnmf/linalg/data_matrix.hpp>
-#include <pnmf/linalg/data_products.hpp>
 #include <pnmf/metrics/kmeans.hpp>
 #include <pnmf/solvers/solver.hpp>
 #include <pnmf/types.hpp>

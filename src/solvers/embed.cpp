@@ -1,7 +1,6 @@
 #include <pnmf/solvers/embed.hpp>
 
 #include <pnmf/error.hpp>
-#include <pnmf/model/kkt.hpp>
 #include <pnmf/model/objective.hpp>
 #include <pnmf/parallel.hpp>
 

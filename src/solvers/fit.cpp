@@ -11,7 +11,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/graphs/filtration.hpp>
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/solvers/memory_plan.hpp>

@@ -4,7 +4,6 @@
 #include "linalg/all_cells.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/remedy.hpp>
 
 #include <algorithm>
 #include <cmath>

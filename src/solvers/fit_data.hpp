@@ -2,7 +2,7 @@
 
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/fit_order.hpp>
-#include <pnmf/linalg/views.hpp>
+#include <pnmf/linalg/sparse.hpp>
 #include <pnmf/solvers/fit.hpp>
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 #include "graphs/scale_forms.hpp"
 #include "linalg/svd.hpp"
 
-#include <pnmf/solvers/memory.hpp>
+#include <pnmf/solvers/memory_plan.hpp>
 
 #include <algorithm>
 #include <cmath>

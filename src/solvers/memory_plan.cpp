@@ -3,8 +3,7 @@
 #include "persistence/union_find.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/linalg/sampling.hpp>
-#include <pnmf/remedy.hpp>
+#include <pnmf/linalg/random.hpp>
 #include <pnmf/solvers/memory_plan.hpp>
 
 #include <algorithm>

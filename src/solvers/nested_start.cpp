@@ -1,7 +1,7 @@
 #include "solvers/draw_out.hpp"
 #include "solvers/solve_level.hpp"
 
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/initial.hpp>
 #include <pnmf/solvers/solver.hpp>

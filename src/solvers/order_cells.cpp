@@ -4,7 +4,7 @@
 #include "cells/linalg/column_move.hpp"
 #include "graphs/tree_order.hpp"
 
-#include <pnmf/graphs/sparse_graph.hpp>
+#include "graphs/sparse_graph.hpp"
 
 namespace pnmf {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pnmf/linalg/views.hpp>
+#include <pnmf/linalg/sparse.hpp>
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/types.hpp>
 

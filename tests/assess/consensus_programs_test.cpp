@@ -1,7 +1,6 @@
-#include <pnmf/assess/consensus_programs.hpp>
+#include <pnmf/assess/programs.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
-#include <pnmf/linalg/sampling.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 
 #include <gtest/gtest.h>

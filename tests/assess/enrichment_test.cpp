@@ -1,4 +1,4 @@
-#include <pnmf/assess/enrichment.hpp>
+#include <pnmf/assess/programs.hpp>
 
 #include <pnmf/error.hpp>
 

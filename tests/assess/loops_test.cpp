@@ -1,7 +1,6 @@
 #include "assess/closed_curve.hpp"
 
 #include <pnmf/assess/loops.hpp>
-#include <pnmf/assess/phase_genes.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/parallel.hpp>

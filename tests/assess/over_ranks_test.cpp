@@ -1,7 +1,6 @@
 #include "support/thread_ranks.hpp"
 
 #include <pnmf/assess/assess.hpp>
-#include <pnmf/assess/resolutions.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/persistence/neighbor_edges.hpp>
 

@@ -3,7 +3,7 @@
 #include <pnmf/assess/group_tree.hpp>
 #include <pnmf/assess/paths.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/weight.hpp>
+#include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/neighbor_edges.hpp>

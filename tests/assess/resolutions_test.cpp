@@ -1,7 +1,6 @@
 #include "support/clouds.hpp"
 
 #include <pnmf/assess/assess.hpp>
-#include <pnmf/assess/resolutions.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>

@@ -1,7 +1,7 @@
 #include "graphs/fixed_graph.hpp"
 #include "support/paths.hpp"
 
-#include <pnmf/baselines/graphs.hpp>
+#include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/simulate/simulate.hpp>

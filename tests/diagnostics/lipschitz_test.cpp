@@ -1,9 +1,9 @@
+#include "graphs/dense_graph.hpp"
+#include "support/clouds.hpp"
+
 #include <pnmf/diagnostics/theorems.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/dense_graph.hpp>
 #include <pnmf/scales/scale_set.hpp>
-
-#include "support/clouds.hpp"
 
 #include <gtest/gtest.h>
 

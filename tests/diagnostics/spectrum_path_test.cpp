@@ -1,8 +1,8 @@
-#include <pnmf/diagnostics/theorems.hpp>
-#include <pnmf/graphs/dense_graph.hpp>
-#include <pnmf/scales/scale_set.hpp>
-
+#include "graphs/dense_graph.hpp"
 #include "support/clouds.hpp"
+
+#include <pnmf/diagnostics/theorems.hpp>
+#include <pnmf/scales/scale_set.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,9 +1,9 @@
 #include "cells/graphs/local_filtration.hpp"
+#include "graphs/sparse_graph.hpp"
 #include "support/clouds.hpp"
 #include "support/thread_ranks.hpp"
 
 #include <pnmf/graphs/filtration.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/persistence/diagram.hpp>
 
 #include <gtest/gtest.h>

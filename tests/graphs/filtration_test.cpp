@@ -1,11 +1,11 @@
+#include "graphs/dense_graph.hpp"
+#include "graphs/sparse_graph.hpp"
 #include "persistence/balanced_edges.hpp"
 #include "persistence/neighbor_tree.hpp"
 #include "support/clouds.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/dense_graph.hpp>
 #include <pnmf/graphs/filtration.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
+#include "graphs/dense_graph.hpp"
+#include "graphs/sparse_graph.hpp"
 #include "support/graph_clouds.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/dense_graph.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
-#include <pnmf/graphs/weight.hpp>
+#include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/scales/scale_set.hpp>

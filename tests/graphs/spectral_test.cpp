@@ -1,6 +1,6 @@
+#include "graphs/dense_graph.hpp"
 #include "support/graph_clouds.hpp"
 
-#include <pnmf/graphs/dense_graph.hpp>
 #include <pnmf/scales/scale_set.hpp>
 
 #include <gtest/gtest.h>

@@ -1,8 +1,8 @@
+#include "graphs/sparse_graph.hpp"
 #include "graphs/tree_order.hpp"
 #include "support/clouds.hpp"
 
 #include <pnmf/graphs/filtration.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/diagram.hpp>

@@ -1,7 +1,7 @@
 #include "support/paths.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/linalg/matrix_file.hpp>
+#include <pnmf/model/problem.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <gmock/gmock.h>

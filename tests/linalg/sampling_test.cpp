@@ -1,4 +1,4 @@
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,7 +2,7 @@
 #include "support/clouds.hpp"
 #include "support/problems.hpp"
 
-#include <pnmf/model/kkt.hpp>
+#include <pnmf/model/objective.hpp>
 
 #include <gtest/gtest.h>
 

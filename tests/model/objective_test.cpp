@@ -1,6 +1,5 @@
 #include "support/problems.hpp"
 
-#include <pnmf/model/kkt.hpp>
 #include <pnmf/model/objective.hpp>
 
 #include <gtest/gtest.h>

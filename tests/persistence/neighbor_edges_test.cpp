@@ -1,8 +1,8 @@
+#include "graphs/sparse_graph.hpp"
 #include "support/graph_clouds.hpp"
 #include "support/paths.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/diagram.hpp>

@@ -1,8 +1,8 @@
+#include "graphs/sparse_graph.hpp"
 #include "support/clouds.hpp"
 #include "support/paths.hpp"
 
 #include <pnmf/assess/programs.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>

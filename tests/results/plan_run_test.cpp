@@ -2,7 +2,7 @@
 #include "support/clouds.hpp"
 #include "support/problems.hpp"
 
-#include <pnmf/remedy.hpp>
+#include <pnmf/error.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -9,7 +9,6 @@
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/io/values.hpp>
 #include <pnmf/linalg/pca.hpp>
-#include <pnmf/remedy.hpp>
 #include <pnmf/results/run.hpp>
 #include <pnmf/simulate/simulate.hpp>
 

@@ -5,7 +5,6 @@
 #include <pnmf/error.hpp>
 #include <pnmf/io/write.hpp>
 #include <pnmf/persistence/diagram.hpp>
-#include <pnmf/remedy.hpp>
 #include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>

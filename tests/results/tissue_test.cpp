@@ -1,9 +1,9 @@
+#include "graphs/sparse_graph.hpp"
 #include "support/paths.hpp"
 #include "support/sanitiser.hpp"
 
 #include <pnmf/analysis/preset.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/io/annotations.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/results/result_file.hpp>

@@ -2,7 +2,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/scales/strategies.hpp>
+#include <pnmf/scales/scale_set.hpp>
 
 #include <gtest/gtest.h>
 

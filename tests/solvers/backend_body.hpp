@@ -1,11 +1,11 @@
 #pragma once
 
+#include "graphs/sparse_graph.hpp"
 #include "solvers/method.hpp"
 #include "solvers/plain_backend.hpp"
 #include "support/paths.hpp"
 #include "support/problems.hpp"
 
-#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/persistence/distances.hpp>
 
 #include <gtest/gtest.h>

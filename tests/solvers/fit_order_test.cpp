@@ -3,7 +3,7 @@
 #include "support/thread_ranks.hpp"
 
 #include <pnmf/graphs/filtration.hpp>
-#include <pnmf/model/kkt.hpp>
+#include <pnmf/model/objective.hpp>
 #include <pnmf/solvers/fit.hpp>
 
 #include <gtest/gtest.h>

@@ -4,7 +4,7 @@
 #include "support/clouds.hpp"
 #include "support/problems.hpp"
 
-#include <pnmf/model/kkt.hpp>
+#include <pnmf/model/objective.hpp>
 
 #include <Eigen/Cholesky>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include <pnmf/solvers/memory.hpp>
+#include <pnmf/solvers/memory_plan.hpp>
 
 #include <gtest/gtest.h>
 

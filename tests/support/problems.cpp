@@ -1,8 +1,7 @@
 #include "support/problems.hpp"
-
+#include "graphs/dense_graph.hpp"
 #include "support/clouds.hpp"
 
-#include <pnmf/graphs/dense_graph.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/scales/scale_set.hpp>
 

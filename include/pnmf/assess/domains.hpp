@@ -1,7 +1,7 @@
 #pragma once
 
-#include <pnmf/assess/embeddings.hpp>
-#include <pnmf/graphs/neighbor_lists.hpp>
+#include <pnmf/assess/assess.hpp>
+#include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/types.hpp>
 
 #include <cstdint>

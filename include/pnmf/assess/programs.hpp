@@ -84,4 +84,80 @@ std::vector<double> depth_correlation(const Matrix& usages, const std::vector<do
 /// The genes with the largest scores of each program, largest first; equal scores by position.
 std::vector<std::vector<Index>> top_genes(const DenseMatrix<float>& scores, Index count);
 
+/// What several factorisations of the same genes, all of rank d, have in common: d programs, each with a copy
+/// in every factorisation. The most stable program comes first.
+struct ConsensusPrograms {
+    Matrix W{};                      ///< the consensus, p × d, columns of length 1
+    std::vector<double> stability{}; ///< of each program: the mean silhouette of its copies, −1 to 1
+    /// Of each program: the mean cosine of its copies with the consensus, 0 to 1.
+    std::vector<double> similarity{};
+    std::vector<std::vector<Index>>
+        copies{}; ///< copies[r][k]: the column of factorisation r that is program k
+
+    Index count() const { return W.cols(); }
+    /// How many to list: the first of them, whose stability is at least 0. The copies of the others are
+    /// nearer to another program than to each other: they are no programs.
+    Index listed() const;
+    /// The mean over the programs: what cNMF draws against the rank.
+    double mean_stability() const;
+};
+
+/// Matches the programs of R ≥ 2 factorisations one to one, and takes what they have in common.
+///
+/// With unit columns a_rj, the matches π_r are a local maximum of
+///
+///     Σ_k ‖ Σ_r a_{r,π_r(k)} ‖
+///
+/// found by turns: the mean of each program's copies, then the best assignment of every factorisation to the
+/// means (`optimal_assignment`), from the factorisation that is most like the others. No turn lowers the sum.
+/// A consensus program is the median of its copies, entry by entry, at length 1 (their mean where the median
+/// is 0). Stability is that of cNMF (Kotliar et al., eLife 2019, 8:e43803): the silhouette of a copy among
+/// all of them, with Euclidean distances. cNMF groups the copies by k-means and may leave copies out; here
+/// each factorisation has one copy of each program, and none is left out.
+///
+/// With a single program there is no other one to compare with: the distance to the nearest other is then √2,
+/// that of programs without a common gene.
+///
+/// Bases are p × d, values ≥ 0. InputError unless there are two or more, all of one shape.
+/// Cost 2p(Rd)². Does not depend on the number of threads.
+ConsensusPrograms consensus_programs(const std::vector<DenseMatrix<float>>& bases);
+
+/// The probability that at least `found` of `drawn` genes, drawn at random without putting back from `all`,
+/// are among `marked` of them: the upper tail of the hypergeometric distribution
+///
+///     P = Σ_{i ≥ found} C(marked, i) C(all − marked, drawn − i) / C(all, drawn)
+///
+/// InputError unless 0 ≤ marked, drawn ≤ all and found ≥ 0.
+double hypergeometric_tail(Index found, Index all, Index marked, Index drawn);
+
+/// p-values adjusted for their number (Benjamini and Hochberg, 1995), in the order given: taking those at or
+/// below q keeps the expected share of false findings at or below q. With m values in ascending order
+///
+///     adjusted_(i) = min_{j ≥ i} min(1, p_(j) m / j)
+std::vector<double> adjusted_p_values(const std::vector<double>& p_values);
+
+struct EnrichmentOptions {
+    Index best = 100;       ///< so many genes of each program, by score, are looked up in the sets
+    Index smallest_set = 5; ///< sets with fewer genes among those of the fit are left out
+};
+
+/// A gene set among the best genes of a program.
+struct Enrichment {
+    Index program = 0;
+    Index set = 0;              ///< position in the list of sets
+    Index size = 0;             ///< genes of the set that the fit has
+    std::vector<Index> genes{}; ///< those of them among the program's best, best first
+    double p_value = 1.0;       ///< `hypergeometric_tail`
+    double adjusted = 1.0;      ///< over all programs and sets that were tested
+};
+
+/// Which sets are found among the best genes of each program more often than by chance. `scores` is p × d;
+/// a set is the positions of its genes, each once. What is drawn from is all p genes of the fit, and not the
+/// genome: a fit of variable genes must not find its own choice of genes again. Genes with a score of 0 or
+/// less are not among the best. Sorted by program, then by p-value; sets without a gene among the best are
+/// tested too (they count in the adjustment) but not listed.
+std::vector<Enrichment> enriched_sets(const DenseMatrix<float>& scores,
+                                      const std::vector<std::vector<Index>>& sets,
+                                      const EnrichmentOptions& options = {});
+
 } // namespace pnmf

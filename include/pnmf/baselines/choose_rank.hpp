@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pnmf/assess/consensus_programs.hpp>
+#include <pnmf/assess/programs.hpp>
 #include <pnmf/names.hpp>
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/types.hpp>

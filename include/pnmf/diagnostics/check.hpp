@@ -1,7 +1,7 @@
 #pragma once
 
 #include <pnmf/diagnostics/theorems.hpp>
-#include <pnmf/linalg/views.hpp>
+#include <pnmf/linalg/sparse.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/types.hpp>

@@ -1,12 +1,11 @@
 #pragma once
 
 #include <pnmf/graphs/multiscale_graph.hpp>
-#include <pnmf/graphs/weight.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
-#include <pnmf/model/kkt.hpp>
+#include <pnmf/model/objective.hpp>
 #include <pnmf/model/problem.hpp>
 #include <pnmf/names.hpp>
-#include <pnmf/persistence/sorted_edges.hpp>
+#include <pnmf/persistence/spanning_tree.hpp>
 #include <pnmf/precision.hpp>
 #include <pnmf/solvers/solver.hpp>
 #include <pnmf/types.hpp>

@@ -3,10 +3,8 @@
 #include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/persistence/distances.hpp>
 #include <pnmf/persistence/neighbor_edges.hpp>
-#include <pnmf/persistence/sorted_edges.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 #include <pnmf/scales/scale_set.hpp>
-#include <pnmf/scales/strategies.hpp>
 #include <pnmf/types.hpp>
 
 #include <cstdint>

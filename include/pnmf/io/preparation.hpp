@@ -2,7 +2,6 @@
 
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
-#include <pnmf/linalg/data_products.hpp>
 
 #include <functional>
 #include <memory>

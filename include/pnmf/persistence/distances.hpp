@@ -1,7 +1,6 @@
 #pragma once
 
 #include <pnmf/linalg/sparse.hpp>
-#include <pnmf/linalg/views.hpp>
 #include <pnmf/names.hpp>
 #include <pnmf/types.hpp>
 

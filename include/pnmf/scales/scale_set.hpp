@@ -1,9 +1,17 @@
 #pragma once
 
+#include <pnmf/names.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/persistence/distances.hpp>
+#include <pnmf/persistence/spanning_tree.hpp>
 #include <pnmf/types.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pnmf {
@@ -51,5 +59,78 @@ ScaleSet keep_scales(const ScaleSet& scales, const std::vector<Index>& positions
 
 /// For each of the ascending scales, the number of pairs at distance < ε. One pass over all pairs.
 std::vector<Index> edge_counts(const Points& points, const std::vector<double>& epsilon);
+
+/// How the scales are chosen (paper, section "Effect of Persistence-Based Scale Selection").
+enum class ScaleStrategy {
+    canonical,  ///< Λ*: the death times, then a scale at which the graph is complete
+    uniform,    ///< UDS: evenly spaced in the sorted distance-scale set Δ*, with its smallest and largest
+    random,     ///< RDS: drawn from Δ* without repetition, with its smallest and largest
+    sufficient, ///< MSS: one uniform draw from each interval (ε_{t−1}, ε_t] of Λ*, ε₀ = 0
+    /// For cells in a tissue: neighbourhoods of 0, 1, 2, 4, 8, … cells (`choose_neighborhoods`)
+    neighborhoods,
+};
+
+/// What a strategy may look at.
+struct ScaleSource {
+    const SpanningTree& tree;
+    const Points* points = nullptr;     ///< null where a graph was given in place of points:
+    const SortedEdges* edges = nullptr; ///< then its edges
+    std::uint64_t seed = 0;
+    const std::vector<Edge>* neighbors = nullptr; ///< edges to nearest neighbours, where they were searched
+};
+
+/// Δ* of the points, or of the edges where these were given.
+std::vector<double> distance_scales(const ScaleSource& source);
+
+// A file of src/scales/strategies each.
+ScaleSet choose_canonical(const ScaleSource& source);
+ScaleSet choose_uniform(const ScaleSource& source);
+ScaleSet choose_random(const ScaleSource& source);
+ScaleSet choose_sufficient(const ScaleSource& source);
+/// A scale below the smallest distance, where no cell has a neighbour, and those of neighbourhoods that
+/// double: ε is a tenth above the distance within which a cell has 1, 2, 4, … neighbours on average, up to
+/// half of those that are listed. The tenth takes in a whole ring of a grid, whose distances are
+/// equal but for rounding; a scale that the one before covers is left out.
+/// Needs neighbours.
+ScaleSet choose_neighborhoods(const ScaleSource& source);
+
+/// A strategy: what users call it, and the function that makes its full set. The set may have weights of its
+/// own where a scale stands for more than one of Λ*.
+struct ScaleStrategyRow {
+    std::string_view name;
+    ScaleStrategy strategy;
+    ScaleSet (*choose)(const ScaleSource&);
+};
+
+/// The one table of strategies: flags, keyword arguments and results are made from it.
+inline constexpr std::array scale_strategies{
+    ScaleStrategyRow{"canonical", ScaleStrategy::canonical, choose_canonical},
+    ScaleStrategyRow{"uniform", ScaleStrategy::uniform, choose_uniform},
+    ScaleStrategyRow{"random", ScaleStrategy::random, choose_random},
+    ScaleStrategyRow{"sufficient", ScaleStrategy::sufficient, choose_sufficient},
+    ScaleStrategyRow{"neighborhoods", ScaleStrategy::neighborhoods, choose_neighborhoods},
+};
+
+template <>
+struct EnumNames<ScaleStrategy> {
+    static constexpr auto values = [] {
+        std::array<std::pair<std::string_view, ScaleStrategy>, scale_strategies.size()> rows;
+        std::transform(scale_strategies.begin(), scale_strategies.end(), rows.begin(),
+                       [](const ScaleStrategyRow& row) { return std::pair(row.name, row.strategy); });
+        return rows;
+    }();
+};
+
+struct ScaleOptions {
+    ScaleStrategy strategy = ScaleStrategy::canonical;
+    std::optional<Index> max_scales{}; ///< keep at most this many (≥ 2, or 1 when there is one), by `thin()`
+};
+
+/// The scales of a strategy, thinned when `max_scales` asks for it. All strategies have as many as Λ*.
+/// `uniform` and `random` hold Δ*, n(n − 1)/2 numbers, and refuse more than `largest_distance_set` cells.
+/// The seed matters to `random` and `sufficient`.
+ScaleSet choose_scales(const ScaleSource& source, const ScaleOptions& options = {});
+ScaleSet choose_scales(const Points& points, const SpanningTree& tree, const ScaleOptions& options = {},
+                       std::uint64_t seed = 0);
 
 } // namespace pnmf

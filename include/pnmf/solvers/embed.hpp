@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pnmf/graphs/weight.hpp>
+#include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/model/problem.hpp>
 #include <pnmf/persistence/distances.hpp>

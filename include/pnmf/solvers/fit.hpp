@@ -4,12 +4,12 @@
 #include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/linalg/fit_order.hpp>
-#include <pnmf/linalg/matrix_file.hpp>
+#include <pnmf/model/problem.hpp>
 #include <pnmf/names.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/persistence/distances.hpp>
-#include <pnmf/persistence/sorted_edges.hpp>
-#include <pnmf/real_number.hpp>
+#include <pnmf/persistence/spanning_tree.hpp>
+#include <pnmf/precision.hpp>
 #include <pnmf/scales/scale_set.hpp>
 #include <pnmf/solvers/initial.hpp>
 #include <pnmf/solvers/solver.hpp>

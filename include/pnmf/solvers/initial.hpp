@@ -1,7 +1,6 @@
 #pragma once
 
 #include <pnmf/linalg/data_matrix.hpp>
-#include <pnmf/linalg/data_products.hpp>
 #include <pnmf/model/problem.hpp>
 #include <pnmf/names.hpp>
 #include <pnmf/solvers/solver.hpp>

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <pnmf/model/kkt.hpp>
 #include <pnmf/model/objective.hpp>
 #include <pnmf/model/problem.hpp>
 #include <pnmf/names.hpp>
-#include <pnmf/real_number.hpp>
+#include <pnmf/precision.hpp>
 #include <pnmf/types.hpp>
 
 #include <functional>

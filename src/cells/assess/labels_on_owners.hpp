@@ -3,7 +3,7 @@
 #include "cells/shared_work.hpp"
 #include "metrics/kmeans_parts.hpp"
 
-#include <pnmf/assess/embeddings.hpp>
+#include <pnmf/assess/assess.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -2,9 +2,9 @@
 
 #include "cells/cell_blocks.hpp"
 #include "cells/processes.hpp"
+#include "graphs/sparse_graph.hpp"
 
-#include <pnmf/graphs/neighbor_lists.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
+#include <pnmf/graphs/multiscale_graph.hpp>
 #include <pnmf/model/objective.hpp>
 #include <pnmf/types.hpp>
 

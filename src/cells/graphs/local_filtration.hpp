@@ -1,7 +1,7 @@
 #pragma once
 
 #include <pnmf/graphs/filtration.hpp>
-#include <pnmf/linalg/views.hpp>
+#include <pnmf/linalg/sparse.hpp>
 #include <pnmf/types.hpp>
 
 #include <cstdint>

@@ -6,7 +6,6 @@
 
 #include <pnmf/linalg/fit_order.hpp>
 #include <pnmf/linalg/sparse.hpp>
-#include <pnmf/linalg/views.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/types.hpp>
 

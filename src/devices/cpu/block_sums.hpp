@@ -3,7 +3,6 @@
 #include "cells/cell_blocks.hpp"
 
 #include <pnmf/linalg/data_matrix.hpp>
-#include <pnmf/model/kkt.hpp>
 #include <pnmf/model/objective.hpp>
 #include <pnmf/types.hpp>
 

@@ -1,11 +1,10 @@
 #include "devices/cpu/sweep_sums.hpp"
-
 #include "cells/devices/columns_of.hpp"
 #include "cells/devices/own_points.hpp"
 #include "cells/node_sums.hpp"
 #include "graphs/scale_forms.hpp"
+#include "graphs/sparse_graph.hpp"
 
-#include <pnmf/graphs/sparse_graph.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include "devices/cuda/cuda_pairs.hpp"
 #include "devices/cuda/pair_search.hpp"
 
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>

@@ -5,7 +5,6 @@
 #include "devices/cuda/measures.hpp"
 #include "devices/cuda/shape.hpp"
 
-#include <pnmf/model/kkt.hpp>
 #include <pnmf/model/objective.hpp>
 
 #include <vector>

@@ -1,10 +1,10 @@
 #include "devices/cuda/host_data.hpp"
+#include "graphs/dense_graph.hpp"
 #include "graphs/fixed_graph.hpp"
+#include "graphs/sparse_graph.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/graphs/dense_graph.hpp>
-#include <pnmf/graphs/sparse_graph.hpp>
-#include <pnmf/graphs/weight.hpp>
+#include <pnmf/graphs/multiscale_graph.hpp>
 
 #include <cmath>
 

@@ -5,7 +5,7 @@
 #include "devices/cuda/measures.hpp"
 #include "devices/cuda/tree_sum.hpp"
 
-#include <pnmf/model/kkt.hpp>
+#include <pnmf/model/objective.hpp>
 
 #include <vector>
 

@@ -1,6 +1,6 @@
 #include "linalg/kernels/kernels.hpp"
 
-#include <pnmf/linalg/instruction_set.hpp>
+#include <pnmf/linalg/gemm.hpp>
 
 #include <algorithm>
 #include <cstdlib>

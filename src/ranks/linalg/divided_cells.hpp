@@ -3,7 +3,7 @@
 #include "cells/processes.hpp"
 #include "cells/shared_work.hpp"
 
-#include <pnmf/linalg/views.hpp>
+#include <pnmf/linalg/sparse.hpp>
 #include <pnmf/types.hpp>
 
 #include <span>

@@ -2,7 +2,7 @@
 #include "persistence/distinct_cells.hpp"
 #include "ranks/persistence/divided_search.hpp"
 
-#include <pnmf/linalg/sampling.hpp>
+#include <pnmf/linalg/random.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include <pnmf/scales/strategies.hpp>
+#include <pnmf/scales/scale_set.hpp>
 
 namespace pnmf {
 

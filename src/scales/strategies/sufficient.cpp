@@ -1,5 +1,5 @@
 #include <pnmf/linalg/random.hpp>
-#include <pnmf/scales/strategies.hpp>
+#include <pnmf/scales/scale_set.hpp>
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 #include <pnmf/error.hpp>
-#include <pnmf/linalg/matrix_file.hpp>
+#include <pnmf/model/problem.hpp>
 
 #include <fcntl.h>
 #include <unistd.h>

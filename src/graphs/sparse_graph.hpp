@@ -1,7 +1,6 @@
 #pragma once
 
 #include <pnmf/graphs/multiscale_graph.hpp>
-#include <pnmf/graphs/neighbor_lists.hpp>
 #include <pnmf/linalg/fit_order.hpp>
 #include <pnmf/persistence/spanning_tree.hpp>
 
