@@ -35,7 +35,7 @@ function(pnmf_build_settings target)
             target_compile_options(${target} PRIVATE -fno-sanitize=${PNMF_SANITIZE_WITHOUT})
         endif()
         target_link_options(${target} PUBLIC -fsanitize=${PNMF_SANITIZE})
-        target_compile_definitions(${target} PRIVATE PNMF_SANITIZED) # src/io/rehearsal.cpp
+        target_compile_definitions(${target} PRIVATE PNMF_SANITIZED) # src/io/trial_read.cpp
         # Eigen takes memory in another way under a sanitiser. Objects built with and without one are linked
         # together here (scripts/sanitised), and one frees what the other took: both must take it the plain way.
         target_compile_definitions(${target} PRIVATE EIGEN_MALLOC_ALREADY_ALIGNED=1)

@@ -96,10 +96,10 @@ inline void print_tissue(const Json& domains) {
 template <class Real>
 void print_scales(const FitResult<Real>& result) {
     put("\n scale    epsilon  components  effective rank  spread\n");
-    DenseMatrix<Real> room;
+    DenseMatrix<Real> buffer;
     for (const Index t : evenly_spaced(9, result.scales.size(), Rounding::down)) {
         put("{:>6} {:>10.4g}  {:>10}  {:>14.2f}  {:>6.3f}\n", t + 1, result.scales.epsilon[t],
-            result.scales.betti0[t], result.effective_rank[t], spread(result.embedding(t, room)));
+            result.scales.betti0[t], result.effective_rank[t], spread(result.embedding(t, buffer)));
     }
 }
 

@@ -43,8 +43,7 @@ bool is_output(const CLI::Option& option) {
     return std::find(written_by.begin(), written_by.end(), option.get_single_name()) != written_by.end();
 }
 
-void add_files_beside_matrix(std::vector<NamedFile>& files, const CLI::Option* option,
-                             const fs::path& folder) {
+void add_sidecar_files(std::vector<NamedFile>& files, const CLI::Option* option, const fs::path& folder) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, error)) {
         const std::string name = entry.path().filename().string();
@@ -64,12 +63,12 @@ void add_read(std::vector<NamedFile>& files, const CLI::Option* option, const st
     }
     if (fs::is_directory(path, error)) {
         files.push_back({option, path / "result.h5ad"});
-        add_files_beside_matrix(files, option, path);
+        add_sidecar_files(files, option, path);
         return;
     }
     files.push_back({option, path});
     if (ends_as(path.string(), ".mtx")) {
-        add_files_beside_matrix(files, option, path.parent_path());
+        add_sidecar_files(files, option, path.parent_path());
     }
 }
 

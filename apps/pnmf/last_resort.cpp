@@ -62,8 +62,8 @@ extern "C" void on_foreign_exit() {
     if (core_is_wanted()) {
         return;
     }
-    static std::array<char, 1U << 14U> room; // a stack of its own: the usual one may be what ran out
-    const stack_t stack{.ss_sp = room.data(), .ss_flags = 0, .ss_size = room.size()};
+    static std::array<char, 1U << 14U> buffer; // a stack of its own: the usual one may be what ran out
+    const stack_t stack{.ss_sp = buffer.data(), .ss_flags = 0, .ss_size = buffer.size()};
     sigaltstack(&stack, nullptr);
     struct sigaction action {};
     action.sa_handler = on_crash;

@@ -166,7 +166,7 @@ int main(int argc, char** argv) {
     // tenth more.
     mallopt(M_ARENA_MAX, 4);
     // What is freed stays for what comes next. Giving pages back and asking for them again made 16 threads
-    // wait for each other; the most that is held at a time is about the same
+    // wait for each other; the most that is in memory at a time is about the same
     // (benchmarks/results/many_cores.md).
     // Blocks of 32 MB and more, the largest that may be set here, still go back at once.
     mallopt(M_MMAP_THRESHOLD, 32 << 20);

@@ -1,4 +1,4 @@
-#include "linalg/aligned_room.hpp"
+#include "linalg/aligned_buffer.hpp"
 #include "linalg/kernels/kernels.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
@@ -140,7 +140,7 @@ Case chain_case(Index scales, Index rank, Index cells) {
         std::vector<const Real*> of_WtX, of_WtW, of_HA, of_degree;
         std::vector<Real*> of_H;
         DenseMatrix<Real> graph, anchor, coupling;
-        std::unique_ptr<AlignedRoom<Real>> room;
+        std::unique_ptr<AlignedBuffer<Real>> buffer;
     };
     const auto data = std::make_shared<Data>();
     for (Index t = 0; t < scales; ++t) {
@@ -163,7 +163,7 @@ Case chain_case(Index scales, Index rank, Index cells) {
     data->anchor = DenseMatrix<Real>::Constant(scales, 1, Real(0.1));
     data->coupling = DenseMatrix<Real>::Constant(scales + 1, 1, Real(0.5));
     data->coupling(0, 0) = data->coupling(scales, 0) = Real{0};
-    data->room = std::make_unique<AlignedRoom<Real>>(chain_room<Real>(scales, rank));
+    data->buffer = std::make_unique<AlignedBuffer<Real>>(chain_buffer<Real>(scales, rank));
     return {"chain pass, 32 scales, rank 30", sizeof(Real) == 4,
             // The gradient; the solution of the chain is about ten more for each number.
             static_cast<double>(cells * scales * rank) * (2.0 * static_cast<double>(rank) + 10.0), 0.0,
@@ -183,7 +183,7 @@ Case chain_case(Index scales, Index rank, Index cells) {
                                                      data->coupling.data()};
                 for (Index j = 0; j < cells; j += chain_lanes<Real>) {
                     set.of<Real>().chain(arguments, j, std::min(cells, j + chain_lanes<Real>),
-                                         data->room->data());
+                                         data->buffer->data());
                 }
             },
             [=] { return numbers_of(data->H.back()); }};
@@ -192,12 +192,12 @@ Case chain_case(Index scales, Index rank, Index cells) {
 /// 256 columns against a strip, some features after the others (persistence/pair_bounds.cpp).
 Case strip_case(Index features, Index entries, Index columns) {
     struct Data {
-        std::unique_ptr<AlignedRoom<double>> strip;
+        std::unique_ptr<AlignedBuffer<double>> strip;
         Matrix value, sums;
         std::vector<std::int32_t> row;
     };
     const auto data = std::make_shared<Data>();
-    data->strip = std::make_unique<AlignedRoom<double>>(strip_cells * features);
+    data->strip = std::make_unique<AlignedBuffer<double>>(strip_cells * features);
     const Matrix filled = uniform<double>(strip_cells, features);
     std::copy_n(filled.data(), filled.size(), data->strip->data());
     data->value = uniform<double>(entries, columns);
@@ -248,7 +248,7 @@ Case centre_case(Index d, Index cells, Index count) {
     struct Data {
         Matrix X, centres, labels;
         Vector half;
-        std::vector<double> room;
+        std::vector<double> buffer;
         std::vector<Index> found;
     };
     const auto data = std::make_shared<Data>();
@@ -256,7 +256,7 @@ Case centre_case(Index d, Index cells, Index count) {
     data->X = uniform<double>(d, cells);
     data->centres = uniform<double>(stride, d);
     data->half = Vector::Constant(stride, 5.0);
-    data->room.resize(static_cast<std::size_t>(centre_room_cells * stride));
+    data->buffer.resize(static_cast<std::size_t>(centre_buffer_cells * stride));
     data->found.resize(static_cast<std::size_t>(cells));
     return {"k-means, nearest of 12 centres",
             false,
@@ -265,7 +265,7 @@ Case centre_case(Index d, Index cells, Index count) {
             [=](const Kernels& set) {
                 set.nearest_centres(data->X.data(), d, cells,
                                     {data->centres.data(), data->half.data(), count, stride},
-                                    data->room.data(), data->found.data());
+                                    data->buffer.data(), data->found.data());
             },
             [=] { return std::vector<double>(data->found.begin(), data->found.end()); }};
 }
@@ -286,7 +286,7 @@ struct ScaleData {
     std::vector<std::int32_t> component;
     Matrix shift = uniform<double>(components, rank);
     Matrix sums, least, rows;
-    std::vector<float> room = std::vector<float>(static_cast<std::size_t>(component_room(rank)));
+    std::vector<float> buffer = std::vector<float>(static_cast<std::size_t>(component_buffer(rank)));
 
     ScaleData() {
         for (Index j = 0; j < cells; ++j) { // two cells each, side by side
@@ -363,7 +363,7 @@ Case component_moves_case() {
                 set.of_float.move_with_components(
                     {ScaleData::cells, ScaleData::rank, data->component.data(), data->shift.data(),
                      ScaleData::components, data->degree.data(), data->moved.data(), data->HA_moved.data()},
-                    data->room.data());
+                    data->buffer.data());
             },
             [=] { return numbers_of(data->moved); }};
 }
@@ -372,7 +372,7 @@ Case component_moves_case() {
 Case row_case() {
     struct Data {
         Matrix numbers = uniform<double>(1000, 12);
-        Matrix room;
+        Matrix buffer;
         std::vector<std::int32_t> size = std::vector<std::int32_t>(1000, 2);
         std::vector<double> along = std::vector<double>(2);
     };
@@ -382,8 +382,8 @@ Case row_case() {
             32.0 * 1000.0,
             0.0,
             [=](const Kernels& set) {
-                data->room = data->numbers;
-                const auto column = [&](Index i) { return data->room.col(i).data(); };
+                data->buffer = data->numbers;
+                const auto column = [&](Index i) { return data->buffer.col(i).data(); };
                 const ShiftLevel level{1000,      data->size.data(), 0.7,       0.3,
                                        -0.4,      column(0),         column(1), column(2),
                                        column(3), column(4),         column(5), column(6)};

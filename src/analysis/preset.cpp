@@ -1,6 +1,6 @@
 #include "analysis/supported_rank.hpp"
 #include "cells/io/local_cells.hpp"
-#include "io/held_values.hpp"
+#include "io/local_values.hpp"
 #include "results/program_entries.hpp"
 #include "results/resolution_columns.hpp"
 #include "solvers/choose_device.hpp"

@@ -1,7 +1,7 @@
 #include "analysis/supported_rank.hpp"
 
 #include "cells/io/local_cells.hpp"
-#include "io/held_values.hpp"
+#include "io/local_values.hpp"
 #include "linalg/lanczos.hpp"
 
 #include <pnmf/linalg/data_matrix.hpp>
@@ -17,7 +17,7 @@ constexpr Index most_cells = 2000;
 /// Some cells, whole on every process, sparse.
 SparseMatrix<double> sample_of(const Dataset& data) {
     const std::vector<Index> chosen = evenly_spaced(most_cells, data.cells());
-    const CellRange held = io::held_cells(data);
+    const CellRange held = io::local_cells(data);
     const auto first = std::lower_bound(chosen.begin(), chosen.end(), held.first);
     const auto past = std::lower_bound(first, chosen.end(), held.past());
     Triplets<double> entries;

@@ -13,7 +13,7 @@ namespace {} // namespace
 
 RoundingBounds rounding_of(Precision precision) {
     // Single precision has 29 bits less. Norms and objectives are sums of many products, which lose some of
-    // the 24 it has; measured on the fits of tests/diagnostics/check_test.cpp, with room.
+    // the 24 it has; measured on the fits of tests/diagnostics/check_test.cpp, with memory.
     return precision == Precision::single
                ? RoundingBounds{.objective = 1e-5, .normalisation = 1e-5, .certificate = 1e-2}
                : RoundingBounds{};

@@ -125,7 +125,7 @@ void multiply_lists(const NeighborLists& lists, const EdgeWeight& edge_weight, c
     degree.resize(count);
     const std::int64_t* const start = lists.start.data() + first_cell;
     over_cells(count, H.rows() * (start[count] - start[0]), [&](Index begin, Index end) {
-        // Kept from call to call: threads that ask for room all the time wait for each other.
+        // Kept from call to call: threads that ask for memory all the time wait for each other.
         thread_local std::vector<Real> weight;
         thread_local std::vector<GatherRun<Real>> runs;
         weight.resize(std::max(weight.size(), static_cast<std::size_t>(start[end] - start[begin])));

@@ -67,11 +67,11 @@ class ListScale final : public MultiscaleGraph::Scale {
     std::shared_ptr<const ListWeights> weights_;
 };
 
-/// How many scales may have their graphs held from step to step, where graphs are of all pairs of n cells:
+/// How many scales may have their graphs kept from step to step, where graphs are of all pairs of n cells:
 /// tables take at most 64 MB together. To make a graph takes longer than a product with it.
-inline Index graphs_held(Index n) {
-    constexpr Index room = Index{64} << 20;
-    return room / (static_cast<Index>(sizeof(double)) * n * n);
+inline Index graphs_kept(Index n) {
+    constexpr Index buffer = Index{64} << 20;
+    return buffer / (static_cast<Index>(sizeof(double)) * n * n);
 }
 
 /// Tables that were in use, for those to come: a new one of this size costs as much in page faults as in

@@ -79,7 +79,7 @@ FitOrder tree_order(const SpanningTree& tree) {
     }
     FitOrder order;
     order.cell.reserve(static_cast<std::size_t>(n));
-    std::vector<std::int32_t>& waiting = by_steps; // its room is free now
+    std::vector<std::int32_t>& waiting = by_steps; // its memory is free now
     waiting.clear();
     for (const std::int32_t root : roots) {
         waiting.push_back(root);

@@ -18,6 +18,6 @@ Dataset read_matrix_market_alone(const std::filesystem::path& path, const ReadOp
 /// One row more than the matrix has: the first is a header, the first column holds the names, the others
 /// become the table. No header and two columns or more: the 10x layout (id, symbol, type); symbols become the
 /// names, made unique as AnnData does, and ids go to the table.
-void attach_tables_beside(Dataset& data, const std::filesystem::path& matrix);
+void attach_sidecar_tables(Dataset& data, const std::filesystem::path& matrix);
 
 } // namespace pnmf::io

@@ -1,7 +1,7 @@
 #include "cells/processes.hpp"
 #include "io/formats.hpp"
 #include "io/h5ad_parts.hpp"
-#include "io/rehearsal.hpp"
+#include "io/trial_read.hpp"
 #include "io/unnamed_anndata.hpp"
 
 #include <pnmf/error.hpp>
@@ -213,7 +213,7 @@ void swap_axes(Dataset& data) {
 }
 
 FileFacts facts_of_h5ad(const fs::path& path) {
-    return read_after_rehearsal(path, [&] {
+    return read_after_trial(path, [&] {
         const hdf5::Session session;
         return facts_of(Object::open_file(path));
     });
@@ -258,7 +258,7 @@ Dataset read_parts(const fs::path& path, const ReadOptions& options) {
 } // namespace
 
 Dataset read_h5ad(const fs::path& path, const ReadOptions& options) {
-    return read_after_rehearsal(path, [&] { return read_parts(path, options); });
+    return read_after_trial(path, [&] { return read_parts(path, options); });
 }
 
 void write_anndata(AtomicFile& target, const fs::path& path, const AnnDataFile& file,
@@ -306,8 +306,8 @@ void add_cell_columns(const fs::path& path, const std::vector<TableColumn>& colu
     require(columns.size() <= most_new_columns, "{}: at most {} columns can be added to obs at once, got {}",
             path.string(), most_new_columns, columns.size());
     // The copy is compared with all of the file.
-    const io::Rehearsal rehearsal(path, [&path] { hdf5::Object::manifest_of(path); });
-    io::read_rehearsed(path, [&] { add_to_copy(path, columns); });
+    const io::TrialRead rehearsal(path, [&path] { hdf5::Object::manifest_of(path); });
+    io::read_tried(path, [&] { add_to_copy(path, columns); });
 }
 
 void write_h5ad(const fs::path& path, const Dataset& data, const AnnDataWriteOptions& options) {
@@ -372,7 +372,7 @@ AnnDataFile read_all_parts(const fs::path& path, const AnnDataReadOptions& optio
 } // namespace
 
 AnnDataFile read_anndata(const fs::path& path, const AnnDataReadOptions& options) {
-    return io::read_after_rehearsal(path, [&] { return read_all_parts(path, options); });
+    return io::read_after_trial(path, [&] { return read_all_parts(path, options); });
 }
 
 } // namespace pnmf

@@ -1,5 +1,5 @@
 #include "io/hdf5_handle.hpp"
-#include "io/rehearsal.hpp"
+#include "io/trial_read.hpp"
 
 #include <pnmf/io/h5ad.hpp>
 
@@ -77,7 +77,7 @@ constexpr Index slabs_at_once = 64;
 
 /// Slabs that a child has read already. Results are read slab by slab, and a child for each would take longer
 /// than the reading.
-class RehearsedSlabs {
+class TriedSlabs {
   public:
     bool contains(const fs::path& path, const std::string& array, Index t) {
         const std::lock_guard lock(mutex_);
@@ -106,14 +106,14 @@ class RehearsedSlabs {
     std::map<std::pair<std::string, std::string>, Known> known_;
 };
 
-RehearsedSlabs& rehearsed_slabs() {
-    static RehearsedSlabs instance;
+TriedSlabs& tried_slabs() {
+    static TriedSlabs instance;
     return instance;
 }
 
-void rehearse_slabs(const fs::path& path, const std::string& array, Index first) {
+void try_slabs(const fs::path& path, const std::string& array, Index first) {
     const auto state = state_of(path);
-    const io::Rehearsal rehearsal(path, [&] {
+    const io::TrialRead rehearsal(path, [&] {
         const hdf5::Session session;
         const auto element = open_slabs(path, array, first);
         const Index end = std::min(element.shape()[0], first + slabs_at_once);
@@ -122,14 +122,14 @@ void rehearse_slabs(const fs::path& path, const std::string& array, Index first)
         }
     });
     if (rehearsal.by_child()) {
-        rehearsed_slabs().add(path, array, first, state);
+        tried_slabs().add(path, array, first, state);
     }
 }
 
 } // namespace
 
 bool has_array(const fs::path& path, const std::string& array) {
-    return io::read_after_rehearsal(path, [&] {
+    return io::read_after_trial(path, [&] {
         const hdf5::Session session;
         const auto root = hdf5::Object::open_file(path);
         return root.contains(array) && root.open(array).is_dataset();
@@ -137,26 +137,26 @@ bool has_array(const fs::path& path, const std::string& array) {
 }
 
 std::vector<Index> array_shape(const fs::path& path, const std::string& array) {
-    return io::read_after_rehearsal(path, [&] {
+    return io::read_after_trial(path, [&] {
         const hdf5::Session session;
         return open_array(path, array).shape();
     });
 }
 
 Index array_element_bytes(const fs::path& path, const std::string& array) {
-    return io::read_after_rehearsal(path, [&] {
+    return io::read_after_trial(path, [&] {
         const hdf5::Session session;
         return static_cast<Index>(open_array(path, array).element_bytes());
     });
 }
 
 Matrix read_slab(const fs::path& path, const std::string& array, Index t) {
-    if (!rehearsed_slabs().contains(path, array, t)) {
-        rehearse_slabs(path, array, t);
+    if (!tried_slabs().contains(path, array, t)) {
+        try_slabs(path, array, t);
     }
     const hdf5::Session session;
     errno = 0; // see memory_was_short
-    return io::read_rehearsed(path, [&] { return slab_in(open_slabs(path, array, t), t); });
+    return io::read_tried(path, [&] { return slab_in(open_slabs(path, array, t), t); });
 }
 
 } // namespace pnmf

@@ -2,7 +2,7 @@
 
 #include "io/atomic_file.hpp"
 #include "io/h5ad_parts.hpp"
-#include "io/texts_beside.hpp"
+#include "io/sidecar_texts.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -117,7 +117,7 @@ void H5adWriter::finish(const std::vector<std::string>& cell_names,
     s.X.reset();
     s.root->close_file();
     s.root.reset();
-    io::TextsBeside(beside).commit_with(s.file);
+    io::SidecarTexts(beside).commit_with(s.file);
 }
 
 std::int64_t H5adWriter::entries() const {

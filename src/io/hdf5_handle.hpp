@@ -143,7 +143,7 @@ class Object {
     /// clamped to its ends.
     template <class Value>
     std::vector<Value> read() const;
-    /// All elements into `out`, which has room for size().
+    /// All elements into `out`, which has memory for size().
     template <class Value>
     void read_into(Value* out) const;
     /// Elements [first, first + count) of the first axis.

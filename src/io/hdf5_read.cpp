@@ -15,7 +15,8 @@ namespace {
 
 /// gzip makes nothing smaller than 1/1032 of its size.
 constexpr Index largest_compression = 1032;
-/// Datasets that were announced and never written hold fill values and take no room; small ones are harmless.
+/// Datasets that were announced and never written hold fill values and take no memory; small ones are
+/// harmless.
 constexpr Index harmless_bytes = Index{1} << 16;
 
 /// Elements of a data space; −1 when there are more than memory could hold or HDF5 cannot tell.

@@ -90,7 +90,7 @@ class Heaps {
             const auto place = word_at<std::uint16_t>(heap.bytes.data() + at);
             const auto length = word_at<std::uint64_t>(heap.bytes.data() + at + 8);
             at += header;
-            // Place 0 is the room left.
+            // Place 0 is the memory left.
             if (place == 0 || length > size - at) {
                 break;
             }

@@ -42,11 +42,11 @@ Handle array_space(const std::vector<Index>& shape, bool resizable) {
 /// The sizes of a chunk of about `bytes`: whole along the last axes, few along the first.
 std::vector<hsize_t> chunk_shape(const std::vector<Index>& shape, Index element_bytes, Index bytes) {
     std::vector<hsize_t> chunk(shape.size(), 1);
-    Index room = std::max<Index>(bytes / element_bytes, 1);
+    Index buffer = std::max<Index>(bytes / element_bytes, 1);
     for (std::size_t axis = shape.size(); axis-- > 0;) {
-        const Index size = std::clamp<Index>(shape[axis], 1, room);
+        const Index size = std::clamp<Index>(shape[axis], 1, buffer);
         chunk[axis] = static_cast<hsize_t>(size);
-        room = std::max<Index>(room / size, 1);
+        buffer = std::max<Index>(buffer / size, 1);
     }
     return chunk;
 }

@@ -132,11 +132,11 @@ std::size_t InputFile::inflate_some(char* to, std::size_t bytes) {
                 static_cast<uInt>(read_raw(reinterpret_cast<char*>(gzip_->input.data()), input_size));
             require(stream.avail_in > 0, "{}: the gzip data are cut off", name());
         }
-        const std::size_t room = std::min<std::size_t>(bytes - got, std::numeric_limits<uInt>::max());
+        const std::size_t buffer = std::min<std::size_t>(bytes - got, std::numeric_limits<uInt>::max());
         stream.next_out = reinterpret_cast<Bytef*>(to + got);
-        stream.avail_out = static_cast<uInt>(room);
+        stream.avail_out = static_cast<uInt>(buffer);
         const int status = ::inflate(&stream, Z_NO_FLUSH);
-        got += room - stream.avail_out;
+        got += buffer - stream.avail_out;
         if (status == Z_STREAM_END) {
             gzip_->inside = false;
         } else if (status == Z_MEM_ERROR) {

@@ -1,7 +1,7 @@
 #include "io/mat.hpp"
 #include "io/formats.hpp"
 #include "io/mat_variables.hpp"
-#include "io/rehearsal.hpp"
+#include "io/trial_read.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -63,7 +63,7 @@ std::string choose_variable(const fs::path& path, std::vector<std::string>& noti
 } // namespace
 
 MatArray read_mat_array(const fs::path& path, const std::string& variable) {
-    io::MatValue value = io::read_after_rehearsal(path, [&] { return load(path, variable); });
+    io::MatValue value = io::read_after_trial(path, [&] { return load(path, variable); });
     auto* array = std::get_if<MatArray>(&value);
     require(array != nullptr, "{}:{}: must not be sparse", path.string(), variable);
     return std::move(*array);
@@ -94,7 +94,7 @@ Dataset read_one_variable(const fs::path& path, const ReadOptions& options) {
 } // namespace
 
 Dataset read_mat(const fs::path& path, const ReadOptions& options) {
-    return read_after_rehearsal(path, [&] { return read_one_variable(path, options); });
+    return read_after_trial(path, [&] { return read_one_variable(path, options); });
 }
 
 } // namespace io

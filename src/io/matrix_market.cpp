@@ -307,11 +307,11 @@ SparseMatrix<double> read_coordinates(LineBlocks& blocks, LineBlock rest, const 
     const bool mirrored = header.symmetry != Symmetry::general;
     const double sign = header.symmetry == Symmetry::skew ? -1.0 : 1.0;
     // A gzip file may announce far more than it holds and still pass for long enough: grow for those.
-    const auto room =
+    const auto buffer =
         static_cast<std::size_t>(std::min(header.entries, std::int64_t{1} << 26U) * (mirrored ? 2 : 1));
-    all.row.reserve(room);
-    all.col.reserve(room);
-    all.value.reserve(room);
+    all.row.reserve(buffer);
+    all.col.reserve(buffer);
+    all.value.reserve(buffer);
     std::int64_t found = 0;
     parse_blocks(blocks, std::move(rest), header, [&](const Entries& entries) {
         const auto& [row, col, value] = entries.triplets;
@@ -383,7 +383,7 @@ Dataset read_matrix_market_alone(const std::filesystem::path& path, const ReadOp
 
 Dataset read_matrix_market(const std::filesystem::path& path, const ReadOptions& options) {
     Dataset data = read_matrix_market_alone(path, options);
-    attach_tables_beside(data, path);
+    attach_sidecar_tables(data, path);
     name_missing(path.string(), data);
     return data;
 }

@@ -2,7 +2,7 @@
 
 #include "io/atomic_file.hpp"
 #include "io/gzip.hpp"
-#include "io/texts_beside.hpp"
+#include "io/sidecar_texts.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
@@ -77,7 +77,7 @@ void MatrixMarketWriter::append(const SparseMatrix<double>& columns) {
 
 void MatrixMarketWriter::finish(const std::vector<TextFile>& beside) {
     state_->file.write_head(state_->header());
-    io::TextsBeside(beside).commit_with(state_->file);
+    io::SidecarTexts(beside).commit_with(state_->file);
 }
 
 Index MatrixMarketWriter::columns() const {

@@ -2,7 +2,7 @@
 
 #include "cells/io/local_cells.hpp"
 #include "io/formats.hpp"
-#include "io/held_values.hpp"
+#include "io/local_values.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/values.hpp>

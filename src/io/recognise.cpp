@@ -1,7 +1,7 @@
 #include "io/formats.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/input_file.hpp"
-#include "io/rehearsal.hpp"
+#include "io/trial_read.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -36,7 +36,7 @@ Format recognise_hdf5(const fs::path& path) {
     if (ending(path) == ".h5ad") {
         return Format::h5ad;
     }
-    return read_after_rehearsal(path, [&] {
+    return read_after_trial(path, [&] {
         const auto root = hdf5::Object::open_file(path);
         return root.contains("obs") && root.contains("var") ? Format::h5ad : Format::tenx_h5;
     });

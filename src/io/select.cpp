@@ -101,7 +101,7 @@ void keep_features(Dataset& data, const std::vector<bool>& keep) {
 }
 
 void keep_cells(Dataset& data, const std::vector<bool>& keep) {
-    const CellRange held = held_cells(data);
+    const CellRange held = local_cells(data);
     const std::vector<bool> keep_here(keep.begin() + held.first, keep.begin() + held.past());
     if (data.expression) {
         data.expression = Matrix((*data.expression)(Eigen::all, positions(keep_here)));

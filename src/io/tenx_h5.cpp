@@ -2,7 +2,7 @@
 #include "io/formats.hpp"
 #include "io/h5ad_parts.hpp"
 #include "io/hdf5_handle.hpp"
-#include "io/rehearsal.hpp"
+#include "io/trial_read.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -125,7 +125,7 @@ Dataset read_matrix_and_names(const fs::path& path, const ReadOptions& options) 
 } // namespace
 
 Dataset read_tenx_h5(const fs::path& path, const ReadOptions& options) {
-    return read_after_rehearsal(path, [&] { return read_matrix_and_names(path, options); });
+    return read_after_trial(path, [&] { return read_matrix_and_names(path, options); });
 }
 
 } // namespace pnmf::io

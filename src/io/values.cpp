@@ -1,6 +1,6 @@
 #include "cells/io/local_cells.hpp"
 #include "cells/linalg/over_all_cells.hpp"
-#include "io/held_values.hpp"
+#include "io/local_values.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/values.hpp>
@@ -65,7 +65,7 @@ struct NoLogarithm {
     }
 };
 
-/// The stored values of cell j of those held here.
+/// The stored values of cell j of those that are here.
 std::span<double> cell_values(Dataset& data, Index j) {
     if (auto* dense = std::get_if<Matrix>(&data.X)) {
         return {dense->col(j).data(), static_cast<std::size_t>(dense->rows())};
@@ -132,7 +132,7 @@ ValueFinding recognise_values(const Dataset& data, const ValueHints& hints) {
 }
 
 void scale_cells_to(Dataset& data, double target) {
-    parallel_for(io::held_cells(data).count, [&](Index j) {
+    parallel_for(io::local_cells(data).count, [&](Index j) {
         const std::span<double> cell = cell_values(data, j);
         const double sum = std::accumulate(cell.begin(), cell.end(), 0.0);
         if (sum > 0.0) {
@@ -147,7 +147,7 @@ void take_logarithms(Dataset& data) {
     for (const NoLogarithm& found : io::found_in_values<NoLogarithm>(data)) {
         require(!found.first, "log(1 + x) needs values above -1, got {}", found.first.value_or(0.0));
     }
-    parallel_for(io::held_cells(data).count, [&](Index j) {
+    parallel_for(io::local_cells(data).count, [&](Index j) {
         for (double& x : cell_values(data, j)) {
             x = std::log1p(x);
         }
@@ -155,7 +155,7 @@ void take_logarithms(Dataset& data) {
 }
 
 void scale_cells_to_unit_length(Dataset& data) {
-    parallel_for(io::held_cells(data).count, [&](Index j) { to_unit_length(cell_values(data, j)); });
+    parallel_for(io::local_cells(data).count, [&](Index j) { to_unit_length(cell_values(data, j)); });
 }
 
 } // namespace pnmf

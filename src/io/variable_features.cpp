@@ -1,6 +1,6 @@
 #include "cells/cell_sums.hpp"
 #include "cells/io/local_cells.hpp"
-#include "io/held_values.hpp"
+#include "io/local_values.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/values.hpp>

@@ -1,19 +1,19 @@
 #include <pnmf/io/write.hpp>
 
 #include "io/gzip.hpp"
-#include "io/texts_beside.hpp"
+#include "io/sidecar_texts.hpp"
 
 namespace pnmf {
 namespace io {
 
-TextsBeside::TextsBeside(const std::vector<TextFile>& files) {
+SidecarTexts::SidecarTexts(const std::vector<TextFile>& files) {
     for (const TextFile& file : files) {
         const bool compressed = file.path.extension() == ".gz";
         files_.emplace_back(file.path).write(compressed ? gzip_member(file.text, 6) : file.text);
     }
 }
 
-std::vector<AtomicFile*> TextsBeside::all() {
+std::vector<AtomicFile*> SidecarTexts::all() {
     std::vector<AtomicFile*> files;
     for (AtomicFile& file : files_) {
         files.push_back(&file);
@@ -21,13 +21,13 @@ std::vector<AtomicFile*> TextsBeside::all() {
     return files;
 }
 
-void TextsBeside::commit_with(AtomicFile& other) {
+void SidecarTexts::commit_with(AtomicFile& other) {
     std::vector<AtomicFile*> files = all();
     files.push_back(&other);
     commit_together(files);
 }
 
-void TextsBeside::commit() {
+void SidecarTexts::commit() {
     commit_together(all());
 }
 
@@ -44,7 +44,7 @@ void write_text(const std::filesystem::path& path, std::string_view text) {
 }
 
 void write_texts(const std::vector<TextFile>& files) {
-    io::TextsBeside(files).commit();
+    io::SidecarTexts(files).commit();
 }
 
 } // namespace pnmf

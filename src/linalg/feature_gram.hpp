@@ -5,7 +5,7 @@
 
 namespace pnmf {
 
-/// Features up to which XXᵀ is formed: p² numbers are held.
+/// Features up to which XXᵀ is formed: p² numbers are kept.
 inline constexpr Index most_formed_features = 4096;
 
 /// Whether XXᵀ of sparse data is formed in less time than an eigensolver would need for its products with a

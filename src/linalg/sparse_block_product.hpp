@@ -1,7 +1,7 @@
 #pragma once
 
 #include "cells/cell_sums.hpp"
-#include "linalg/aligned_room.hpp"
+#include "linalg/aligned_buffer.hpp"
 #include "linalg/gather_columns.hpp"
 #include "parallel_region.hpp"
 
@@ -37,8 +37,8 @@ DenseMatrix<Real> sum_of_sparse_cells(const SparseView<Real>& X, const BlockSlab
     });
 }
 
-/// Room for parts of a sum (`BlockSum`) that a thread keeps from call to call: what was added to another part
-/// is free for the next one. There are never more at a time than the tree of blocks has levels.
+/// Memory for parts of a sum (`BlockSum`) that a thread keeps from call to call: what was added to another
+/// part is free for the next one. There are never more at a time than the tree of blocks has levels.
 template <class Real>
 class KeptParts {
   public:
@@ -56,20 +56,20 @@ class KeptParts {
 
     /// Numbers of each part; those that were taken before are taken back.
     void resize(Index count) {
-        if (count > room_of_part_) {
-            rooms_.clear();
-            room_of_part_ = count;
+        if (count > buffer_of_part_) {
+            buffers_.clear();
+            buffer_of_part_ = count;
         }
         count_ = count;
         spare_.clear();
-        for (std::vector<Real>& room : rooms_) {
-            spare_.push_back(room.data());
+        for (std::vector<Real>& buffer : buffers_) {
+            spare_.push_back(buffer.data());
         }
     }
 
     Part take() {
         if (spare_.empty()) {
-            spare_.push_back(rooms_.emplace_back(static_cast<std::size_t>(room_of_part_)).data());
+            spare_.push_back(buffers_.emplace_back(static_cast<std::size_t>(buffer_of_part_)).data());
         }
         Real* const numbers = spare_.back();
         spare_.pop_back();
@@ -77,9 +77,9 @@ class KeptParts {
     }
 
   private:
-    std::vector<std::vector<Real>> rooms_;
+    std::vector<std::vector<Real>> buffers_;
     std::vector<Real*> spare_;
-    Index room_of_part_ = 0;
+    Index buffer_of_part_ = 0;
     Index count_ = 0;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "linalg/aligned_room.hpp"
+#include "linalg/aligned_buffer.hpp"
 #include "linalg/gather_columns.hpp"
 
 #include <pnmf/linalg/sparse.hpp>

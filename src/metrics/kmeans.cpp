@@ -38,10 +38,11 @@ class NearestCentre {
     /// Of cells [begin, end); `labels` begins at the first of them.
     void of(const Matrix& X, Index begin, Index end, Index* labels) const {
         const CentreTable table{side_by_side_.data(), half_squares_.data(), count_, side_by_side_.rows()};
-        // Here and below kept from call to call: threads that ask for room all the time wait for each other.
-        thread_local std::vector<double> room;
-        room.resize(static_cast<std::size_t>(centre_room_cells * table.stride));
-        kernels().nearest_centres(X.col(begin).data(), X.rows(), end - begin, table, room.data(), labels);
+        // Here and below kept from call to call: threads that ask for memory all the time wait for each
+        // other.
+        thread_local std::vector<double> buffer;
+        buffer.resize(static_cast<std::size_t>(centre_buffer_cells * table.stride));
+        kernels().nearest_centres(X.col(begin).data(), X.rows(), end - begin, table, buffer.data(), labels);
     }
 
   private:
@@ -63,11 +64,11 @@ struct ClusterContents {
     std::vector<Index> counts;
 };
 
-/// Room for the contents of clusters, which serves again once it is given back. Threads share it: what one
+/// Memory for the contents of clusters, which serves again once it is given back. Threads share it: what one
 /// has summed another adds to its own.
-class ContentsRoom {
+class ContentsBuffer {
   public:
-    ContentsRoom(Index coordinates, Index clusters) : coordinates_(coordinates), clusters_(clusters) {}
+    ContentsBuffer(Index coordinates, Index clusters) : coordinates_(coordinates), clusters_(clusters) {}
 
     /// Clusters without cells.
     ClusterContents* take() {
@@ -100,28 +101,29 @@ class ContentsRoom {
     std::vector<ClusterContents*> spare_;
 };
 
-/// A part of an assignment, as `BlockSum` adds them. What was added to another goes back to the room.
+/// A part of an assignment, as `BlockSum` adds them. What was added to another goes back to the memory.
 struct AssignedPart {
     ClusterContents* contents = nullptr;
     Index moved = 0; ///< cells with another cluster than before
-    ContentsRoom* room = nullptr;
+    ContentsBuffer* buffer = nullptr;
 
     AssignedPart& operator+=(const AssignedPart& other) {
         contents->sums += other.contents->sums;
         std::transform(contents->counts.begin(), contents->counts.end(), other.contents->counts.begin(),
                        contents->counts.begin(), std::plus<>());
         moved += other.moved;
-        room->give_back(other.contents);
+        buffer->give_back(other.contents);
         return *this;
     }
 };
 
 /// As `assign`, with the sums of the clusters: a block of cells is still in the cache when these are made.
-/// Its room serves from iteration to iteration: threads that ask for room all the time wait for each other.
+/// Its memory serves from iteration to iteration: threads that ask for memory all the time wait for each
+/// other.
 class Assignment {
   public:
     Assignment(const Matrix& X, Index clusters)
-        : X_(X), blocks_(usual_blocks(X.cols())), room_(X.rows(), clusters) {}
+        : X_(X), blocks_(usual_blocks(X.cols())), buffer_(X.rows(), clusters) {}
 
     /// Returns how many cells have another cluster than before; `use` gets the contents of the clusters.
     template <class Use>
@@ -130,7 +132,7 @@ class Assignment {
         const auto found = sum_of_node<AssignedPart>({0, blocks_.count()}, pieces_for_threads(1),
                                                      [&](Index b) { return of_block(b, labels); });
         use(*found.contents);
-        room_.give_back(found.contents);
+        buffer_.give_back(found.contents);
         return found.moved;
     }
 
@@ -141,7 +143,7 @@ class Assignment {
         thread_local std::vector<Index> found;
         found.resize(static_cast<std::size_t>(end - begin));
         nearest_.of(X_, begin, end, found.data());
-        AssignedPart part{.contents = room_.take(), .room = &room_};
+        AssignedPart part{.contents = buffer_.take(), .buffer = &buffer_};
         for (Index j = begin; j < end; ++j) {
             const Index cluster = found[j - begin];
             part.contents->sums.col(cluster) += X_.col(j);
@@ -155,7 +157,7 @@ class Assignment {
     const Matrix& X_;
     CellBlocks blocks_;
     NearestCentre nearest_;
-    ContentsRoom room_;
+    ContentsBuffer buffer_;
 };
 
 /// Gives each cluster without cells the cell farthest from its own centre, one that leaves others behind.

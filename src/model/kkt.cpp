@@ -173,11 +173,11 @@ Evaluation evaluate(const Problem<Real>& problem, const Factors<Real>& factors, 
     std::vector<Objective> terms(static_cast<std::size_t>(scales));
     Evaluation result{{}, std::vector<KktResidual>(terms.size())};
     for_each_with_all(*problem.X, scales, [&](Index t) {
-        DenseMatrix<Real> room;
-        const auto& W = factors.basis(t, room);
-        DenseMatrix<Real> room_of_all;
+        DenseMatrix<Real> buffer;
+        const auto& W = factors.basis(t, buffer);
+        DenseMatrix<Real> buffer_of_all;
         const auto& H = factors.H[t];
-        const auto& all = cells_of_all(*problem.X, H, room_of_all);
+        const auto& all = cells_of_all(*problem.X, H, buffer_of_all);
         const ScalePenalty penalty = problem.at(t);
         const ScaleProducts<Real> products = scale_products(problem, t, W, all);
         const DenseMatrix<Real> gram = gram_of_held(*problem.X, H);

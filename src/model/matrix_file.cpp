@@ -69,7 +69,7 @@ MatrixFile<Real>::MatrixFile(std::filesystem::path folder, Index count, Index ro
     } while (error == EINTR);
     if (error != 0) {
         ::close(descriptor_);
-        refuse(folder_, "given its room", error);
+        refuse(folder_, "given its size", error);
     }
 }
 

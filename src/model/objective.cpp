@@ -183,10 +183,10 @@ Objective objective(const Problem<Real>& problem, const Factors<Real>& factors) 
     const double squared_norm_X = problem.X->squared_norm();
     std::vector<Objective> terms(static_cast<std::size_t>(problem.scales()));
     for_each_with_all(*problem.X, problem.scales(), [&](Index t) {
-        DenseMatrix<Real> room;
-        DenseMatrix<Real> room_of_all;
-        const auto& H = cells_of_all(*problem.X, factors.H[t], room_of_all);
-        const auto products = scale_products(problem, t, factors.basis(t, room), H);
+        DenseMatrix<Real> buffer;
+        DenseMatrix<Real> buffer_of_all;
+        const auto& H = cells_of_all(*problem.X, factors.H[t], buffer_of_all);
+        const auto products = scale_products(problem, t, factors.basis(t, buffer), H);
         terms[t] = objective_of_held(*problem.X, problem.at(t), squared_norm_X, products, factors.H[t], 0,
                                      scale_before(factors.H, t), gram_of_held(*problem.X, factors.H[t]));
     });

@@ -166,16 +166,16 @@ void check_factors(const Problem<Real>& problem, const Factors<Real>& factors) {
     std::vector<char> good(static_cast<std::size_t>(problem.scales()), 0);
     const Index held = problem.X->local().count;
     parallel_for(problem.scales(), [&](Index t) {
-        DenseMatrix<Real> room;
-        const DenseMatrix<Real>& W = factors.basis(t, room);
+        DenseMatrix<Real> buffer;
+        const DenseMatrix<Real>& W = factors.basis(t, buffer);
         good[t] = has_shape(W, problem.features(), factors.rank()) &&
                   has_shape(factors.H[t], factors.rank(), held) && holds_factors(W) &&
                   holds_factors(factors.H[t]);
     });
-    DenseMatrix<Real> room;
+    DenseMatrix<Real> buffer;
     for (Index t = 0; t < problem.scales(); ++t) {
         if (good[t] == 0) {
-            check_factor("W", t, factors.basis(t, room), problem.features(), factors.rank());
+            check_factor("W", t, factors.basis(t, buffer), problem.features(), factors.rank());
             check_factor("H", t, factors.H[t], factors.rank(), held);
         }
     }

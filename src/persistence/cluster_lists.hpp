@@ -61,7 +61,7 @@ class Comparison {
     Comparison(ConstBlock<float> queries, Index count) : queries_(queries) {
         found_.reserve(static_cast<std::size_t>(queries.cols()));
         for (Index a = 0; a < queries.cols(); ++a) {
-            found_.emplace_back(count); // copies of one would have no room set aside
+            found_.emplace_back(count); // copies of one would have no memory set aside
         }
     }
 

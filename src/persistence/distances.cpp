@@ -9,7 +9,7 @@
 namespace pnmf {
 namespace {
 
-/// Share of entries from which the table of distances writes sparse cells out, and the room for a block of
+/// Share of entries from which the table of distances writes sparse cells out, and the memory for a block of
 /// them, a part of a core's own cache.
 constexpr double least_share = 0.03;
 constexpr Index block_bytes = Index{1} << 18U;

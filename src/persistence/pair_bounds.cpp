@@ -1,6 +1,6 @@
 #include "persistence/pair_bounds.hpp"
 
-#include "linalg/aligned_room.hpp"
+#include "linalg/aligned_buffer.hpp"
 #include "linalg/kernels/kernels.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
@@ -65,8 +65,9 @@ void by_parts(const SparseView<double>& X, std::span<const Index> B, Index parts
 void sparse_products(const SparseView<double>& X, std::span<const Index> A, std::span<const Index> B,
                      Matrix& out) {
     // The cells' coordinates lie side by side, feature by feature.
-    // Threads keep their room from panel to panel: asking for it all the time they would wait for each other.
-    thread_local const AlignedRoom<double> strip(features_at_once * strip_cells);
+    // Threads keep their memory from panel to panel: asking for it all the time they would wait for each
+    // other.
+    thread_local const AlignedBuffer<double> strip(features_at_once * strip_cells);
     std::fill_n(strip.data(), features_at_once * strip_cells, 0.0);
     thread_local Matrix sums;
     sums.resize(strip_cells, std::ssize(B));

@@ -57,8 +57,8 @@ class ListRanking {
 } // namespace
 
 Index searched_count(Index k) {
-    // Rounding must not push one of the k beyond the list: twice as many leave room for near ties, and 32 is
-    // what costs a device no more than fewer.
+    // Rounding must not push one of the k beyond the list: twice as many leave memory for near ties, and 32
+    // is what costs a device no more than fewer.
     return static_cast<Index>(std::bit_ceil(static_cast<std::uint64_t>(std::max<Index>(2 * k, 32))));
 }
 

@@ -23,15 +23,15 @@ GenePrograms programs_of(const PreparedFit<Real>& prepared, const FitResult<Real
     const Index scale = assessment.recommended;
     const Factors<Real>& factors = result.factors;
     const auto basis = [&factors](Index t) {
-        DenseMatrix<Real> room;
-        return Matrix(factors.basis(t, room).template cast<double>());
+        DenseMatrix<Real> buffer;
+        return Matrix(factors.basis(t, buffer).template cast<double>());
     };
     GenePrograms programs;
-    DenseMatrix<Real> room;
+    DenseMatrix<Real> buffer;
     const Matrix usages = program_usages(
         basis(scale),
-        converted<double>(cells_of_all(*prepared.X, factors.H[static_cast<std::size_t>(scale)], room)));
-    room.resize(0, 0);
+        converted<double>(cells_of_all(*prepared.X, factors.H[static_cast<std::size_t>(scale)], buffer)));
+    buffer.resize(0, 0);
     programs.mean_usage = sum_of_cells(usages) / static_cast<double>(usages.cols());
     programs.between_clusters =
         variance_between(usages, assessment.clusters[static_cast<std::size_t>(scale)]);

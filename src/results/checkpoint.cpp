@@ -112,10 +112,10 @@ class Reader {
     /// Bytes that count for the checksum alone.
     void skip(std::size_t size) {
         require(size <= left_, "{}: the checkpoint is cut short", path_.string());
-        std::vector<char> room(std::min<std::size_t>(size, std::size_t{1} << 22U));
+        std::vector<char> buffer(std::min<std::size_t>(size, std::size_t{1} << 22U));
         while (size > 0) {
-            const std::size_t part = std::min(size, room.size());
-            bytes(room.data(), part);
+            const std::size_t part = std::min(size, buffer.size());
+            bytes(buffer.data(), part);
             size -= part;
         }
     }
@@ -189,10 +189,10 @@ DenseMatrix<Real> read_matrix(Reader& reader, const std::optional<CellRange>& he
 template <class Real>
 void write_factors(Writer& writer, const Factors<Real>& factors, const std::optional<CellRange>& held,
                    Index first = 0) {
-    DenseMatrix<Real> room;
+    DenseMatrix<Real> buffer;
     writer.value(static_cast<std::int64_t>(factors.W.size()));
     for (Index t = first; t < std::ssize(factors.W); ++t) {
-        write_matrix(writer, factors.basis(t, room));
+        write_matrix(writer, factors.basis(t, buffer));
     }
     writer.value(static_cast<std::int64_t>(factors.H.size()));
     for (Index t = first; t < std::ssize(factors.H); ++t) {

@@ -11,7 +11,7 @@
 namespace pnmf {
 namespace {
 
-/// Its room on the disk is taken here.
+/// Its memory on the disk is taken here.
 template <class Real>
 MatrixFile<Real> file_for(const Factors<Real>& factors, Index cells, const std::filesystem::path& folder) {
     std::string why;
@@ -23,9 +23,10 @@ MatrixFile<Real> file_for(const Factors<Real>& factors, Index cells, const std::
             why += fmt::format("\n{}", e.what());
         }
     }
-    throw SystemError(fmt::format("the result cannot be written: there is no room to bring the embeddings of "
-                                  "all processes together; a checkpoint stays{}",
-                                  why));
+    throw SystemError(
+        fmt::format("the result cannot be written: there is no space to bring the embeddings of "
+                    "all processes together; a checkpoint stays{}",
+                    why));
 }
 
 } // namespace

@@ -29,10 +29,10 @@ struct Axis {
     }
 };
 
-/// An axis that holds all values with a little room, whatever they are.
+/// An axis that holds all values with a little memory, whatever they are.
 Axis axis_of(double low, double high, double at_low, double at_high) {
-    const double room = high > low ? 0.06 * (high - low) : 0.5;
-    return {low - room, high + room, at_low, at_high};
+    const double buffer = high > low ? 0.06 * (high - low) : 0.5;
+    return {low - buffer, high + buffer, at_low, at_high};
 }
 
 /// About five round numbers within an axis.

@@ -282,11 +282,11 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
     file.feature_table = data.feature_table;
     const Index recommended = assessment.recommended;
     const Factors<Real>& factors = result.factors;
-    DenseMatrix<Real> room;
-    file.obsm["X_pnmf"] = converted_transpose<double>(result.embedding(recommended, room));
+    DenseMatrix<Real> buffer;
+    file.obsm["X_pnmf"] = converted_transpose<double>(result.embedding(recommended, buffer));
     const auto basis = [&factors](Index t) {
-        DenseMatrix<Real> room;
-        return DenseMatrix<Real>(factors.basis(t, room));
+        DenseMatrix<Real> buffer;
+        return DenseMatrix<Real>(factors.basis(t, buffer));
     };
     file.varm["pnmf_W"] = basis(recommended).template cast<double>();
     AnnDataMap uns;
@@ -315,7 +315,7 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
     add_assessment(file, uns, assessment);
     add_programs(uns, assessment, data.cell_table, [&] {
         return program_usages(basis(recommended).template cast<double>(),
-                              converted<double>(result.embedding(recommended, room)));
+                              converted<double>(result.embedding(recommended, buffer)));
     });
     if (options.domains != nullptr) {
         add_domains(file, uns, data, *options.domains);

@@ -1,4 +1,4 @@
-#include "io/rehearsal.hpp"
+#include "io/trial_read.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/results/result_file.hpp>
@@ -400,7 +400,7 @@ StoredResult read_stored_result(const fs::path& given, const std::string& key) {
     const fs::path path = fs::is_directory(given) ? given / "result.h5ad" : given;
     require(fs::exists(path), "{}: there is no such result of a fit", path.string());
     const std::string uns = "uns/" + key + "/";
-    return io::read_after_rehearsal(path, [&] {
+    return io::read_after_trial(path, [&] {
         StoredResult result;
         result.name = path.string();
         result.key = key;

@@ -1,7 +1,7 @@
 #include "solvers/adapt_scales.hpp"
 #include "cells/linalg/over_all_cells.hpp"
 #include "model/objective_of_held.hpp"
-#include "solvers/draw_out.hpp"
+#include "solvers/interpolate.hpp"
 #include "solvers/solve_level.hpp"
 
 #include <pnmf/error.hpp>
@@ -35,8 +35,8 @@ std::vector<Index> probes(const std::vector<double>& epsilon, Index before, Inde
 template <class Real>
 double residual_at(const Problem<Real>& all, Index t, const DenseMatrix<Real>& W,
                    const DenseMatrix<Real>& H) {
-    DenseMatrix<Real> room;
-    const DenseMatrix<Real>& of_all = cells_of_all(*all.X, H, room);
+    DenseMatrix<Real> buffer;
+    const DenseMatrix<Real>& of_all = cells_of_all(*all.X, H, buffer);
     const ScaleProducts<Real> products = scale_products(all, t, W, of_all);
     KktResidual residual;
     residual.H = movement_of_held(*all.X, all.at(t), products, H, &H, &H);
@@ -50,9 +50,9 @@ std::vector<Index> with_failed(const std::vector<Index>& kept, std::vector<LeftO
                                std::optional<Index> most) {
     std::stable_sort(failed.begin(), failed.end(),
                      [](const LeftOut& a, const LeftOut& b) { return a.residual > b.residual; });
-    const Index room = most ? *most - std::ssize(kept) : std::ssize(failed);
+    const Index buffer = most ? *most - std::ssize(kept) : std::ssize(failed);
     std::vector<Index> result = kept;
-    for (Index i = 0; i < std::min<Index>(room, std::ssize(failed)); ++i) {
+    for (Index i = 0; i < std::min<Index>(buffer, std::ssize(failed)); ++i) {
         result.push_back(failed[i].position);
     }
     std::sort(result.begin(), result.end());
@@ -91,7 +91,7 @@ std::vector<LeftOut> left_out_residuals(const Problem<Real>& all, const std::vec
         LeftOut& gap = gaps[g];
         const auto i = static_cast<std::size_t>(gap.position);
         for (const Index t : probes(all.epsilon, kept[i], kept[i + 1])) {
-            const Factors<Real> there = draw_out(factors, kept, {t}, all.features());
+            const Factors<Real> there = interpolate(factors, kept, {t}, all.features());
             const double residual = residual_at(all, t, there.W.front(), there.H.front());
             if (gap.residual <= residual) {
                 gap = {.position = t, .residual = residual};
@@ -126,7 +126,7 @@ AdaptedScales<Real> adapt_scales(const Problem<Real>& all, Pair<Real> pair, cons
             at.state = start_solver(level, rough, std::move(at.state.current));
         }
         solve_level(level, rough, at, observer, reached);
-        at.state.previous = {}; // room for the interpolated factors
+        at.state.previous = {}; // memory for the interpolated factors
         std::vector<LeftOut> judged = left_out_residuals(all, at.kept, at.state.current);
         const double error = largest(judged);
         std::erase_if(judged, [&](const LeftOut& scale) { return scale.residual <= options.error; });
@@ -135,7 +135,7 @@ AdaptedScales<Real> adapt_scales(const Problem<Real>& all, Pair<Real> pair, cons
             return {.kept = std::move(at.kept), .factors = std::move(at.state.current), .error = error};
         }
         Factors<Real> drawn =
-            draw_out(at.state.current, at.kept, next, all.features(), options.level.bases_in);
+            interpolate(at.state.current, at.kept, next, all.features(), options.level.bases_in);
         at.state = {};
         at.state.current = std::move(drawn);
         at.kept = next;

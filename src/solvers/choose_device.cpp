@@ -52,7 +52,7 @@ DeviceFacts facts_of_all(const DeviceRow& row) {
 
 /// Of what may be used in place of the CPU: the device that is asked for; where that is left to the program
 /// the first that all processes have, else the first of this build.
-DeviceFacts facts_beside_cpu(Device asked) {
+DeviceFacts facts_of_accelerator(Device asked) {
     DeviceFacts first{.device = asked};
     for (const DeviceRow& row : device_rows().subspan(1)) {
         if (asked != Device::automatic && asked != row.device) {
@@ -131,7 +131,7 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need) {
     if (asked == Device::cpu) {
         return {};
     }
-    const DeviceFacts facts = facts_beside_cpu(asked);
+    const DeviceFacts facts = facts_of_accelerator(asked);
     return choose_device(asked, need, facts,
                          [&](const DeviceNeed& of) { return most_device_bytes(facts.device, of); });
 }
@@ -140,7 +140,7 @@ void check_device_memory(Device asked, const DeviceNeed& least) {
     if (asked == Device::automatic || asked == Device::cpu) {
         return;
     }
-    const DeviceFacts facts = facts_beside_cpu(asked);
+    const DeviceFacts facts = facts_of_accelerator(asked);
     if (facts.found) {
         refuse_unless_fits(most_device_bytes(asked, given_up(least, false, false)), facts, least);
     }
@@ -203,7 +203,7 @@ SearcherChoice choose_searcher(Device asked, const Points& points, const Filtrat
     if (all_processes().count() > 1) {
         return {}; // processes share the search out on their processors
     }
-    const DeviceFacts facts = facts_beside_cpu(asked);
+    const DeviceFacts facts = facts_of_accelerator(asked);
     const DeviceRow* const row = facts.found ? find_device(facts.device) : nullptr;
     constexpr Index most_neighbors = 128; // lists of a device hold twice as many
     if (row == nullptr || row->searcher == nullptr || *options.neighbors > most_neighbors) {
@@ -249,7 +249,7 @@ std::unique_ptr<DataProducts> choose_products(Device asked, const DataMatrix<Rea
     if (work_of(need) < least_work) {
         return nullptr;
     }
-    const DeviceFacts facts = facts_beside_cpu(asked);
+    const DeviceFacts facts = facts_of_accelerator(asked);
     const DeviceRow* const row = facts.found ? find_device(facts.device) : nullptr;
     const bool can = row != nullptr && row->in<Real>().products != nullptr;
     return can && row->products_bytes(need) <= facts.free_bytes ? row->in<Real>().products(X) : nullptr;
@@ -362,7 +362,7 @@ Device device_of(const Problem<Real>& problem, Index rank, const SolverOptions& 
     if (options.device != Device::automatic || device_rows().size() == 1) {
         return options.device == Device::automatic ? Device::cpu : options.device;
     }
-    if (all_processes().count() == 1 && !facts_beside_cpu(Device::automatic).found) {
+    if (all_processes().count() == 1 && !facts_of_accelerator(Device::automatic).found) {
         return Device::cpu; // the sizes of the run do not matter
     }
     return choose_device(options.device, device_need(problem, rank, options)).device;

@@ -380,7 +380,7 @@ FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> 
     result.stop = stop;
     result.trace = std::move(state.trace);
     result.factors = std::move(state.current);
-    state.previous = {}; // as much room as what is judged
+    state.previous = {}; // as much memory as what is judged
     if (form == BasisForm::free) {
         normalize_column_sums(result.factors);
         state.residuals.clear(); // they are of the factors before this

@@ -17,7 +17,8 @@ namespace pnmf {
 namespace {
 
 /// From here on dense products make a fit faster (docs/decisions/0114-filled-data.md), and a table takes less
-/// room than values and places held by features and by cells. In single precision sparse products gain more.
+/// memory than values and places held by features and by cells. In single precision sparse products gain
+/// more.
 constexpr double filled_for(Index bytes_of_number) {
     return bytes_of_number > 4 ? 0.4 : 0.5;
 }

@@ -144,7 +144,7 @@ template <class Real>
 Factors<Real> broadcast_start(const Problem<Real>& problem, Pair<Real> pair,
                               const std::filesystem::path& bases_in) {
     make_columns_unit(pair.W, pair.H);
-    pair.H = held_columns(*problem.X, std::move(pair.H));
+    pair.H = local_columns(*problem.X, std::move(pair.H));
     auto result = empty_factors<Real>(problem.scales(), pair.W.rows(), pair.W.cols(), bases_in);
     for (Index t = 0; t < problem.scales(); ++t) {
         result.W[t] = pair.W;
@@ -172,7 +172,7 @@ Factors<Real> chained_start(const Problem<Real>& problem, Pair<Real> pair, doubl
     for (Index t = at.unchained - 1; t >= 0; --t) {
         chain->fit(t, tolerance, 1000, pair);
         result.W[t] = pair.W;
-        result.H[t] = held_columns(*problem.X, pair.H);
+        result.H[t] = local_columns(*problem.X, pair.H);
         result.rest(t);
         at.unchained = t;
         if ((log.reached && !log.reached(at, [] {})) || (observer.starting && !observer.starting())) {

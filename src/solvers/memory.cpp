@@ -118,10 +118,10 @@ class ProcessMemory {
         if (!has_lists()) {
             return 3.0 * n_ * d_ * bytes_;
         }
-        constexpr double room = 1 << 26; // so many bytes are exchanged at once, or a scale for each thread
+        constexpr double buffer = 1 << 26; // so many bytes are exchanged at once, or a scale for each thread
         const double columns = m_ + std::min(n_ - m_, entries());
         const double sent = std::min(m_ * static_cast<double>(size_.processes - 1), entries());
-        const double scales = std::max<double>(threads_, room / (columns * d_ * bytes_));
+        const double scales = std::max<double>(threads_, buffer / (columns * d_ * bytes_));
         return std::min(T_, scales) * (columns + sent) * d_ * bytes_;
     }
 
@@ -205,8 +205,8 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
         }
         return memory;
     }
-    if (stationary && 2 * size.edges == size.cells * (size.cells - 1)) { // those that are held
-        memory.products += std::min(T, static_cast<double>(graphs_held(size.cells))) * n * n * sizeof(double);
+    if (stationary && 2 * size.edges == size.cells * (size.cells - 1)) { // those that are kept
+        memory.products += std::min(T, static_cast<double>(graphs_kept(size.cells))) * n * n * sizeof(double);
     }
     const double updating = groups * ((together * p + copies * n) * d * bytes + bases);
     memory.work = std::max(updating + busy * graph, confirm(busy));

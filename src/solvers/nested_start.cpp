@@ -1,4 +1,4 @@
-#include "solvers/draw_out.hpp"
+#include "solvers/interpolate.hpp"
 #include "solvers/solve_level.hpp"
 
 #include <pnmf/linalg/random.hpp>
@@ -65,10 +65,10 @@ Factors<Real> nested_start(const Problem<Real>& problem, Pair<Real> pair, const 
         if (!solved) {
             solve_level(level, rough, at, observer, reached);
         }
-        at.state.previous = {}; // room for the interpolated factors
+        at.state.previous = {}; // memory for the interpolated factors
         at.scales = std::min(T, at.scales * growth);
-        factors = draw_out(at.state.current, positions, evenly_spaced(at.scales, T), problem.features(),
-                           options.bases_in);
+        factors = interpolate(at.state.current, positions, evenly_spaced(at.scales, T), problem.features(),
+                              options.bases_in);
         at.state = {};
     }
     return factors;

@@ -37,15 +37,15 @@ double largest_value(const DataMatrix<double>& X) {
 
 template <class To, class From>
 void convert_scale(const Factors<From>& from, Index t, Factors<To>& to) {
-    DenseMatrix<From> room;
-    to.W[t] = converted<To>(from.basis(t, room));
+    DenseMatrix<From> buffer;
+    to.W[t] = converted<To>(from.basis(t, buffer));
     to.H[t] = converted<To>(from.H[t]);
     to.rest(t);
 }
 
 /// Factors of as many scales, without numbers. The coarsest scale is the first that has some.
 template <class To, class From>
-Factors<To> room_for(const Factors<From>& from, const std::filesystem::path& bases_in, Index features) {
+Factors<To> buffer_for(const Factors<From>& from, const std::filesystem::path& bases_in, Index features) {
     return from.H.empty() ? Factors<To>{}
                           : empty_factors<To>(from.scales(), features, from.H.back().rows(), bases_in);
 }
@@ -54,7 +54,7 @@ Factors<To> room_for(const Factors<From>& from, const std::filesystem::path& bas
 template <class To, class From>
 Factors<To> copied_to(const Factors<From>& from, Index first, const std::filesystem::path& bases_in,
                       Index features) {
-    Factors<To> to = room_for<To>(from, bases_in, features);
+    Factors<To> to = buffer_for<To>(from, bases_in, features);
     parallel_for(std::ssize(from.H) - first, [&](Index i) { convert_scale(from, first + i, to); });
     return to;
 }
@@ -62,7 +62,7 @@ Factors<To> copied_to(const Factors<From>& from, Index first, const std::filesys
 /// Each scale is let go as soon as it is converted.
 template <class To, class From>
 Factors<To> moved_to(Factors<From> from, const std::filesystem::path& bases_in, Index features) {
-    Factors<To> to = room_for<To>(from, bases_in, features);
+    Factors<To> to = buffer_for<To>(from, bases_in, features);
     parallel_for(from.scales(), [&](Index t) {
         convert_scale(from, t, to);
         from.W[t].resize(0, 0);

@@ -153,16 +153,16 @@ TEST(Assess, WorksOnManyScalesAtOnceAsOnEachAlone) {
               8);
 }
 
-TEST(Assess, GivesTheClustersOfExchangesWithinItsRoom) {
+TEST(Assess, GivesTheClustersOfExchangesWithinItsBuffer) {
     Groups data = groups(20001, {3.0, 2.5, 2.0});
     const std::uint64_t seed = 4;
     const auto clusters_with = [&](bool exchanges) {
         return kmeans(data.H[0], {.clusters = 9, .starts = 3, .seed = seed, .exchanges = exchanges}).labels;
     };
     ASSERT_NE(clusters_with(true), clusters_with(false)); // noise in nine parts
-    for (const double room : {2e9, 0.0}) {                // all scales at once, and one after the other
+    for (const double buffer : {2e9, 0.0}) {              // all scales at once, and one after the other
         const Assessment result =
-            data.assess({.clusters = 9, .probed_cells = 100, .seed = seed, .room = room});
+            data.assess({.clusters = 9, .probed_cells = 100, .seed = seed, .buffer = buffer});
         EXPECT_EQ(result.clusters[0], clusters_with(true));
         EXPECT_EQ(result.clusters.size(), 3U);
     }

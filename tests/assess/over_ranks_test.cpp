@@ -28,7 +28,7 @@ Matrix embedding(Index t) {
 }
 
 /// Of ranks that hold some of the cells each; the first has none where there are several.
-CellRange held_cells() {
+CellRange local_cells() {
     const Processes& ranks = all_processes();
     const auto first = [&](int r) {
         return ranks.count() == 1 ? cells * r : r == 0 ? 0 : cells * (r - 1) / (ranks.count() - 1);
@@ -37,7 +37,7 @@ CellRange held_cells() {
 }
 
 Matrix embedding_here(Index t) {
-    return embedding(t).middleCols(held_cells().first, held_cells().count);
+    return embedding(t).middleCols(local_cells().first, local_cells().count);
 }
 
 /// They must ask for the same scale at the same time.
@@ -55,7 +55,7 @@ Embeddings divided_embeddings() {
         const Matrix H = divided_embedding(t);
         return rank == all_processes().place() ? H : Matrix();
     };
-    return Embeddings(LocalEmbeddings{held_cells(), embedding_here, on_one});
+    return Embeddings(LocalEmbeddings{local_cells(), embedding_here, on_one});
 }
 
 /// The finest embedding as coordinates, and depths that differ.
@@ -74,10 +74,10 @@ SplitEvidence evidence() {
 SplitEvidence divided_evidence() {
     const auto nobody_asks = [](Index, int) { return Matrix(); };
     return {.space = Embeddings(
-                LocalEmbeddings{held_cells(), [](Index) { return embedding_here(0); }, nobody_asks}),
+                LocalEmbeddings{local_cells(), [](Index) { return embedding_here(0); }, nobody_asks}),
             .depth = Embeddings(LocalEmbeddings{
-                held_cells(),
-                [](Index) { return Matrix(depths().middleCols(held_cells().first, held_cells().count)); },
+                local_cells(),
+                [](Index) { return Matrix(depths().middleCols(local_cells().first, local_cells().count)); },
                 nobody_asks})};
 }
 

@@ -142,7 +142,7 @@ TEST(FeatureGram, IsFormedWhereCellsHaveFewEntries) {
 TEST_P(CellsOfAll, ColumnsAreGatheredOnEveryRankOrOnOne) {
     const DenseMatrix<float> H = this->H.cast<float>();
     with_shares(values, [&](const DataMatrix<double>& X) {
-        const DenseMatrix<float> here = held_columns(X, H);
+        const DenseMatrix<float> here = local_columns(X, H);
         EXPECT_EQ(here, H.middleCols(X.local().first, X.local().count));
         EXPECT_EQ(gather_cells(X, here), H);
         DenseMatrix<float> sent = X.ranks().place() == 0 ? H : DenseMatrix<float>::Zero(5, cells);

@@ -111,9 +111,9 @@ class EveryKernelSet : public ::testing::Test {
                 const ChainArguments<Real> arguments{
                     scales,           rank,        of_WtX.data(), of_WtW.data(), of_HA.data(),
                     of_degree.data(), of_H.data(), graph.data(),  anchor.data(), coupling.data()};
-                std::vector<Real> room(static_cast<std::size_t>(chain_room<Real>(scales, rank)) + 16);
-                set.of<Real>().chain(arguments, 0, chain_lanes<Real>, room.data());
-                set.of<Real>().chain(arguments, chain_lanes<Real>, cells, room.data());
+                std::vector<Real> buffer(static_cast<std::size_t>(chain_buffer<Real>(scales, rank)) + 16);
+                set.of<Real>().chain(arguments, 0, chain_lanes<Real>, buffer.data());
+                set.of<Real>().chain(arguments, chain_lanes<Real>, cells, buffer.data());
                 return moved;
             };
             const auto expected = pass(kernels_called("baseline"));
@@ -170,12 +170,12 @@ class EveryKernelSet : public ::testing::Test {
                 of.add_to_components({cells, rank, place.data(), gradient.data(), H.data(), of_components,
                                       of_components + 30 * rank, 30, of_components + 60 * rank,
                                       of_components + 70 * rank});
-                std::vector<Real> room(static_cast<std::size_t>(component_room(rank)));
+                std::vector<Real> buffer(static_cast<std::size_t>(component_buffer(rank)));
                 DenseMatrix<Real> moved = H;
                 DenseMatrix<Real> HA_moved = HA;
                 of.move_with_components({cells, rank, component.data(), shift.data(), components,
                                          degree.data(), moved.data(), HA_moved.data()},
-                                        room.data());
+                                        buffer.data());
                 return std::tuple(gradient, numbers, moved, HA_moved);
             };
             for (const bool beside : {true, false}) {
@@ -253,8 +253,8 @@ TEST_F(EveryKernelSet, ShiftsComponentsLikeTheBaseline) {
         const std::vector<std::int32_t> size = rows(count, 40);
         const Matrix numbers = uniform<double>(std::max<Index>(count, 1), 11);
         const auto shift = [&](const Kernels& set, bool first_row) {
-            Matrix room = numbers;
-            const auto column = [&](Index i) { return room.col(i).data(); };
+            Matrix buffer = numbers;
+            const auto column = [&](Index i) { return buffer.col(i).data(); };
             const ShiftLevel level{.count = count,
                                    .size = size.data(),
                                    .own = 0.7,
@@ -271,7 +271,7 @@ TEST_F(EveryKernelSet, ShiftsComponentsLikeTheBaseline) {
             set.end_elimination(level, {column(8), column(9), column(10)});
             std::array<double, 2> along{};
             set.end_shifts(level, 0.8, column(7), along.data());
-            return std::pair(room, along);
+            return std::pair(buffer, along);
         };
         for (const bool first_row : {true, false}) {
             const auto expected = shift(kernels_called("baseline"), first_row);
@@ -318,9 +318,9 @@ TEST_F(EveryKernelSet, FindsTheNearestCentreTheFirstAmongEquals) {
         Vector half = Vector::Zero(stride);
         half.head(count) = 0.5 * centres.colwise().squaredNorm().transpose();
         for (const Kernels* set : kernels_of_processor()) {
-            std::vector<double> room(static_cast<std::size_t>(centre_room_cells * stride));
+            std::vector<double> buffer(static_cast<std::size_t>(centre_buffer_cells * stride));
             std::vector<Index> labels(23, -1);
-            set->nearest_centres(X.data(), d, 23, {table.data(), half.data(), count, stride}, room.data(),
+            set->nearest_centres(X.data(), d, 23, {table.data(), half.data(), count, stride}, buffer.data(),
                                  labels.data());
             for (Index j = 0; j < 23; ++j) {
                 Index nearest = -1;

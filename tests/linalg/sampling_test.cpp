@@ -30,7 +30,7 @@ TEST(EvenlySpaced, IsTheFormulaWithBothEnds) {
     }
 }
 
-TEST(EvenlySpaced, IsEverythingWhenThereIsRoomAndTheFirstWhenThereIsRoomForOne) {
+TEST(EvenlySpaced, IsEverythingWhenThereIsBufferAndTheFirstWhenThereIsBufferForOne) {
     EXPECT_THAT(evenly_spaced(9, 4), ElementsAre(0, 1, 2, 3));
     EXPECT_THAT(evenly_spaced(9, 4, Rounding::down), ElementsAre(0, 1, 2, 3));
     EXPECT_THAT(evenly_spaced(1, 4), ElementsAre(0));

@@ -57,8 +57,8 @@ void expect_the_run_of_one_process(const Values& X, const std::vector<int>& coun
             keep_embeddings(found, folder.path());
             EXPECT_EQ(found.result.embeddings.has_value(), all_processes().place() == 0);
             for (Index t = 0; found.result.embeddings && t < expected.result.factors.scales(); ++t) {
-                DenseMatrix<Real> room;
-                EXPECT_EQ(found.result.embedding(t, room), expected.result.factors.H[t]) << t;
+                DenseMatrix<Real> buffer;
+                EXPECT_EQ(found.result.embedding(t, buffer), expected.result.factors.H[t]) << t;
             }
             EXPECT_EQ(found.result.trace.back().total(), expected.result.trace.back().total());
             EXPECT_EQ(found.result.scale_error, expected.result.scale_error);

@@ -280,8 +280,8 @@ TYPED_TEST_P(BackendBody, GivesBackTheBitsItWasGiven) {
         EXPECT_EQ(previous.W, kept.W);
         EXPECT_EQ(previous.H, kept.H);
         for (Index t = 0; t < current.scales(); ++t) {
-            DenseMatrix<Real> room;
-            EXPECT_EQ(current.basis(t, room), made.start.W[t]);
+            DenseMatrix<Real> buffer;
+            EXPECT_EQ(current.basis(t, buffer), made.start.W[t]);
             EXPECT_EQ(current.W[t].size() == 0, in_file);
         }
     }

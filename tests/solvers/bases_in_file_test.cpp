@@ -14,8 +14,8 @@ template <class Real>
 std::vector<DenseMatrix<Real>> bases(const Factors<Real>& factors) {
     std::vector<DenseMatrix<Real>> result;
     for (Index t = 0; t < factors.scales(); ++t) {
-        DenseMatrix<Real> room;
-        result.push_back(factors.basis(t, room));
+        DenseMatrix<Real> buffer;
+        result.push_back(factors.basis(t, buffer));
     }
     return result;
 }

@@ -110,9 +110,9 @@ class CrewBackend final : public Backend<Real> {
     /// Bases that rest in a file do so on rank 0 alone.
     static void copy(const Factors<Real>& from, Factors<Real>& to) {
         to = {};
-        DenseMatrix<Real> room;
+        DenseMatrix<Real> buffer;
         for (Index t = 0; t < from.scales(); ++t) {
-            to.W.push_back(from.basis(t, room));
+            to.W.push_back(from.basis(t, buffer));
             to.H.push_back(from.H[t]);
         }
     }

@@ -253,8 +253,8 @@ void expect_dense_solution(const Problem<double>& problem, Index block, Index ra
         }
     }
     const std::vector<Matrix> before = factors.H;
-    ShiftRoom room;
-    shift_components(scale_penalties(problem), on_one_rank(forest, 10, block), products, factors.H, room,
+    ShiftBuffer buffer;
+    shift_components(scale_penalties(problem), on_one_rank(forest, 10, block), products, factors.H, buffer,
                      one_process());
     for (Index t = 0; t < 4; ++t) {
         EXPECT_GT((expected[t] - before[t]).norm(), 1.0);
@@ -278,7 +278,7 @@ TEST(ShiftComponents, IsTheDenseSolutionWhereNoBoundHolds) {
 
 TEST(ShiftComponents, NeverRaisesTheObjectiveAndKeepsTheProductWithTheGraph) {
     std::uint64_t seed = 20;
-    ShiftRoom room; // one for all, as for all sweeps of a run
+    ShiftBuffer buffer; // one for all, as for all sweeps of a run
     for (const Penalty& penalty : test::all_penalties()) {
         for (const auto& [scales, cells] : {std::pair<Index, Index>(1, 20), {2, 20}, {7, 20}, {3, 1100}}) {
             ++seed;
@@ -291,7 +291,7 @@ TEST(ShiftComponents, NeverRaisesTheObjectiveAndKeepsTheProductWithTheGraph) {
             double last = objective(problem, factors).total();
             for (int round = 0; round < 3; ++round) {
                 shift_components(scale_penalties(problem), on_one_rank(forest, cells, cells / (1 + round)),
-                                 products, factors.H, room, one_process());
+                                 products, factors.H, buffer, one_process());
                 const double now = objective(problem, factors).total();
                 EXPECT_LE(now, last * (1.0 + 1e-13));
                 last = now;

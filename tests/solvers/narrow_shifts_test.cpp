@@ -12,7 +12,7 @@ namespace {
 class PlainNarrow final : public NarrowShifts {
   public:
     PlainNarrow(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
-                const std::vector<ScaleProducts<double>>& products, std::vector<ShiftRoom::Level>& sums)
+                const std::vector<ScaleProducts<double>>& products, std::vector<ShiftBuffer::Level>& sums)
         : penalties_(penalties), forest_(forest), products_(products), sums_(sums),
           eliminated_(static_cast<std::size_t>(forest.scales())) {}
 
@@ -43,7 +43,7 @@ class PlainNarrow final : public NarrowShifts {
         return sum;
     }
 
-    void substitute(Index k, const std::vector<ShiftRoom::Level>& wide) override {
+    void substitute(Index k, const std::vector<ShiftBuffer::Level>& wide) override {
         along_.assign(static_cast<std::size_t>(forest_.scales()), {});
         for (Index t = forest_.scales() - 1; t >= 0; --t) {
             const auto& level = forest_[t];
@@ -82,14 +82,14 @@ class PlainNarrow final : public NarrowShifts {
         return {coupling * (1.0 - ratio), eliminated_[t][c].right * ratio};
     }
 
-    double shift_of(Index t, Index c, Index k, const std::vector<ShiftRoom::Level>& wide) const {
+    double shift_of(Index t, Index c, Index k, const std::vector<ShiftBuffer::Level>& wide) const {
         return c < forest_[t].narrow ? sums_[t].shift(c, k) : wide[t].shift(c - forest_[t].narrow, k);
     }
 
     const std::vector<ScalePenalty>& penalties_;
     const ShiftForest& forest_;
     const std::vector<ScaleProducts<double>>& products_;
-    std::vector<ShiftRoom::Level>& sums_;
+    std::vector<ShiftBuffer::Level>& sums_;
     std::vector<std::vector<HandedOn>> eliminated_;
     std::vector<std::vector<ShiftQuadratic>> along_; ///< of each block
 };
@@ -109,11 +109,11 @@ void expect_shifts_of_the_cpu(const BodyProblem<double>& made, const BlockShares
         H.emplace_back(made.start.H[t].middleCols(slab.first_cell(), slab.cells()));
     }
     const Index d = H.front().rows();
-    ShiftRoom expected;
+    ShiftBuffer expected;
     expected.levels.resize(H.size());
     sum_levels(penalties, forest, products, H, expected.levels, ranks, {});
-    ShiftRoom apart = expected;
-    ShiftRoom wide;
+    ShiftBuffer apart = expected;
+    ShiftBuffer wide;
     for (Index t = 0; t < problem.scales(); ++t) {
         const auto& all = expected.levels[t];
         const Index count = forest[t].wide();

@@ -184,9 +184,9 @@ class PlainBackend final : public Backend<Real> {
 
     static void take(const Factors<Real>& factors, Point& point) {
         point = {};
-        DenseMatrix<Real> room;
+        DenseMatrix<Real> buffer;
         for (Index t = 0; t < factors.scales(); ++t) {
-            point.W.push_back(factors.basis(t, room));
+            point.W.push_back(factors.basis(t, buffer));
             point.H.push_back(factors.H[t]);
         }
     }

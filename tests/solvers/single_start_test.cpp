@@ -38,9 +38,9 @@ struct StartCase {
 void expect_equal(const Factors<double>& found, const Factors<double>& expected) {
     ASSERT_EQ(found.scales(), expected.scales());
     for (Index t = 0; t < expected.scales(); ++t) {
-        Matrix room;
+        Matrix buffer;
         Matrix other;
-        EXPECT_EQ(found.basis(t, room), expected.basis(t, other)) << t;
+        EXPECT_EQ(found.basis(t, buffer), expected.basis(t, other)) << t;
         EXPECT_EQ(found.H[t], expected.H[t]) << t;
     }
 }

@@ -19,7 +19,7 @@ struct EnumNames<Linkage> {
         name_table<Linkage>({{"average", Linkage::average}, {"ward", Linkage::ward}});
 };
 
-/// Cells up to which an n × n table of distances is held: 200 MB there.
+/// Cells up to which an n × n table of distances is kept: 200 MB there.
 inline constexpr Index largest_hierarchy = 5000;
 
 /// A hierarchy of clusters as SciPy's linkage matrix: n − 1 rows left, right, height, cells; heights ascend,

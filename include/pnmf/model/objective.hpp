@@ -37,7 +37,7 @@ struct ScaleProducts {
 ///
 ///     O = Σ_t w_t (‖X − W_t H_t‖² + λ₁ tr(H_t L_t H_tᵀ) + λ₃ ‖H_t‖²) + Σ_{t≥2} s_{t−1} ‖H_t − H_{t−1}‖²
 ///
-/// evaluated from W and H alone: O(T·p·n·d). One scale's graph is held at a time.
+/// evaluated from W and H alone: O(T·p·n·d). One scale's graph is in memory at a time.
 template <class Real>
 Objective objective(const Problem<Real>& problem, const Factors<Real>& factors);
 

@@ -13,13 +13,13 @@
 namespace pnmf {
 
 /// Matrices of one shape that rest on disk, in a file without a name: it is gone when this is, also after a
-/// crash. Its room on the disk is taken when it is made, not while it is written. Different
+/// crash. Its memory on the disk is taken when it is made, not while it is written. Different
 /// matrices may be read and written from several threads. Each failure is a SystemError that names the
 /// folder.
 template <class Real>
 class MatrixFile {
   public:
-    /// Room for `count` matrices of rows × cols; what they hold is unspecified.
+    /// Memory for `count` matrices of rows × cols; what they hold is unspecified.
     MatrixFile(std::filesystem::path folder, Index count, Index rows, Index cols);
     /// Another file in the same folder, with the same contents; an own file of the same shape is used again.
     MatrixFile(const MatrixFile& other);
@@ -122,13 +122,13 @@ struct Factors {
     Index scales() const { return static_cast<Index>(H.size()); }
     Index rank() const { return H.front().rows(); }
 
-    /// W_t, in `room` when it rests in the file.
-    const DenseMatrix<Real>& basis(Index t, DenseMatrix<Real>& room) const {
+    /// W_t, in `buffer` when it rests in the file.
+    const DenseMatrix<Real>& basis(Index t, DenseMatrix<Real>& buffer) const {
         if (!file) {
             return W[static_cast<std::size_t>(t)];
         }
-        file->read(t, room);
-        return room;
+        file->read(t, buffer);
+        return buffer;
     }
     /// W_t into memory, until `rest`.
     void bring(Index t) {

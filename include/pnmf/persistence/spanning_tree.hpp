@@ -47,7 +47,7 @@ struct SortedEdges {
 /// cells, the smaller one first, has a finite length ≥ 0, and is the only one between its ends.
 SortedEdges sorted_edges(Index cells, std::vector<Edge> edges);
 
-/// Cells up to which all pairs are held: 24 bytes each, 0.8 GB there.
+/// Cells up to which all pairs are kept: 24 bytes each, 0.8 GB there.
 inline constexpr Index largest_set_of_pairs = 8192;
 
 /// All pairs of the points. InputError beyond `largest_set_of_pairs`.

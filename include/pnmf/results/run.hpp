@@ -90,7 +90,7 @@ struct RunOptions {
     /// options that are stored say what it became. Default: what the system has free, for which nothing is
     /// given up.
     std::optional<double> memory{};
-    bool save_basis = false; ///< the result will be stored with its bases: for room on the disk
+    bool save_basis = false; ///< the result will be stored with its bases: for memory on the disk
 };
 
 enum class Stage { preparing, starting, sweeping, assessing };

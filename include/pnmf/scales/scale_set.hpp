@@ -31,7 +31,7 @@ struct ScaleSet {
 /// A full set of these scales: each stands for itself, β₀ by the tree, no multiplicities.
 ScaleSet full_set(std::vector<double> epsilon, const SpanningTree& tree);
 
-/// Cells up to which Δ* is held in memory: 1.07 GB there.
+/// Cells up to which Δ* is kept in memory: 1.07 GB there.
 inline constexpr Index largest_distance_set = 16384;
 
 /// δ_max, the last scale of Λ* and Δ*: the largest distance + 1e-9, or the next number above it where that

@@ -156,13 +156,13 @@ struct FitResult {
     /// process). None where `factors` have them all.
     std::optional<MatrixFile<Real>> embeddings{};
 
-    /// H_t with all cells, in `room` when it rests in the file.
-    const DenseMatrix<Real>& embedding(Index t, DenseMatrix<Real>& room) const {
+    /// H_t with all cells, in `buffer` when it rests in the file.
+    const DenseMatrix<Real>& embedding(Index t, DenseMatrix<Real>& buffer) const {
         if (!embeddings) {
             return factors.H[static_cast<std::size_t>(t)];
         }
-        embeddings->read(t, room);
-        return room;
+        embeddings->read(t, buffer);
+        return buffer;
     }
 };
 

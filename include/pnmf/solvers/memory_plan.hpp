@@ -27,7 +27,7 @@ struct FitSize {
     Index scales = 0;
     Index rank = 0;
     bool dense = false;   ///< X has every entry stored
-    bool nested = false;  ///< the start is nested: factors of two levels are held at the same time
+    bool nested = false;  ///< the start is nested: factors of two levels are in memory at the same time
     bool seeded = true;   ///< the start is made from a decomposition of X, and not read
     Index edges = 0;      ///< of the largest graph of one scale; n(n − 1)/2 for all pairs
     Index components = 0; ///< Σ_t β₀(t)
@@ -87,7 +87,7 @@ struct MemoryPlan {
     double bytes = 0;          ///< the most the run will hold; 0: no limit was given
     bool bases_rest = false;   ///< bases rest in files, read and written in every sweep and at the end
     double file_bytes = 0;     ///< of these files
-    double room_after = 2e9;   ///< free again after the last sweep
+    double buffer_after = 2e9; ///< free again after the last sweep
     bool keep_momentum = true; ///< false: the point before is not kept, so sweeps are plain descent
     bool keep_shifts = true;   ///< false: no sums over components either, so sweeps move single entries only
     std::string text;          ///< for the user, one line

@@ -34,7 +34,7 @@ class OuterNeighbors {
     /// Columns that this process sends to all others for one product at scale t.
     Index sent(Index t) const;
 
-    // The plan, for those who hold H elsewhere.
+    // The plan, for those who have H on a device.
 
     /// Of the cells of this process; those of the halo are numbered after them.
     const NeighborLists& lists() const { return lists_; }

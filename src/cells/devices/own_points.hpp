@@ -65,9 +65,9 @@ class OwnPoints {
     void take(const Factors<Real>& factors, Factors<Real>& part) const {
         const BlockSlab slab = shares_.slab(processes_.place());
         part = {};
-        DenseMatrix<Real> room;
+        DenseMatrix<Real> buffer;
         for (Index t = 0; t < factors.scales(); ++t) {
-            part.W.push_back(factors.basis(t, room));
+            part.W.push_back(factors.basis(t, buffer));
             part.H.push_back(factors.H[t].middleCols(slab.first_cell(), slab.cells()));
         }
     }

@@ -14,7 +14,7 @@
 namespace pnmf::io {
 
 /// The cells whose values are held here.
-inline CellRange held_cells(const Dataset& data) {
+inline CellRange local_cells(const Dataset& data) {
     return data.local.value_or(CellRange{0, data.cells(), data.cells()});
 }
 

@@ -41,10 +41,10 @@ class ColumnMove {
                   std::span<Item> arriving, std::span<const std::int64_t> arriving_start) const;
 
     Processes* processes_;
-    Index here_ = 0;                   ///< columns held
-    std::vector<std::int32_t> leave_;  ///< columns held here, those for the first process first
+    Index here_ = 0;                   ///< local columns
+    std::vector<std::int32_t> leave_;  ///< columns that are here, those for the first process first
     std::vector<Index> leave_first_;   ///< of each process among them, and their number
-    std::vector<std::int32_t> arrive_; ///< places held here, those from the first process first
+    std::vector<std::int32_t> arrive_; ///< places that are here, those from the first process first
     std::vector<Index> arrive_first_;
 };
 
@@ -126,18 +126,18 @@ DenseMatrix<Number> ColumnMove::operator()(const DenseMatrix<Number>& columns) c
 template <class Real>
 SparseMatrix<Real> ColumnMove::operator()(const SparseView<double>& columns) const {
     constexpr Index block = 1024;
-    const auto room = [](std::int64_t count) { return static_cast<std::size_t>(count); };
+    const auto buffer = [](std::int64_t count) { return static_cast<std::size_t>(count); };
     // How many entries each column has, first: then everybody knows what will arrive.
-    std::vector<std::int64_t> one_each(room(here_ + 1));
-    std::vector<std::int64_t> leaving_count(room(here_));
-    std::vector<std::int64_t> arriving_count(room(here_));
+    std::vector<std::int64_t> one_each(buffer(here_ + 1));
+    std::vector<std::int64_t> leaving_count(buffer(here_));
+    std::vector<std::int64_t> arriving_count(buffer(here_));
     for (Index i = 0; i < here_; ++i) {
         one_each[i + 1] = i + 1;
         leaving_count[i] = columns.start[leave_[i] + 1] - columns.start[leave_[i]];
     }
     exchange<std::int64_t>(leaving_count, one_each, arriving_count, one_each);
     const auto offsets = [&](const std::vector<std::int64_t>& counts) {
-        std::vector<std::int64_t> start(room(here_ + 1), 0);
+        std::vector<std::int64_t> start(buffer(here_ + 1), 0);
         std::partial_sum(counts.begin(), counts.end(), start.begin() + 1);
         return start;
     };
@@ -146,14 +146,14 @@ SparseMatrix<Real> ColumnMove::operator()(const SparseView<double>& columns) con
     SparseMatrix<Real> result;
     result.rows = columns.rows;
     result.cols = here_;
-    result.start.assign(room(here_ + 1), 0);
+    result.start.assign(buffer(here_ + 1), 0);
     for (Index i = 0; i < here_; ++i) {
         result.start[arrive_[i] + 1] = arriving_count[i];
     }
     std::partial_sum(result.start.begin(), result.start.end(), result.start.begin());
     const auto move = [&]<class From, class To>(std::span<const From> from, std::vector<To>& to) {
         std::vector<To> leaving;
-        resize_on_large_pages(leaving, room(leaving_start.back()));
+        resize_on_large_pages(leaving, buffer(leaving_start.back()));
         parallel_blocks(here_, block, [&](Index begin, Index end) {
             for (Index i = begin; i < end; ++i) {
                 const auto first = columns.start[leave_[i]];
@@ -166,7 +166,7 @@ SparseMatrix<Real> ColumnMove::operator()(const SparseView<double>& columns) con
             to = std::move(leaving);
             return;
         }
-        std::vector<To> arriving(room(arriving_start.back()));
+        std::vector<To> arriving(buffer(arriving_start.back()));
         exchange<To>(leaving, leaving_start, arriving, arriving_start);
         leaving = {};
         to.resize(arriving.size());

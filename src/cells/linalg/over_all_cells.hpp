@@ -158,20 +158,20 @@ DenseMatrix<Number> gather_cells(const DataMatrix<Real>& X, DenseMatrix<Number> 
     return all;
 }
 
-/// The same on every process, in `room` unless it is here already.
+/// The same on every process, in `buffer` unless it is here already.
 template <class Real, class Number>
 const DenseMatrix<Number>& cells_of_all(const DataMatrix<Real>& X, const DenseMatrix<Number>& here,
-                                        DenseMatrix<Number>& room) {
+                                        DenseMatrix<Number>& buffer) {
     if (X.has_all_cells()) {
         return here;
     }
-    room = gather_cells(X, here);
-    return room;
+    buffer = gather_cells(X, here);
+    return buffer;
 }
 
-/// Of columns of all cells those that are held here.
+/// Of columns of all cells those that are kept here.
 template <class Real, class Number>
-DenseMatrix<Number> held_columns(const DataMatrix<Real>& X, DenseMatrix<Number> all) {
+DenseMatrix<Number> local_columns(const DataMatrix<Real>& X, DenseMatrix<Number> all) {
     if (X.has_all_cells()) {
         return all;
     }
@@ -200,7 +200,7 @@ Vector reduce_rows(Processes& processes, const Matrix& columns, const CellRange&
 
 /// `parallel_for` of a body that goes over all cells. One after the other where processes have parts of
 /// these, who must ask in the same order. Where cells are enough to keep all threads busy inside of a body,
-/// four at a time: few need room, and threads that wait at the end of a loop of one have work in another.
+/// four at a time: few need memory, and threads that wait at the end of a loop of one have work in another.
 template <class Real>
 void for_each_with_all(const DataMatrix<Real>& X, Index count, const std::function<void(Index)>& body) {
     if (!X.has_all_cells()) {

@@ -3,7 +3,7 @@
 #include "cells/cell_sums.hpp"
 #include "devices/cpu/gradient_terms.hpp"
 #include "linalg/dense_product.hpp"
-#include "linalg/kept_room.hpp"
+#include "linalg/kept_buffer.hpp"
 #include "linalg/sparse_block_product.hpp"
 
 #include <pnmf/linalg/gemm.hpp>

@@ -41,7 +41,7 @@ class ComponentForest {
 };
 
 /// What `shift_components` works with; kept from one call to the next, so that memory is not asked for anew.
-struct ShiftRoom {
+struct ShiftBuffer {
     /// Sums and minima over the components of one scale, and the shifts found for it; all count × d, a column
     /// for each row of H.
     struct Level {
@@ -76,7 +76,7 @@ struct ShiftRoom {
 template <class Real>
 void shift_components(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
                       std::vector<ScaleProducts<Real>>& products, std::vector<DenseMatrix<Real>>& H,
-                      ShiftRoom& room, Processes& processes, const FrozenScales& frozen = {});
+                      ShiftBuffer& buffer, Processes& processes, const FrozenScales& frozen = {});
 
 /// What the elimination of a component hands on to its parent.
 struct HandedOn {
@@ -102,7 +102,7 @@ struct ShiftQuadratic {
     }
 };
 
-/// The narrow components of a slab where they are held elsewhere, on a device. Asked row after row, in the
+/// The narrow components of a slab where they are on a device. Asked row after row, in the
 /// order below.
 class NarrowShifts {
   public:
@@ -117,18 +117,18 @@ class NarrowShifts {
     /// What those inside an entry of a wide component (`ShiftForest::Level::block`) hand on to it.
     virtual HandedOn handed(Index t, Index entry) const = 0;
     /// `wide` has the shifts of wide components in row k.
-    virtual void substitute(Index k, const std::vector<ShiftRoom::Level>& wide) = 0;
+    virtual void substitute(Index k, const std::vector<ShiftBuffer::Level>& wide) = 0;
     /// Of the narrow components of scale t in a block of the slab.
     virtual ShiftQuadratic along(Index t, Index block) const = 0;
     virtual void shorten(Index k, double length) = 0;
 };
 
-/// The middle of it alone: from half gradients and least entries of all components in `room`, whose wide ones
-/// are those of all processes, to the shifts. Of `products` only WᵀW is read. `gradient` is changed. Where
-/// narrow components are elsewhere, `forest` and `room` have wide ones alone (`wide_alone`).
+/// The middle of it alone: from half gradients and least entries of all components in `buffer`, whose wide
+/// ones are those of all processes, to the shifts. Of `products` only WᵀW is read. `gradient` is changed.
+/// Where narrow components are on a device, `forest` and `buffer` have wide ones alone (`wide_alone`).
 template <class Real>
 void solve_shifts(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
-                  const std::vector<ScaleProducts<Real>>& products, ShiftRoom& room, Processes& processes,
-                  const FrozenScales& frozen = {}, NarrowShifts* elsewhere = nullptr);
+                  const std::vector<ScaleProducts<Real>>& products, ShiftBuffer& buffer, Processes& processes,
+                  const FrozenScales& frozen = {}, NarrowShifts* on_device = nullptr);
 
 } // namespace pnmf

@@ -83,7 +83,7 @@ class CpuBackend final : public Backend<Real> {
                 }
             }
         });
-        sums_.hold_graphs(frozen_);
+        sums_.keep_graphs(frozen_);
         still_terms_.resize(products_.size());
         still_movement_.resize(products_.size());
         for (Index t = 0; t < problem_.scales(); ++t) {
@@ -121,7 +121,7 @@ class CpuBackend final : public Backend<Real> {
             forest_.emplace(ComponentForest(problem_.graph->tree(), problem_.epsilon), sums_.shares(),
                             sums_.processes().place());
         }
-        pnmf::shift_components(penalties_, *forest_, products_, moving_->H, shift_room_, sums_.processes(),
+        pnmf::shift_components(penalties_, *forest_, products_, moving_->H, shift_buffer_, sums_.processes(),
                                frozen_);
     }
 
@@ -217,8 +217,8 @@ class CpuBackend final : public Backend<Real> {
     }
 
     void copy_scale(Index t) {
-        DenseMatrix<Real> room;
-        previous_->W[t] = current_->basis(t, room);
+        DenseMatrix<Real> buffer;
+        previous_->W[t] = current_->basis(t, buffer);
         previous_->H[t] = current_->H[t];
         previous_->rest(t);
     }
@@ -228,8 +228,8 @@ class CpuBackend final : public Backend<Real> {
         sums_.with_graph(first, past, current_->H, products_);
         parallel_for(past - first, [&](Index i) {
             const Index t = first + i;
-            DenseMatrix<Real> room;
-            const auto& W = current_->basis(t, room);
+            DenseMatrix<Real> buffer;
+            const auto& W = current_->basis(t, buffer);
             products_[t].WtX = sums_.X().transposed_times(W);
             products_[t].WtW = gram_of_columns(W);
             weigh(products_[t], penalties_[t].fit);
@@ -255,9 +255,9 @@ class CpuBackend final : public Backend<Real> {
         std::vector<Movement> moved(static_cast<std::size_t>(past - first));
         parallel_for(past - first, [&](Index i) {
             if (sums_.moves_basis(first + i)) {
-                DenseMatrix<Real> room;
+                DenseMatrix<Real> buffer;
                 moved[i] = penalties_[first + i].fit * movement_W(BasisForm::unit_columns,
-                                                                  current_->basis(first + i, room),
+                                                                  current_->basis(first + i, buffer),
                                                                   sums[2 * i], sums[2 * i + 1]);
             }
         });
@@ -282,7 +282,7 @@ class CpuBackend final : public Backend<Real> {
         over_scales(1, [&](Index first, Index past) {
             runs_that_move(first, past, 1, [&](Index begin, Index end) {
                 for (Index t = begin; t < end; ++t) {
-                    products_[t] = {}; // a sweep makes them anew: two need not be held at once
+                    products_[t] = {}; // a sweep makes them anew: two need not be kept at once
                 }
                 make_products(begin, end);
             });
@@ -313,8 +313,8 @@ class CpuBackend final : public Backend<Real> {
 
     void extrapolate_scale(Index t, Real beta) {
         previous_->bring(t);
-        DenseMatrix<Real> room;
-        pnmf::extrapolate_scale(current_->basis(t, room), current_->H[t], beta, previous_->W[t],
+        DenseMatrix<Real> buffer;
+        pnmf::extrapolate_scale(current_->basis(t, buffer), current_->H[t], beta, previous_->W[t],
                                 previous_->H[t]);
         previous_->rest(t);
     }
@@ -361,7 +361,7 @@ class CpuBackend final : public Backend<Real> {
     std::vector<std::optional<Movement>> still_movement_;
     std::optional<double> squared_norm_X_; ///< once it was needed
     std::optional<ShiftForest> forest_;    ///< once components were shifted
-    ShiftRoom shift_room_;
+    ShiftBuffer shift_buffer_;
     OwnPoints<Real> points_;
     Factors<Real>* current_ = nullptr; ///< all of W, H of the cells of this process
     Factors<Real>* previous_ = nullptr;

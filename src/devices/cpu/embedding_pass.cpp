@@ -1,6 +1,6 @@
 #include "devices/cpu/embedding_pass.hpp"
 
-#include "linalg/aligned_room.hpp"
+#include "linalg/aligned_buffer.hpp"
 #include "linalg/kernels/kernels.hpp"
 
 #include <pnmf/parallel.hpp>
@@ -43,10 +43,10 @@ class ChainPass {
     /// Cells [begin, end).
     void operator()(Index begin, Index end) const {
         constexpr Index lanes = chain_lanes<Real>;
-        thread_local KeptAlignedRoom<Real> kept;
-        Real* const room = kept.at_least(chain_room<Real>(arguments_.scales, arguments_.rank));
+        thread_local KeptAlignedBuffer<Real> kept;
+        Real* const buffer = kept.at_least(chain_buffer<Real>(arguments_.scales, arguments_.rank));
         for (Index first = begin; first < end; first += lanes) {
-            kernels().of<Real>().chain(arguments_, first, std::min(end, first + lanes), room);
+            kernels().of<Real>().chain(arguments_, first, std::min(end, first + lanes), buffer);
         }
     }
 

@@ -3,7 +3,7 @@
 #include "devices/cpu/component_shifts.hpp"
 #include "devices/cpu/gradient_terms.hpp"
 #include "devices/cpu/wide_sums.hpp"
-#include "linalg/kept_room.hpp"
+#include "linalg/kept_buffer.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/parallel.hpp>
@@ -23,7 +23,7 @@ template <class Real>
 class LevelSums {
   public:
     LevelSums(const ScalePenalty& penalty, const ShiftForest& forest, const ScaleProducts<Real>& products,
-              const std::vector<DenseMatrix<Real>>& H, Index t, ShiftRoom::Level& sums)
+              const std::vector<DenseMatrix<Real>>& H, Index t, ShiftBuffer::Level& sums)
         : level_(forest[t]), slab_(forest.slab()), products_(products), H_(H[t]),
           gradient_of_(gradient_terms(penalty, products, H[t], scale_before(H, t), scale_after(H, t))),
           sums_(sums), wide_(Matrix::Zero(H_.rows(), std::ssize(level_.block))),
@@ -41,12 +41,12 @@ class LevelSums {
         sums_.gradient.middleRows(narrow, count).setZero();
         sums_.least.middleRows(narrow, count).setConstant(std::numeric_limits<double>::infinity());
         const Index end = slab_.end(block);
-        thread_local DenseMatrix<Real> room;
-        widen(room, H_.rows(), cells_at_once);
+        thread_local DenseMatrix<Real> buffer;
+        widen(buffer, H_.rows(), cells_at_once);
         for (Index first = slab_.begin(block); first < end; first += cells_at_once) {
             const Index cells = std::min(cells_at_once, end - first);
-            find_gradient(first, cells, room);
-            add_cells(block, first, cells, room);
+            find_gradient(first, cells, buffer);
+            add_cells(block, first, cells, buffer);
         }
     }
 
@@ -56,9 +56,9 @@ class LevelSums {
     const Matrix& wide_least() const { return wide_least_; }
 
   private:
-    void find_gradient(Index first, Index count, DenseMatrix<Real>& room) const {
-        multiply(products_.WtW, H_.middleCols(first, count), room.leftCols(count));
-        kernels().of<Real>().half_gradient(gradient_of_, first, count, room.data());
+    void find_gradient(Index first, Index count, DenseMatrix<Real>& buffer) const {
+        multiply(products_.WtW, H_.middleCols(first, count), buffer.leftCols(count));
+        kernels().of<Real>().half_gradient(gradient_of_, first, count, buffer.data());
     }
 
     void add_cells(Index block, Index first, Index count, const DenseMatrix<Real>& gradient) {
@@ -93,7 +93,7 @@ class LevelSums {
     const ScaleProducts<Real>& products_;
     const DenseMatrix<Real>& H_;
     HalfGradient<Real> gradient_of_;
-    ShiftRoom::Level& sums_;
+    ShiftBuffer::Level& sums_;
     Matrix wide_;
     Matrix wide_least_;
 };
@@ -101,7 +101,7 @@ class LevelSums {
 /// `wide` has half gradients and least entries of the wide components' entries on this process: exchanged,
 /// and put into `sums`. `d` rows of H.
 inline void join_wide(const ShiftForest& forest, const FrozenScales& frozen, Index d, WideSums& wide,
-                      std::vector<ShiftRoom::Level>& sums) {
+                      std::vector<ShiftBuffer::Level>& sums) {
     if (!forest.has_wide()) {
         return;
     }
@@ -122,7 +122,7 @@ inline void join_wide(const ShiftForest& forest, const FrozenScales& frozen, Ind
 template <class Real>
 void sum_levels(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
                 const std::vector<ScaleProducts<Real>>& products, const std::vector<DenseMatrix<Real>>& H,
-                std::vector<ShiftRoom::Level>& sums, Processes& processes, const FrozenScales& frozen) {
+                std::vector<ShiftBuffer::Level>& sums, Processes& processes, const FrozenScales& frozen) {
     const Index d = H.front().rows();
     const BlockSlab slab = forest.slab();
     WideSums wide(forest, processes, 2 * d);

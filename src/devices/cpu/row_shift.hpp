@@ -2,7 +2,7 @@
 
 #include "devices/cpu/component_shifts.hpp"
 #include "devices/cpu/wide_sums.hpp"
-#include "linalg/aligned_room.hpp"
+#include "linalg/aligned_buffer.hpp"
 #include "linalg/kernels/kernels.hpp"
 #include "parallel_region.hpp"
 
@@ -25,16 +25,16 @@ template <class Real>
 class RowShift {
   public:
     RowShift(const std::vector<ScalePenalty>& penalties, const ShiftForest& forest,
-             const std::vector<ScaleProducts<Real>>& products, std::vector<ShiftRoom::Level>& sums,
-             Processes& processes, const FrozenScales& frozen, NarrowShifts* elsewhere)
+             const std::vector<ScaleProducts<Real>>& products, std::vector<ShiftBuffer::Level>& sums,
+             Processes& processes, const FrozenScales& frozen, NarrowShifts* on_device)
         : penalties_(penalties), forest_(forest), products_(products), sums_(sums), processes_(processes),
           frozen_(frozen), moving_(moving_scales(frozen, forest.scales())),
-          rows_(products.front().WtW.rows()), wide_(forest, processes, 3), elsewhere_(elsewhere),
+          rows_(products.front().WtW.rows()), wide_(forest, processes, 3), on_device_(on_device),
           along_blocks_(static_cast<std::size_t>(blocks() * forest.scales())),
           along_wide_(static_cast<std::size_t>(forest.scales())),
           handed_(static_cast<std::size_t>(forest.scales())) {
         for (const Index t : moving_) {
-            ShiftRoom::Level& level = sums_[t];
+            ShiftBuffer::Level& level = sums_[t];
             level.moved.resize(forest_[t].count(), rows_at_once);
             level.inverse.resize(forest_[t].count());
             level.right.resize(forest_[t].count());
@@ -43,7 +43,7 @@ class RowShift {
         }
         for (Index part = 0; part <= blocks(); ++part) {
             largest_.push_back(largest(part));
-            rooms_.emplace_back(3 * largest_.back());
+            buffers_.emplace_back(3 * largest_.back());
         }
     }
 
@@ -51,19 +51,19 @@ class RowShift {
         double length = 1.0;
         begin_row(0);
         for (Index k = 0; k < rows_; ++k) {
-            const bool lengths_travel = k > 0 && elsewhere_ == nullptr;
+            const bool lengths_travel = k > 0 && on_device_ == nullptr;
             exchange(lengths_travel);
             length = lengths_travel ? best_length([&](int r) { return wide_.beside(r); }) : 1.0;
             eliminate_wide(k);
             end_part(k, blocks(), length);
-            if (elsewhere_ != nullptr) {
-                end_elsewhere(k);
+            if (on_device_ != nullptr) {
+                end_on_device(k);
                 begin_row(k + 1);
             } else {
                 end_and_begin(k, length);
             }
         }
-        if (elsewhere_ == nullptr) {
+        if (on_device_ == nullptr) {
             shorten(rows_ - 1, shared_length());
         }
     }
@@ -103,7 +103,7 @@ class RowShift {
     double gram(Index t, Index k, Index l) const { return static_cast<double>(products_[t].WtW(k, l)); }
 
     ShiftLevel level_of(Index t, Index k, const Range& range) {
-        ShiftRoom::Level& sums = sums_[t];
+        ShiftBuffer::Level& sums = sums_[t];
         return {.count = range.size(),
                 .size = forest_[t].size.data() + range.begin,
                 .own = gram(t, k, k) + penalties_[t].anchor,
@@ -125,7 +125,7 @@ class RowShift {
         const Index outputs = k == first ? std::min(rows_at_once, rows_ - first) : 1;
         const Index first_column = k == first ? 0 : std::max<Index>(0, first - 1);
         const Index columns = std::max<Index>(0, (k == first ? first : k) - 1 - first_column);
-        thread_local std::vector<double> factors; // threads that ask for room wait for each other
+        thread_local std::vector<double> factors; // threads that ask for memory wait for each other
         factors.resize(static_cast<std::size_t>(outputs * columns));
         for (Index i = 0; i < outputs; ++i) {
             for (Index l = 0; l < columns; ++l) {
@@ -151,8 +151,8 @@ class RowShift {
     /// children, their shifts eliminated, hand on. `add_inside(t)` adds what comes from other parts.
     template <class AddInside, class HandOut>
     void eliminate(Index k, Index part, const AddInside& add_inside, const HandOut& hand_out) {
-        double* const room = rooms_[part].data();
-        const HandedRows handed{room, room + largest_[part], room + 2 * largest_[part]};
+        double* const buffer = buffers_[part].data();
+        const HandedRows handed{buffer, buffer + largest_[part], buffer + 2 * largest_[part]};
         for (const Index t : moving_) {
             const Range here = range(t, part);
             if (part == blocks() || !by_scales()) {
@@ -233,7 +233,7 @@ class RowShift {
             k, blocks(),
             [&](Index t) {
                 const Index first = forest_[t].narrow;
-                ShiftRoom::Level& level = sums_[t];
+                ShiftBuffer::Level& level = sums_[t];
                 wide_.template sums<NumberRow>(t, [&](Index w, const double* row) {
                     level.inverse[first + w] += row[0];
                     level.right[first + w] += row[1];
@@ -247,11 +247,11 @@ class RowShift {
         if (k == rows_) {
             return;
         }
-        if (elsewhere_ != nullptr) {
+        if (on_device_ != nullptr) {
             if (k % rows_at_once == 0) {
-                elsewhere_->begin(k, std::min(rows_at_once, rows_ - k));
+                on_device_->begin(k, std::min(rows_at_once, rows_ - k));
             }
-            elsewhere_->eliminate(k);
+            on_device_->eliminate(k);
             return;
         }
         if (by_scales()) {
@@ -278,8 +278,8 @@ class RowShift {
         for (const Index t : moving_) {
             wide_.template fill<NumberRow>(t, [&](Index entry, double* row) {
                 Handed sum = handed_[t][entry];
-                if (elsewhere_ != nullptr) {
-                    const HandedOn more = elsewhere_->handed(t, entry);
+                if (on_device_ != nullptr) {
+                    const HandedOn more = on_device_->handed(t, entry);
                     sum = {more.pivot, more.right, 0.0};
                 }
                 row[0] = sum.pivot;
@@ -297,7 +297,7 @@ class RowShift {
     /// Coarsest scale first; wide components hold narrow ones, not the other way round. `length`: of the row
     /// before.
     void end_part(Index k, Index part, double length) {
-        double* const above = rooms_[part].data();
+        double* const above = buffers_[part].data();
         for (Index t = forest_.scales() - 1; t >= 0; --t) {
             if (!counts_along(t)) {
                 continue;
@@ -334,17 +334,17 @@ class RowShift {
         return !is_frozen(frozen_, t) || (t + 1 < forest_.scales() && !is_frozen(frozen_, t + 1));
     }
 
-    /// Row k where the narrow components are elsewhere, which needs its length at once.
-    void end_elsewhere(Index k) {
-        elsewhere_->substitute(k, sums_);
+    /// Row k where the narrow components are on a device, which needs its length at once.
+    void end_on_device(Index k) {
+        on_device_->substitute(k, sums_);
         for (Index t = 0; t < forest_.scales(); ++t) {
             for (Index block = 0; block < blocks(); ++block) {
-                along_blocks_[t * blocks() + block] = elsewhere_->along(t, block);
+                along_blocks_[t * blocks() + block] = on_device_->along(t, block);
             }
         }
         const double length = shared_length();
         shorten(k, length);
-        elsewhere_->shorten(k, length);
+        on_device_->shorten(k, length);
     }
 
     void shorten(Index k, double length) {
@@ -415,18 +415,18 @@ class RowShift {
     const std::vector<ScalePenalty>& penalties_;
     const ShiftForest& forest_;
     const std::vector<ScaleProducts<Real>>& products_;
-    std::vector<ShiftRoom::Level>& sums_;
+    std::vector<ShiftBuffer::Level>& sums_;
     Processes& processes_;
     const FrozenScales& frozen_;
     std::vector<Index> moving_; ///< scales
     Index rows_;
     WideSums wide_;
-    NarrowShifts* elsewhere_;                  ///< null: `forest_` has the narrow components
-    std::vector<Index> largest_;               ///< of each part, components of one scale at most
-    std::vector<AlignedRoom<double>> rooms_;   ///< of each part
-    std::vector<ShiftQuadratic> along_blocks_; ///< of narrow components: blocks of each scale
-    std::vector<ShiftQuadratic> along_wide_;   ///< of each scale
-    std::vector<std::vector<Handed>> handed_;  ///< to the entries of wide components at each scale
+    NarrowShifts* on_device_;                    ///< null: `forest_` has the narrow components
+    std::vector<Index> largest_;                 ///< of each part, components of one scale at most
+    std::vector<AlignedBuffer<double>> buffers_; ///< of each part
+    std::vector<ShiftQuadratic> along_blocks_;   ///< of narrow components: blocks of each scale
+    std::vector<ShiftQuadratic> along_wide_;     ///< of each scale
+    std::vector<std::vector<Handed>> handed_;    ///< to the entries of wide components at each scale
 };
 
 } // namespace pnmf

@@ -61,8 +61,8 @@ class ShiftForest {
     const std::vector<Index>& slots() const { return slots_; }
     bool has_wide() const;
 
-    /// Without the narrow components, for those who hold these elsewhere: wide ones are then numbered from 0.
-    /// Entries stay, with nothing inside.
+    /// Without the narrow components, for those who have these on a device: wide ones are then numbered from
+    /// 0. Entries stay, with nothing inside.
     friend ShiftForest wide_alone(ShiftForest all);
 
   private:

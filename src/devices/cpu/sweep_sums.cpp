@@ -18,7 +18,7 @@ SweepSums<Real>::SweepSums(const Problem<Real>& problem, const CellBlocks& block
     : problem_(problem), processes_(processes), shares_(share(blocks, processes.count())),
       slab_(shares_.slab(processes.place())), penalties_(scale_penalties(problem)),
       graphs_(problem.epsilon.size()) {
-    hold_graphs({});
+    keep_graphs({});
     if (alone()) {
         nodes_ = {{0, slab_.past}};
         X_ = {std::shared_ptr<void>{}, problem.X}; // the problem's own
@@ -103,9 +103,9 @@ void SweepSums<Real>::share_movements(Index first, std::span<Movement> moved) co
 }
 
 template <class Real>
-void SweepSums<Real>::hold_graphs(const FrozenScales& frozen) {
+void SweepSums<Real>::keep_graphs(const FrozenScales& frozen) {
     const Index moving = problem_.scales() - std::count(frozen.begin(), frozen.end(), char{1});
-    may_hold_ = alone() && moving <= graphs_held(problem_.cells());
+    may_keep_ = alone() && moving <= graphs_kept(problem_.cells());
     for (Index t = 0; t < problem_.scales(); ++t) {
         if (is_frozen(frozen, t)) {
             graphs_[t] = nullptr;
@@ -119,7 +119,7 @@ auto SweepSums<Real>::graph_at(Index t) -> Graph {
         return graphs_[t];
     }
     Graph graph = problem_.graph->at(problem_.epsilon[t]);
-    if (may_hold_) {
+    if (may_keep_) {
         graphs_[t] = graph;
     }
     return graph;

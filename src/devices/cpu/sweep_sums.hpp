@@ -55,10 +55,10 @@ class SweepSums {
     /// to all.
     void share_movements(Index first, std::span<Movement> moved) const;
 
-    /// Of which scales graphs of all pairs may be held from step to step: where
-    /// those that move take little room together.
-    void hold_graphs(const FrozenScales& frozen);
-    /// HA and the degrees of scales [first, past). Graphs of all pairs are held
+    /// Of which scales graphs of all pairs may be kept from step to step: where
+    /// those that move take little memory together.
+    void keep_graphs(const FrozenScales& frozen);
+    /// HA and the degrees of scales [first, past). Graphs of all pairs are kept
     /// where that is allowed.
     void with_graph(Index first, Index past, const Matrices& H, Products& products);
 
@@ -82,8 +82,8 @@ class SweepSums {
     std::vector<BlockNode> nodes_; ///< of this process: all blocks where it is alone
     std::shared_ptr<const DataMatrix<Real>> X_;
     std::vector<ScalePenalty> penalties_;
-    std::vector<Graph> graphs_; ///< those that are held
-    bool may_hold_ = false;
+    std::vector<Graph> graphs_; ///< those that are kept
+    bool may_keep_ = false;
     std::optional<OuterNeighbors>
         outer_; ///< for graphs of neighbours, where each process has some of the cells
 };

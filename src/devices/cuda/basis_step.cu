@@ -51,8 +51,8 @@ template <class Real>
 class ScaleBasis {
   public:
     __device__ ScaleBasis(std::int64_t features, int rank, const Real* XHt, const Real* HHt, Real* W,
-                          Real* room)
-        : features_(features), rank_(rank), XHt_(XHt), HHt_(HHt), W_(W), room_(room) {}
+                          Real* buffer)
+        : features_(features), rank_(rank), XHt_(XHt), HHt_(HHt), W_(W), buffer_(buffer) {}
 
     /// Σ q r² and Σ q x² of `Movement`, unit columns.
     __device__ void movement(double* moved) {
@@ -68,13 +68,13 @@ class ScaleBasis {
             for (std::int64_t i = threadIdx.x; i < features_; i += threads) {
                 const Real gradient =
                     row_product(W_, features_, i, HHt_ + k * rank_, rank_) - XHt_[k * features_ + i];
-                room_[i] = gradient;
+                buffer_[i] = gradient;
                 along += static_cast<double>(w[i]) * static_cast<double>(gradient);
             }
             along = sum_over_block<threads>(along);
             for (std::int64_t i = threadIdx.x; i < features_; i += threads) {
                 const auto x = static_cast<double>(w[i]);
-                const double step = x - fmax(0.0, x - (static_cast<double>(room_[i]) - along * x) / q);
+                const double step = x - fmax(0.0, x - (static_cast<double>(buffer_[i]) - along * x) / q);
                 far += q * step * step;
                 size += q * x * x;
             }
@@ -95,14 +95,14 @@ class ScaleBasis {
         for (std::int64_t i = threadIdx.x; i < features_; i += threads) {
             const Real v =
                 XHt_[k * features_ + i] + column[k] * w[i] - row_product(W_, features_, i, column, rank_);
-            room_[i] = v > Real{0} ? v : Real{0};
-            square += static_cast<double>(room_[i]) * static_cast<double>(room_[i]);
+            buffer_[i] = v > Real{0} ? v : Real{0};
+            square += static_cast<double>(buffer_[i]) * static_cast<double>(buffer_[i]);
         }
         square = sum_over_block<threads>(square);
         if (square > 0.0) {
             const double norm = sqrt(square);
             for (std::int64_t i = threadIdx.x; i < features_; i += threads) {
-                w[i] = static_cast<Real>(static_cast<double>(room_[i]) / norm);
+                w[i] = static_cast<Real>(static_cast<double>(buffer_[i]) / norm);
             }
         }
     }
@@ -113,17 +113,17 @@ class ScaleBasis {
     const Real* XHt_;
     const Real* HHt_;
     Real* W_;
-    Real* room_;
+    Real* buffer_;
 };
 
 template <class Real>
 __global__ void __launch_bounds__(threads)
     step_scales(std::int64_t features, int rank, int passes, const Real* XHt, const Real* HHt, Real* W,
-                Real* room, double* moved) {
+                Real* buffer, double* moved) {
     const std::int64_t t = blockIdx.x;
     const std::int64_t basis = t * rank * features;
     ScaleBasis<Real> scale(features, rank, XHt + basis, HHt + t * rank * rank, W + basis,
-                           room + t * features);
+                           buffer + t * features);
     scale.movement(moved + 2 * t);
     for (int pass = 0; pass < passes; ++pass) {
         for (int k = 0; k < rank; ++k) {
@@ -192,10 +192,10 @@ void gram_of_columns(const Products& products, const Shape& shape, const Real* W
 }
 
 template <class Real>
-void step_basis(const Shape& shape, int passes, const Real* XHt, const Real* HHt, Real* W, Real* room,
+void step_basis(const Shape& shape, int passes, const Real* XHt, const Real* HHt, Real* W, Real* buffer,
                 double* moved) {
     step_scales<<<static_cast<unsigned>(shape.scales), threads>>>(shape.features, shape.rank, passes, XHt,
-                                                                  HHt, W, room, moved);
+                                                                  HHt, W, buffer, moved);
     check_launch("steps on W");
 }
 

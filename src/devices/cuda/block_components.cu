@@ -28,7 +28,8 @@ __global__ void __launch_bounds__(WarpsOfScales::most_warps* lanes_of_warp)
     const Real* const gram = products.WtW + static_cast<std::int64_t>(t) * shape.rank * shape.rank;
     const Entries<Real> entries{shape, penalties, products, H, t};
     using Column = GramTimesColumn<Real, small>;
-    Column column(gram, shape.rank, lane, reinterpret_cast<Real*>(memory) + warp * Column::room(shape.rank));
+    Column column(gram, shape.rank, lane,
+                  reinterpret_cast<Real*>(memory) + warp * Column::buffer(shape.rank));
     for (int first = 0; first < shape.rank; first += lanes_of_warp) {
         const int k = first + lane;
         Run<Real> run;
@@ -62,8 +63,8 @@ template <bool small, class Real>
 void launch(const Shape& shape, const BlockSlots& slots, const Penalties<Real>& penalties,
             const ProductsView<Real>& products, const Real* H, double* gradient, Real* least) {
     const WarpsOfScales start(shape.scales, blocks_of(shape.cells, slots.cells_in_block));
-    const int room = room_of_columns<Real, small>(sum_runs<Real, small>, start, shape.rank);
-    sum_runs<Real, small><<<start.grid, start.threads(), static_cast<std::size_t>(room)>>>(
+    const int buffer = buffer_of_columns<Real, small>(sum_runs<Real, small>, start, shape.rank);
+    sum_runs<Real, small><<<start.grid, start.threads(), static_cast<std::size_t>(buffer)>>>(
         shape, slots, penalties, products, H, gradient, least);
     check_launch("sums over components of blocks");
 }

@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(threads)
     const int lane = threadIdx.x % lanes_of_warp;
     using Column = GramTimesColumn<Real, small>;
     Column column(products.WtW, shape.rank, lane,
-                  reinterpret_cast<Real*>(memory) + warp * Column::room(shape.rank));
+                  reinterpret_cast<Real*>(memory) + warp * Column::buffer(shape.rank));
     for (std::int64_t j = blockIdx.x * static_cast<std::int64_t>(warps) + warp; j < shape.cells;
          j += static_cast<std::int64_t>(gridDim.x) * warps) {
         Real* const h = H + j * shape.stride();
@@ -92,11 +92,12 @@ __global__ void scale_rows(Shape shape, const Real* norms, Real* H, Real* WtX, R
 
 template <bool small, class Real>
 void launch(const Shape& shape, Real lambda, Real nu, const ProductsView<Real>& products, Real* H) {
-    const int room = warps * GramTimesColumn<Real, small>::room(shape.rank) * static_cast<int>(sizeof(Real));
-    allow_memory_of_block(step_cells<Real, small>, room);
+    const int buffer =
+        warps * GramTimesColumn<Real, small>::buffer(shape.rank) * static_cast<int>(sizeof(Real));
+    allow_memory_of_block(step_cells<Real, small>, buffer);
     const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(blocks_of(shape.cells, warps), 1 << 13));
     step_cells<Real, small>
-        <<<blocks, threads, static_cast<std::size_t>(room)>>>(shape, lambda, nu, products, H);
+        <<<blocks, threads, static_cast<std::size_t>(buffer)>>>(shape, lambda, nu, products, H);
     check_launch("a multiplicative step on H");
 }
 

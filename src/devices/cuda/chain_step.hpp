@@ -16,7 +16,7 @@ template <class Real>
 void plain_embedding_step(const Shape& shape, Real lambda, Real nu, const ProductsView<Real>& products,
                           Real* H);
 
-/// Columns of W to unit length; H, WᵀX, WᵀW and HA follow. `norms` is room for rank numbers.
+/// Columns of W to unit length; H, WᵀX, WᵀW and HA follow. `norms` is memory for rank numbers.
 template <class Real>
 void make_columns_unit(const Shape& shape, Real* norms, Real* W, Real* H, Real* WtX, Real* WtW, Real* HA);
 

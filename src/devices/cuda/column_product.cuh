@@ -38,7 +38,7 @@ template <class Real, bool small>
 class GramTimesColumn {
   public:
     /// Numbers that a warp needs in the memory of its block.
-    static __host__ __device__ int room(int rank) { return small ? lanes_of_warp : rank; }
+    static __host__ __device__ int buffer(int rank) { return small ? lanes_of_warp : rank; }
 
     __device__ GramTimesColumn(const Real* gram, int rank, int lane, Real* column)
         : gram_(gram), rank_(rank), lane_(lane), column_(column) {
@@ -112,8 +112,9 @@ class GramTimesColumn {
 
 /// Bytes of the memory of a block that its warps need for `GramTimesColumn`; the kernel is allowed them.
 template <class Real, bool small, class Kernel>
-int room_of_columns(Kernel kernel, const WarpsOfScales& start, int rank) {
-    const int bytes = start.warps * GramTimesColumn<Real, small>::room(rank) * static_cast<int>(sizeof(Real));
+int buffer_of_columns(Kernel kernel, const WarpsOfScales& start, int rank) {
+    const int bytes =
+        start.warps * GramTimesColumn<Real, small>::buffer(rank) * static_cast<int>(sizeof(Real));
     allow_memory_of_block(kernel, bytes);
     return bytes;
 }

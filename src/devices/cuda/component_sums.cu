@@ -28,7 +28,8 @@ __global__ void __launch_bounds__(WarpsOfScales::most_warps* lanes_of_warp)
     const std::int64_t part = (static_cast<std::int64_t>(t) * blocks + block) * 2;
     const Entries<Real> entries{shape, penalties, products, H, t};
     using Column = GramTimesColumn<Real, small>;
-    Column column(gram, shape.rank, lane, reinterpret_cast<Real*>(memory) + warp * Column::room(shape.rank));
+    Column column(gram, shape.rank, lane,
+                  reinterpret_cast<Real*>(memory) + warp * Column::buffer(shape.rank));
     for (int first = 0; first < shape.rank; first += lanes_of_warp) {
         const int k = first + lane;
         Run<Real> run;
@@ -110,8 +111,8 @@ void launch(const Shape& shape, const Forest& forest, const Penalties<Real>& pen
             const ProductsView<Real>& products, const Real* H, const ComponentSums<Real>& sums) {
     const std::int64_t blocks = blocks_of(shape.cells, places_of_block);
     const WarpsOfScales start(shape.scales, blocks);
-    const int room = room_of_columns<Real, small>(sum_places<Real, small>, start, shape.rank);
-    sum_places<Real, small><<<start.grid, start.threads(), static_cast<std::size_t>(room)>>>(
+    const int buffer = buffer_of_columns<Real, small>(sum_places<Real, small>, start, shape.rank);
+    sum_places<Real, small><<<start.grid, start.threads(), static_cast<std::size_t>(buffer)>>>(
         shape, forest, penalties, products, H, sums, blocks);
     check_launch("sums over components");
     join_parts<<<start.grid, start.threads()>>>(shape, forest, sums, blocks);

@@ -16,7 +16,7 @@ namespace pnmf::cuda {
 ///
 ///     Index count() const;          // cells here
 ///     Index first_outside() const;  // where they begin in factors outside
-///     Index columns_behind() const; // columns that H must have room for behind them
+///     Index columns_behind() const; // columns that H must have memory for behind them
 ///     DenseMatrix<Real> outside(DenseMatrix<Real> part); // H as factors outside have it
 ///     void prepare(const Shape&, Real* degree);
 ///     void graph_products(const Products&, Real* H, Real* HA);

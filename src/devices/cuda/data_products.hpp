@@ -16,7 +16,7 @@ struct HostSparse {
     std::span<const Real> value;
 };
 
-/// X on the device, features × cells, and its two products with all scales at once. Sparse data are held by
+/// X on the device, features × cells, and its two products with all scales at once. Sparse data are kept by
 /// columns and by rows, with 64-bit offsets. Sums over cells are taken over blocks of cells whose size is
 /// decided by the shape alone; the sums of the blocks are added in double precision, in the order of the
 /// cells. Several processes give the size of the blocks and add them themselves.

@@ -14,27 +14,28 @@ constexpr std::size_t least_staged = std::size_t{4} << 20U; // smaller copies ar
 constexpr std::size_t staged_at_once = std::size_t{32} << 20U;
 constexpr std::size_t bytes_of_item = std::size_t{1} << 20U;
 
-/// Two rooms of memory that the device reaches at full speed: one is filled or emptied by the threads of the
-/// host while the other is on its way. They stay until the program ends.
+/// Two buffers of memory that the device reaches at full speed: one is filled or emptied by the threads of
+/// the host while the other is on its way. They stay until the program ends.
 class Stage {
   public:
     Stage() {
-        for (Room& room : rooms_) {
-            check(cudaMallocHost(reinterpret_cast<void**>(&room.data), staged_at_once),
+        for (Buffer& buffer : buffers_) {
+            check(cudaMallocHost(reinterpret_cast<void**>(&buffer.data), staged_at_once),
                   "memory of the host for copies");
-            check(cudaEventCreateWithFlags(&room.done, cudaEventDisableTiming), "an event");
+            check(cudaEventCreateWithFlags(&buffer.done, cudaEventDisableTiming), "an event");
         }
     }
 
     void upload(char* to, const char* from, std::size_t bytes) {
         const std::lock_guard lock(mutex_);
         for (std::size_t at = 0; at < bytes; at += staged_at_once) {
-            Room& room = next();
+            Buffer& buffer = next();
             const std::size_t size = std::min(staged_at_once, bytes - at);
-            check(cudaEventSynchronize(room.done), "copying to the device");
-            copy(room.data, from + at, size);
-            check(cudaMemcpyAsync(to + at, room.data, size, cudaMemcpyHostToDevice), "copying to the device");
-            check(cudaEventRecord(room.done), "copying to the device");
+            check(cudaEventSynchronize(buffer.done), "copying to the device");
+            copy(buffer.data, from + at, size);
+            check(cudaMemcpyAsync(to + at, buffer.data, size, cudaMemcpyHostToDevice),
+                  "copying to the device");
+            check(cudaEventRecord(buffer.done), "copying to the device");
         }
     }
 
@@ -43,32 +44,32 @@ class Stage {
         std::size_t begun = 0;
         const auto begin = [&] {
             if (begun < bytes) {
-                Room& room = next();
+                Buffer& buffer = next();
                 const std::size_t size = std::min(staged_at_once, bytes - begun);
-                check(cudaMemcpyAsync(room.data, from + begun, size, cudaMemcpyDeviceToHost),
+                check(cudaMemcpyAsync(buffer.data, from + begun, size, cudaMemcpyDeviceToHost),
                       "copying from the device");
-                check(cudaEventRecord(room.done), "copying from the device");
+                check(cudaEventRecord(buffer.done), "copying from the device");
                 begun += size;
             }
         };
         begin();
         for (std::size_t at = 0; at < bytes; at += staged_at_once) {
-            Room& room = rooms_[turn_];
-            begin(); // the other room
-            check(cudaEventSynchronize(room.done), "copying from the device");
-            copy(to + at, room.data, std::min(staged_at_once, bytes - at));
+            Buffer& buffer = buffers_[turn_];
+            begin(); // the other memory
+            check(cudaEventSynchronize(buffer.done), "copying from the device");
+            copy(to + at, buffer.data, std::min(staged_at_once, bytes - at));
         }
     }
 
   private:
-    struct Room {
+    struct Buffer {
         char* data = nullptr;
         cudaEvent_t done = nullptr;
     };
 
-    Room& next() {
+    Buffer& next() {
         turn_ = 1 - turn_;
-        return rooms_[turn_];
+        return buffers_[turn_];
     }
 
     static void copy(char* to, const char* from, std::size_t bytes) {
@@ -78,7 +79,7 @@ class Stage {
                         });
     }
 
-    Room rooms_[2];
+    Buffer buffers_[2];
     int turn_ = 0;
     std::mutex mutex_;
 };
@@ -99,7 +100,7 @@ void fail_memory(std::size_t bytes) {
     std::size_t total = 0;
     cudaMemGetInfo(&free, &total);
     throw SystemError(fmt::format(
-        "the CUDA device has no room for {:.2f} GB more: {:.2f} of {:.2f} GB are free",
+        "the CUDA device has no memory for {:.2f} GB more: {:.2f} of {:.2f} GB are free",
         static_cast<double>(bytes) / 1e9, static_cast<double>(free) / 1e9, static_cast<double>(total) / 1e9));
 }
 

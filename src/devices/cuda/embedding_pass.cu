@@ -189,7 +189,7 @@ struct PassArguments {
     Penalties<Real> penalties;
     ProductsView<Real> products;
     Real* H;
-    char* room; ///< null: tiles stand in the memory of the block
+    char* buffer; ///< null: tiles stand in the memory of the block
     std::int64_t tile_bytes;
 };
 
@@ -260,7 +260,7 @@ template <class Real>
 __global__ void __launch_bounds__(most_threads) pass_tiles(PassArguments<Real> of) {
     extern __shared__ __align__(16) char memory[];
     const Tile<Real> tile(of.scales, of.rank, of.lanes,
-                          of.room == nullptr ? memory : of.room + blockIdx.x * of.tile_bytes);
+                          of.buffer == nullptr ? memory : of.buffer + blockIdx.x * of.tile_bytes);
     const std::int64_t tiles = blocks_of(of.cells, of.lanes);
     for (std::int64_t number = blockIdx.x; number < tiles; number += gridDim.x) {
         const std::int64_t cell = number * of.lanes;
@@ -325,7 +325,7 @@ void EmbeddingPass<Real>::prepare(const Shape& shape) {
           "asking for its memory of a block");
     by_lanes_ = LanePass<Real>::fits(shape, shared_bytes);
     if (by_lanes_) {
-        room_.allocate(0);
+        buffer_.allocate(0);
         lane_pass_.prepare(shape, processors, shared_bytes);
         return;
     }
@@ -346,7 +346,7 @@ void EmbeddingPass<Real>::prepare(const Shape& shape) {
     }
     blocks_ = static_cast<unsigned>(std::min<std::int64_t>(
         static_cast<std::int64_t>(std::max(1, at_once)) * processors, blocks_of(shape.cells, lanes_)));
-    room_.allocate(shared_ ? 0 : bytes_ * blocks_);
+    buffer_.allocate(shared_ ? 0 : bytes_ * blocks_);
 }
 
 template <class Real>
@@ -363,7 +363,7 @@ void EmbeddingPass<Real>::run(const Penalties<Real>& penalties, const ProductsVi
                                  penalties,
                                  products,
                                  H,
-                                 shared_ ? nullptr : room_.get(),
+                                 shared_ ? nullptr : buffer_.get(),
                                  bytes_};
     pass_tiles<<<blocks_, threads_, shared_ ? static_cast<std::size_t>(bytes_) : 0>>>(of);
     check_launch("a pass over H");

@@ -35,7 +35,7 @@ class EmbeddingPass {
     std::int64_t bytes_ = 0; ///< of a tile
     unsigned blocks_ = 1;
     unsigned threads_ = 32;
-    DeviceArray<char> room_;
+    DeviceArray<char> buffer_;
 };
 
 } // namespace pnmf::cuda

@@ -201,10 +201,10 @@ KMeansCells::Assigned KMeansCells::assign(const std::vector<double>& centres, st
     centres_.upload(centres);
     parts_.allocate(std::max(parts_.size(), blocks_ * pairs));
     counts_.allocate(std::max(counts_.size(), blocks_ * (clusters + 1)));
-    const auto room = static_cast<int>((pairs + clusters) * static_cast<std::int64_t>(sizeof(double)));
-    check(cudaFuncSetAttribute(assign_cells, cudaFuncAttributeMaxDynamicSharedMemorySize, room),
+    const auto buffer = static_cast<int>((pairs + clusters) * static_cast<std::int64_t>(sizeof(double)));
+    check(cudaFuncSetAttribute(assign_cells, cudaFuncAttributeMaxDynamicSharedMemorySize, buffer),
           "asking for memory of a block");
-    assign_cells<<<static_cast<unsigned>(blocks_), threads, static_cast<std::size_t>(room)>>>(
+    assign_cells<<<static_cast<unsigned>(blocks_), threads, static_cast<std::size_t>(buffer)>>>(
         X_.get(), rows_, cells_, centres_.get(), static_cast<int>(clusters), labels_.get(), parts_.get(),
         counts_.get());
     check_launch("clusters of cells");

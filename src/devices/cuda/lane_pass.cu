@@ -40,7 +40,7 @@ template <class Real>
 __host__ __device__ int packs_of(int rank) {
     return (rank + Pack<Real>::count - 1) / Pack<Real>::count;
 }
-/// From one scale to the next in a warp's room: odd, so that scales are in different banks.
+/// From one scale to the next in a warp's memory: odd, so that scales are in different banks.
 __host__ __device__ int pitch_of(int rank) {
     return rank | 1;
 }
@@ -163,7 +163,7 @@ __global__ void __launch_bounds__(most_warps<Real>* lanes, 1) pass_lanes(LaneArg
     const int warp = threadIdx.x / lanes;
     const int t = lane % width;
     Pack<Real>* const gram = reinterpret_cast<Pack<Real>*>(memory);
-    Real* const room = reinterpret_cast<Real*>(gram + of.rank * packs * width) + warp * lanes * pitch;
+    Real* const buffer = reinterpret_cast<Real*>(gram + of.rank * packs * width) + warp * lanes * pitch;
     bring_grams<Real, width>(of, gram);
     __syncthreads();
     const bool has_scale = t < of.scales;
@@ -184,19 +184,19 @@ __global__ void __launch_bounds__(most_warps<Real>* lanes, 1) pass_lanes(LaneArg
         for (int c = 0; c < count; ++c) {
             const Real* const from = of.H + (first + c) * of.stride;
             for_each_entry(of.scales, of.rank, lane,
-                           [&](int r, int at, int k) { room[(c * width + at) * pitch + k] = from[r]; });
+                           [&](int r, int at, int k) { buffer[(c * width + at) * pitch + k] = from[r]; });
         }
         __syncwarp();
         Real h[most_rank];
 #pragma unroll
         for (int l = 0; l < most_rank; ++l) {
-            h[l] = chain.there && l < of.rank ? room[lane * pitch + l] : Real{0};
+            h[l] = chain.there && l < of.rank ? buffer[lane * pitch + l] : Real{0};
         }
         __syncwarp();
         for (int c = 0; c < count; ++c) { // w(WᵀX + λ₁·HA) in the place of H
             const std::int64_t from = (first + c) * of.stride;
             for_each_entry(of.scales, of.rank, lane, [&](int r, int at, int k) {
-                room[(c * width + at) * pitch + k] =
+                buffer[(c * width + at) * pitch + k] =
                     of.products.WtX[from + r] + of.penalties.graph[at] * of.products.HA[from + r];
             });
         }
@@ -219,7 +219,7 @@ __global__ void __launch_bounds__(most_warps<Real>* lanes, 1) pass_lanes(LaneArg
                     }
                 }
             }
-            const Real pull = chain.there ? room[lane * pitch + k] : Real{0};
+            const Real pull = chain.there ? buffer[lane * pitch + k] : Real{0};
             const Real gradient = (weight + anchor) * now - pull + product;
             const Real curvature = own + Real{2} * weight + anchor;
             chain.diagonal = curvature + (chain.before + chain.after);
@@ -234,14 +234,14 @@ __global__ void __launch_bounds__(most_warps<Real>* lanes, 1) pass_lanes(LaneArg
 #pragma unroll
         for (int l = 0; l < most_rank; ++l) {
             if (chain.there && l < of.rank) {
-                room[lane * pitch + l] = h[l];
+                buffer[lane * pitch + l] = h[l];
             }
         }
         __syncwarp();
         for (int c = 0; c < count; ++c) {
             Real* const to = of.H + (first + c) * of.stride;
             for_each_entry(of.scales, of.rank, lane,
-                           [&](int r, int at, int k) { to[r] = room[(c * width + at) * pitch + k]; });
+                           [&](int r, int at, int k) { to[r] = buffer[(c * width + at) * pitch + k]; });
         }
     }
 }
@@ -278,8 +278,8 @@ template <class Real>
 void LanePass<Real>::prepare(const Shape& shape, int processors, std::int64_t shared_bytes) {
     shape_ = shape;
     width_ = width_of(shape.scales);
-    const std::int64_t room = shared_bytes - bytes_of_grams<Real>(shape);
-    warps_ = static_cast<int>(std::min<std::int64_t>(most_warps<Real>, room / bytes_of_warp<Real>(shape)));
+    const std::int64_t buffer = shared_bytes - bytes_of_grams<Real>(shape);
+    warps_ = static_cast<int>(std::min<std::int64_t>(most_warps<Real>, buffer / bytes_of_warp<Real>(shape)));
     bytes_ = static_cast<int>(bytes_of_grams<Real>(shape) + warps_ * bytes_of_warp<Real>(shape));
     allow_memory_of_block(kernel_of<Real>(width_), bytes_);
     blocks_ = static_cast<unsigned>(

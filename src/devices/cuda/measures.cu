@@ -102,7 +102,8 @@ __global__ void __launch_bounds__(WarpsOfScales::most_warps* lanes_of_warp)
     const std::int64_t end = min(shape.cells, begin + cells_of_part);
     const Entries<Real> entries{shape, products, H, t};
     using Column = GramTimesColumn<Real, small>;
-    Column column(gram, shape.rank, lane, reinterpret_cast<Real*>(memory) + warp * Column::room(shape.rank));
+    Column column(gram, shape.rank, lane,
+                  reinterpret_cast<Real*>(memory) + warp * Column::buffer(shape.rank));
     double sums[Measure::count] = {};
     for (int first = 0; first < shape.rank; first += lanes_of_warp) {
         const int k = first + lane;
@@ -154,9 +155,9 @@ void launch(const Shape& shape, std::int64_t cells_of_part, const ProductsView<R
             const Measure& measure, double* parts) {
     const auto kernel = measure_blocks<Real, Measure, small>;
     const WarpsOfScales start(shape.scales, blocks_of(shape.cells, cells_of_part));
-    const int room = room_of_columns<Real, small>(kernel, start, shape.rank);
-    kernel<<<start.grid, start.threads(), static_cast<std::size_t>(room)>>>(shape, cells_of_part, products, H,
-                                                                            measure, parts);
+    const int buffer = buffer_of_columns<Real, small>(kernel, start, shape.rank);
+    kernel<<<start.grid, start.threads(), static_cast<std::size_t>(buffer)>>>(shape, cells_of_part, products,
+                                                                              H, measure, parts);
     check_launch("sums over cells");
 }
 

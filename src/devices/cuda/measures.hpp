@@ -26,7 +26,7 @@ constexpr int all_sums = term_sums + 2;
 
 constexpr std::int64_t most_cells_of_part = 256;
 
-/// Doubles that these need as room.
+/// Doubles that these need as memory.
 std::int64_t measure_parts(const Shape& shape, std::int64_t cells_of_part = most_cells_of_part);
 
 /// `TermSums` of every scale, one after another.

@@ -20,7 +20,7 @@ class OuterColumns {
   public:
     OuterColumns(const Problem<Real>& problem, const BlockShares& shares, Processes& processes);
 
-    /// Columns that H must have room for behind those of this process.
+    /// Columns that H must have memory for behind those of this process.
     Index columns_behind() const { return outer_ ? outer_->columns() : 0; }
     /// `shape` is that of the cells of this process.
     void prepare(const Shape& shape);

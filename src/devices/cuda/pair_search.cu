@@ -34,8 +34,8 @@ __device__ float limit_of(Entry entry) {
                            : __uint_as_float(ordered ^ ((ordered >> 31U) != 0 ? 0x80000000U : 0xffffffffU));
 }
 
-/// The list of one query, in the memory of the block: `keep` entries that ascend, then room for as many that
-/// wait. One warp works on it. Those that wait are sorted in; returns the new limit. A bitonic sort.
+/// The list of one query, in the memory of the block: `keep` entries that ascend, then memory for as many
+/// that wait. One warp works on it. Those that wait are sorted in; returns the new limit. A bitonic sort.
 template <int keep>
 __device__ __noinline__ float sort_in(Entry* held, int waiting, int lane) {
     for (int i = keep + waiting + lane; i < 2 * keep; i += lanes) {
@@ -96,14 +96,14 @@ struct SelectionArguments {
 /// A warp has a few queries and goes through the others of a block, in order.
 template <int keep, bool farthest, bool reach>
 __global__ void __launch_bounds__(warps* lanes) select_others(SelectionArguments of) {
-    extern __shared__ Entry room[];
+    extern __shared__ Entry buffer[];
     const int warp = threadIdx.x / lanes;
     const int lane = threadIdx.x % lanes;
     const int first_query = static_cast<int>(blockIdx.x * warps + warp) * queries_of_warp;
     if (first_query >= of.queries) {
         return; // the whole warp, and warps do not wait for each other
     }
-    Entry* const held = room + warp * queries_of_warp * 2 * keep;
+    Entry* const held = buffer + warp * queries_of_warp * 2 * keep;
     int waiting[queries_of_warp] = {};
     float limit[queries_of_warp];
     float farthest_seen[queries_of_warp];
@@ -198,10 +198,10 @@ __global__ void __launch_bounds__(warps* lanes) select_others(SelectionArguments
 
 template <int keep, bool farthest, bool reach>
 void launch_kind(const SelectionArguments& of) {
-    constexpr int room = warps * queries_of_warp * 2 * keep * static_cast<int>(sizeof(Entry));
+    constexpr int buffer = warps * queries_of_warp * 2 * keep * static_cast<int>(sizeof(Entry));
     const auto kernel = select_others<keep, farthest, reach>;
-    allow_memory_of_block(kernel, room);
-    kernel<<<static_cast<unsigned>(blocks_of(of.queries, warps * queries_of_warp)), warps * lanes, room>>>(
+    allow_memory_of_block(kernel, buffer);
+    kernel<<<static_cast<unsigned>(blocks_of(of.queries, warps * queries_of_warp)), warps * lanes, buffer>>>(
         of);
     check_launch("choosing among pairs");
 }

@@ -32,10 +32,10 @@ void allow_memory_of_block(Kernel kernel, int bytes) {
 template <int threads>
 __device__ double sum_over_block(double value) {
     using Reduce = cub::BlockReduce<double, threads>;
-    __shared__ typename Reduce::TempStorage room;
+    __shared__ typename Reduce::TempStorage buffer;
     __shared__ double total;
     __syncthreads();
-    const double sum = Reduce(room).Sum(value);
+    const double sum = Reduce(buffer).Sum(value);
     if (threadIdx.x == 0) {
         total = sum;
     }

@@ -11,7 +11,7 @@ namespace {
 
 namespace cg = cooperative_groups;
 
-constexpr int blocks_of_processor = 3; // what the registers of a thread leave room for
+constexpr int blocks_of_processor = 3; // what the registers of a thread leave memory for
 constexpr int rows_of_group = 6;
 constexpr int at_once = 2; // components of a thread whose numbers are fetched together
 
@@ -25,8 +25,9 @@ constexpr int at_once = 2; // components of a thread whose numbers are fetched t
 template <class Real>
 class RowShift {
   public:
-    __device__ RowShift(const ShiftArguments<Real>& of, cg::grid_group grid, WideRoom& room, double* length)
-        : of_(of), grid_(grid), room_(room), wide_(of, room), length_(length) {}
+    __device__ RowShift(const ShiftArguments<Real>& of, cg::grid_group grid, WideBuffer& buffer,
+                        double* length)
+        : of_(of), grid_(grid), buffer_(buffer), wide_(of, buffer), length_(length) {}
 
     __device__ void solve_group(int begin, int end) {
         begin_ = begin;
@@ -79,7 +80,7 @@ class RowShift {
             collect_wide(k);
             grid_.sync();
             if (blockIdx.x == 0) {
-                wide_.solve(room_, k);
+                wide_.solve(buffer_, k);
             }
             grid_.sync();
         }
@@ -363,7 +364,7 @@ class RowShift {
 
     const ShiftArguments<Real>& of_;
     cg::grid_group grid_;
-    WideRoom& room_;
+    WideBuffer& buffer_;
     WideShift<Real> wide_;
     double* length_; ///< of the rows of this group, in the memory of the block
     int begin_ = 0;  ///< the first row of the group
@@ -371,9 +372,9 @@ class RowShift {
 
 template <class Real>
 __global__ void __launch_bounds__(threads, blocks_of_processor) solve_pieces(ShiftArguments<Real> of) {
-    __shared__ WideRoom room;
+    __shared__ WideBuffer buffer;
     __shared__ double length[rows_of_group];
-    RowShift<Real> rows(of, cg::this_grid(), room, length);
+    RowShift<Real> rows(of, cg::this_grid(), buffer, length);
     for (int begin = 0; begin < of.rank; begin += rows_of_group) {
         rows.solve_group(begin, min(begin + rows_of_group, of.rank));
     }

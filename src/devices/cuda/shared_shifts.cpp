@@ -195,7 +195,7 @@ void SharedShifts<Real>::run(const std::vector<ScalePenalty>& penalties, const P
         grams[static_cast<std::size_t>(t)].WtW = Eigen::Map<const DenseMatrix<Real>>(
             WtW.data() + static_cast<Index>(t) * shape_.rank * shape_.rank, shape_.rank, shape_.rank);
     }
-    solve_shifts(penalties, *wide_, grams, room_, processes, {}, this);
+    solve_shifts(penalties, *wide_, grams, buffer_, processes, {}, this);
     if (shape_.cells > 0) {
         cut_narrow(arguments(), most_narrow_, least_.get());
         upload_wide_moves();
@@ -208,11 +208,11 @@ template <class Real>
 void SharedShifts<Real>::collect_wide(Processes& processes) {
     const Index d = shape_.rank;
     const ShiftForest& forest = *wide_;
-    room_.levels.resize(static_cast<std::size_t>(forest.scales()));
+    buffer_.levels.resize(static_cast<std::size_t>(forest.scales()));
     WideSums wide(forest, processes, 2 * d);
     for (Index t = 0; t < forest.scales(); ++t) {
         const ShiftForest::Level& level = forest[t];
-        ShiftRoom::Level& sums = room_.levels[t];
+        ShiftBuffer::Level& sums = buffer_.levels[t];
         sums.gradient.resize(level.count(), d);
         sums.least.resize(level.count(), d);
         sums.shift.resize(level.count(), d);
@@ -233,7 +233,7 @@ void SharedShifts<Real>::collect_wide(Processes& processes) {
             }
         });
     }
-    join_wide(forest, {}, d, wide, room_.levels);
+    join_wide(forest, {}, d, wide, buffer_.levels);
 }
 
 template <class Real>
@@ -257,9 +257,9 @@ HandedOn SharedShifts<Real>::handed(Index t, Index entry) const {
 }
 
 template <class Real>
-void SharedShifts<Real>::substitute(Index k, const std::vector<ShiftRoom::Level>& wide) {
+void SharedShifts<Real>::substitute(Index k, const std::vector<ShiftBuffer::Level>& wide) {
     std::vector<double> shifts;
-    for (const ShiftRoom::Level& level : wide) {
+    for (const ShiftBuffer::Level& level : wide) {
         const auto column = level.shift.col(k);
         shifts.insert(shifts.end(), column.data(), column.data() + column.size());
     }
@@ -288,7 +288,7 @@ void SharedShifts<Real>::upload_wide_moves() {
         DenseMatrix<Real> moves(d, std::ssize(level.block));
         for (Index w = 0; w < level.wide(); ++w) {
             for (Index e = level.first_entry[w]; e < level.first_entry[w + 1]; ++e) {
-                moves.col(e) = room_.levels[t].shift.row(w).transpose().template cast<Real>();
+                moves.col(e) = buffer_.levels[t].shift.row(w).transpose().template cast<Real>();
             }
         }
         least_.upload_part(moves.data(), (host_level_[t] + narrow_[t]) * d, moves.size());

@@ -33,7 +33,7 @@ class SharedShifts final : public NarrowShifts {
     void begin(Index first, Index count) override;
     void eliminate(Index k) override;
     HandedOn handed(Index t, Index entry) const override;
-    void substitute(Index k, const std::vector<ShiftRoom::Level>& wide) override;
+    void substitute(Index k, const std::vector<ShiftBuffer::Level>& wide) override;
     ShiftQuadratic along(Index t, Index block) const override;
     void shorten(Index k, double length) override;
 
@@ -49,7 +49,7 @@ class SharedShifts final : public NarrowShifts {
     Index most_narrow_ = 0; ///< of one scale
     int first_row_ = 0;     ///< rows before it are in the gradients of the group
     std::optional<ShiftForest> wide_;
-    ShiftRoom room_; ///< of wide components
+    ShiftBuffer buffer_; ///< of wide components
     ExactPenalties penalties_;
     const Real* WtW_ = nullptr;
     std::vector<std::int64_t> host_level_;      ///< slots

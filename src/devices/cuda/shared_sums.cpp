@@ -88,7 +88,7 @@ void SharedSums<Real>::prepare(const Shape& shape) {
     HHt_.allocate(shape.grams());
     gram_parts_.allocate(grams_at_once_ * shape.grams());
     W_.allocate(std::ssize(owned_) * shape.rank * shape.features);
-    room_.allocate(std::ssize(owned_) * shape.features);
+    buffer_.allocate(std::ssize(owned_) * shape.features);
     moved_.allocate(2 * std::ssize(owned_));
     parts_.allocate(measure_parts(shape, cells_of_part_));
 }
@@ -142,7 +142,7 @@ std::vector<Movement> SharedSums<Real>::step(Index passes, DeviceArray<Real>& W)
         }
         Shape owned = shape_;
         owned.scales = static_cast<int>(owned_.size());
-        step_basis(owned, static_cast<int>(passes), XHt_.get(), HHt_.get(), W_.get(), room_.get(),
+        step_basis(owned, static_cast<int>(passes), XHt_.get(), HHt_.get(), W_.get(), buffer_.get(),
                    moved_.get());
         const std::vector<double> sums = moved_.download();
         for (std::int64_t i = 0; i < std::ssize(owned_); ++i) {

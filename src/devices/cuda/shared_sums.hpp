@@ -52,7 +52,7 @@ class SharedSums {
     DeviceArray<Real> HHt_;
     DeviceArray<Real> gram_parts_;
     DeviceArray<Real> W_; ///< of the scales owned
-    DeviceArray<Real> room_;
+    DeviceArray<Real> buffer_;
     DeviceArray<double> moved_;
     DeviceArray<double> parts_;
 };

@@ -21,8 +21,8 @@ class TreeSum {
     const Real* over(const BlockNode& node, Index at_once, std::int64_t size,
                      const std::function<Real*(Index, Index)>& parts) {
         free_.clear();
-        for (DeviceArray<Real>& room : rooms_) {
-            free_.push_back(&room);
+        for (DeviceArray<Real>& buffer : buffers_) {
+            free_.push_back(&buffer);
         }
         BlockSum<Row> sum;
         for (Index first = node.first; first < node.past;) {
@@ -35,7 +35,7 @@ class TreeSum {
             sum.add(first, keep(joined, size));
             first = past;
         }
-        return sum.finish().room->get();
+        return sum.finish().buffer->get();
     }
 
     /// Sums that are kept at most, of so many blocks.
@@ -50,28 +50,28 @@ class TreeSum {
   private:
     struct Row {
         TreeSum* all = nullptr;
-        DeviceArray<Real>* room = nullptr;
+        DeviceArray<Real>* buffer = nullptr;
 
         Row& operator+=(const Row& other) {
-            add_part<Real>(room->get(), other.room->get(), room->size());
-            all->free_.push_back(other.room);
+            add_part<Real>(buffer->get(), other.buffer->get(), buffer->size());
+            all->free_.push_back(other.buffer);
             return *this;
         }
     };
 
     Row keep(const Real* numbers, std::int64_t size) {
         if (free_.empty()) {
-            free_.push_back(&rooms_.emplace_back());
+            free_.push_back(&buffers_.emplace_back());
         }
-        DeviceArray<Real>* const room = free_.back();
+        DeviceArray<Real>* const buffer = free_.back();
         free_.pop_back();
-        room->allocate(size);
-        check(cudaMemcpyAsync(room->get(), numbers, room->bytes(), cudaMemcpyDeviceToDevice),
+        buffer->allocate(size);
+        check(cudaMemcpyAsync(buffer->get(), numbers, buffer->bytes(), cudaMemcpyDeviceToDevice),
               "copying on the device");
-        return {this, room};
+        return {this, buffer};
     }
 
-    std::deque<DeviceArray<Real>> rooms_;
+    std::deque<DeviceArray<Real>> buffers_;
     std::vector<DeviceArray<Real>*> free_;
 };
 

@@ -59,7 +59,7 @@ __device__ Eliminated sum_children(std::int32_t begin, std::int32_t end, const H
 }
 
 /// Where the wide components are solved: in the memory of the block where they fit into it.
-struct WideRoom {
+struct WideBuffer {
     static constexpr int few = 512;
     static constexpr int few_scales = 256;
 
@@ -77,25 +77,26 @@ struct WideRoom {
 template <class Real>
 class WideShift {
   public:
-    __device__ WideShift(const ShiftArguments<Real>& of, WideRoom& room)
-        : of_(of), at_hand_(of.pieces.wides <= WideRoom::few && of.scales <= WideRoom::few_scales),
-          solved_(at_hand_ ? room.solved : of.wide), least_(at_hand_ ? room.least : of.wide_least),
-          shift_(at_hand_ ? room.shift : of.wide_shift), size_(at_hand_ ? room.size : of.pieces.wide_size),
-          parent_(at_hand_ ? room.parent : of.pieces.wide_parent),
-          inside_(at_hand_ ? room.inside : of.pieces.wide_inside),
-          level_(at_hand_ ? room.level : of.pieces.wide_level),
-          before_(at_hand_ ? room.before : of.penalties.before) {
+    __device__ WideShift(const ShiftArguments<Real>& of, WideBuffer& buffer)
+        : of_(of), at_hand_(of.pieces.wides <= WideBuffer::few && of.scales <= WideBuffer::few_scales),
+          solved_(at_hand_ ? buffer.solved : of.wide), least_(at_hand_ ? buffer.least : of.wide_least),
+          shift_(at_hand_ ? buffer.shift : of.wide_shift),
+          size_(at_hand_ ? buffer.size : of.pieces.wide_size),
+          parent_(at_hand_ ? buffer.parent : of.pieces.wide_parent),
+          inside_(at_hand_ ? buffer.inside : of.pieces.wide_inside),
+          level_(at_hand_ ? buffer.level : of.pieces.wide_level),
+          before_(at_hand_ ? buffer.before : of.penalties.before) {
         if (at_hand_) {
-            bring(room);
+            bring(buffer);
         }
     }
 
     /// Begins with what each has of its own and from narrow components; leaves the shifts of row k.
-    __device__ void solve(WideRoom& room, int k) {
+    __device__ void solve(WideBuffer& buffer, int k) {
         if (at_hand_) {
             for (int w = threadIdx.x; w < of_.pieces.wides; w += threads) {
-                room.solved[w] = of_.wide[w];
-                room.least[w] = of_.wide_least[w];
+                buffer.solved[w] = of_.wide[w];
+                buffer.least[w] = of_.wide_least[w];
             }
             __syncthreads();
         }
@@ -113,17 +114,17 @@ class WideShift {
     }
 
   private:
-    __device__ void bring(WideRoom& room) {
+    __device__ void bring(WideBuffer& buffer) {
         for (int w = threadIdx.x; w < of_.pieces.wides; w += threads) {
-            room.size[w] = of_.pieces.wide_size[w];
-            room.parent[w] = of_.pieces.wide_parent[w];
+            buffer.size[w] = of_.pieces.wide_size[w];
+            buffer.parent[w] = of_.pieces.wide_parent[w];
         }
         for (int w = threadIdx.x; w <= of_.pieces.wides; w += threads) {
-            room.inside[w] = of_.pieces.wide_inside[w];
+            buffer.inside[w] = of_.pieces.wide_inside[w];
         }
         for (int t = threadIdx.x; t <= of_.scales; t += threads) {
-            room.level[t] = of_.pieces.wide_level[t];
-            room.before[t] = of_.penalties.before[t];
+            buffer.level[t] = of_.pieces.wide_level[t];
+            buffer.before[t] = of_.penalties.before[t];
         }
     }
 

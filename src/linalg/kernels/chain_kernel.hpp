@@ -145,13 +145,13 @@ PNMF_INLINE void set_up(const ChainArguments<Real>& in, Index t, Index k, const 
 }
 
 template <class Real>
-void chain(const ChainArguments<Real>& in, Index begin, Index end, Real* room) {
+void chain(const ChainArguments<Real>& in, Index begin, Index end, Real* buffer) {
     constexpr Index lanes = chain_lanes<Real>;
     using Numbers = typename ChainProblem<Real>::Numbers;
     const Index scales = in.scales;
     const Index rank = in.rank;
     const Index row = scales * lanes;
-    Real* const h = room;
+    Real* const h = buffer;
     Real* const pull = h + rank * row;
     Real* const weight = pull + rank * row;
     ChainProblem<Real> problem{scales,           in.coupling,      weight + row,     weight + 2 * row,

@@ -64,11 +64,11 @@ PNMF_INLINE void score_centres(const double* X, Index d, const double* centres, 
 
 /// Some cells against all centres, those that are left of them one part at a time.
 template <int cells>
-PNMF_INLINE void nearest_of(const double* X, Index d, const CentreTable& table, double* room,
+PNMF_INLINE void nearest_of(const double* X, Index d, const CentreTable& table, double* buffer,
                             std::int64_t* labels) {
     double* scores[cells];
     for (int a = 0; a < cells; ++a) {
-        scores[a] = room + a * table.stride;
+        scores[a] = buffer + a * table.stride;
     }
     for (Index c = 0; c < table.stride;) {
         double* at[cells];
@@ -96,15 +96,15 @@ PNMF_INLINE void nearest_of(const double* X, Index d, const CentreTable& table, 
     }
 }
 
-static void nearest_centres(const double* X, Index d, Index cells, const CentreTable& table, double* room,
+static void nearest_centres(const double* X, Index d, Index cells, const CentreTable& table, double* buffer,
                             std::int64_t* labels) {
-    constexpr Index together = centre_room_cells;
+    constexpr Index together = centre_buffer_cells;
     Index j = 0;
     for (; j + together <= cells; j += together) {
-        nearest_of<together>(X + j * d, d, table, room, labels + j);
+        nearest_of<together>(X + j * d, d, table, buffer, labels + j);
     }
     for (; j < cells; ++j) {
-        nearest_of<1>(X + j * d, d, table, room, labels + j);
+        nearest_of<1>(X + j * d, d, table, buffer, labels + j);
     }
 }
 

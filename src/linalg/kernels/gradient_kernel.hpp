@@ -111,8 +111,8 @@ void add_to_components(const ComponentAdder<Real>& in) {
 }
 
 template <class Real>
-void move_with_components(const ComponentMover<Real>& in, Real* room) {
-    Real* const __restrict moves = room;
+void move_with_components(const ComponentMover<Real>& in, Real* buffer) {
+    Real* const __restrict moves = buffer;
     for (Index begin = 0; begin < in.cells; begin += component_cells) {
         const Index count = begin + component_cells < in.cells ? component_cells : in.cells - begin;
         for (Index k = 0; k < in.rank; ++k) {

@@ -48,9 +48,9 @@ struct ChainArguments {
 template <class Real>
 inline constexpr std::int64_t chain_lanes = 64 / static_cast<std::int64_t>(sizeof(Real));
 
-/// Numbers that it needs as room, at an address divisible by 64.
+/// Numbers that it needs as memory, at an address divisible by 64.
 template <class Real>
-constexpr std::int64_t chain_room(std::int64_t scales, std::int64_t rank) {
+constexpr std::int64_t chain_buffer(std::int64_t scales, std::int64_t rank) {
     return (2 * rank + 7) * scales * chain_lanes<Real>;
 }
 
@@ -65,8 +65,9 @@ struct CentreTable {
     std::int64_t stride; ///< count or more, divisible by 8
 };
 
-/// Cells that are compared with the centres together: the kernel needs room for their scores, `stride` each.
-inline constexpr std::int64_t centre_room_cells = 4;
+/// Cells that are compared with the centres together: the kernel needs memory for their scores, `stride`
+/// each.
+inline constexpr std::int64_t centre_buffer_cells = 4;
 
 /// out_o ← out_o + Σ_l factors[o·columns + l]·column_l, l ascending: columns of `count` numbers each.
 struct ColumnSums {
@@ -178,8 +179,8 @@ struct ComponentMover {
 /// Cells that are summed or moved together, so that what is read across their columns stays at hand.
 inline constexpr std::int64_t component_cells = 64;
 
-/// Numbers that moving cells needs as room.
-constexpr std::int64_t component_room(std::int64_t rank) {
+/// Numbers that moving cells needs as memory.
+constexpr std::int64_t component_buffer(std::int64_t rank) {
     return component_cells * rank;
 }
 
@@ -188,7 +189,7 @@ struct KernelsOf {
     /// Several columns of a sparse product.
     void (*gather)(const GatherFrom<Real>& from, const GatherRun<Real>* runs, std::int64_t count);
     /// Cells [begin, end), at most `chain_lanes`.
-    void (*chain)(const ChainArguments<Real>& in, std::int64_t begin, std::int64_t end, Real* room);
+    void (*chain)(const ChainArguments<Real>& in, std::int64_t begin, std::int64_t end, Real* buffer);
     /// rest_c ← XHt_c + Σ_j factor·w_j for each of these columns, j ascending: over all columns of W, or over
     /// those of other blocks.
     void (*basis_rest)(const BasisBlock<Real>& in, bool over_all);
@@ -211,7 +212,7 @@ struct KernelsOf {
     void (*term_rows)(const HalfGradient<Real>& in, std::int64_t begin, std::int64_t count, double* sums);
     void (*add_to_components)(const ComponentAdder<Real>& in);
     /// H ← max(0, H + shift), HA ← HA + shift·degree.
-    void (*move_with_components)(const ComponentMover<Real>& in, Real* room);
+    void (*move_with_components)(const ComponentMover<Real>& in, Real* buffer);
 };
 
 struct Kernels {
@@ -227,7 +228,7 @@ struct Kernels {
                               double* out);
     /// The nearest centre of each cell, the first among equals.
     void (*nearest_centres)(const double* X, std::int64_t d, std::int64_t cells, const CentreTable& table,
-                            double* room, std::int64_t* labels);
+                            double* buffer, std::int64_t* labels);
     void (*add_columns)(const ColumnSums& in);
     /// S after the rows before have moved, `moved` for each cell, and what a component has of itself: pivot
     /// (in the place of its inverse), right side and slope.

@@ -83,10 +83,10 @@ void OuterNeighbors::products(Index first, Index past, const std::vector<DenseMa
     // Some scales at a time: what waits to be sent, and H with its halo, shall stay small. How many may
     // differ from rank to rank: a message is of one scale, and they come in the order of the scales. So the
     // rank whose part ends first finds all that it waits for on its way.
-    constexpr Index room = Index{1} << 26U; // bytes
+    constexpr Index buffer = Index{1} << 26U; // bytes
     const Index columns = std::ssize(lists_.start) - 1 + place_.back();
     const Index of_scale = H.front().rows() * columns * static_cast<Index>(sizeof(Real));
-    const Index group = std::max<Index>(thread_count(), room / std::max<Index>(of_scale, 1));
+    const Index group = std::max<Index>(thread_count(), buffer / std::max<Index>(of_scale, 1));
     std::vector<DenseMatrix<Real>> around(static_cast<std::size_t>(std::min(group, past - first)));
     for (Index begin = first; begin < past; begin += group) {
         const Index end = std::min(past, begin + group);

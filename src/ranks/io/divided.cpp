@@ -45,7 +45,7 @@ SparseMatrix<double> move_columns(SparseMatrix<double> here, const std::vector<C
     result.cols = to[all_processes().place()].count;
     result.start = move.arriving();
     result.row = move(std::span<const std::int32_t>(here.row));
-    here.row = {}; // its room is needed for the values
+    here.row = {}; // its memory is needed for the values
     result.value = move(std::span<const double>(here.value));
     return result;
 }

@@ -40,7 +40,7 @@ class ColumnWishes {
 
     Index wanted() const { return arriving_first_.back(); } ///< how many columns
 
-    /// The columns wanted, in their order; `mine` are those of this process. Cells that ascend need no room
+    /// The columns wanted, in their order; `mine` are those of this process. Cells that ascend need no memory
     /// beside the result and what others ask for.
     template <class Real>
     DenseMatrix<Real> columns(const DenseView<Real>& mine) const;

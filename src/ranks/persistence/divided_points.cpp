@@ -106,10 +106,10 @@ Meeting::Meeting(const DividedPoints& points) : points_(points), visitor_{0, 0, 
     }
     const auto& sparse = std::get<SparseView<double>>(points.mine());
     entries_ = gather_one(points.processes(), sparse.nonzeros());
-    const std::int64_t room = sparse.nonzeros() + *std::max_element(entries_.begin(), entries_.end());
+    const std::int64_t buffer = sparse.nonzeros() + *std::max_element(entries_.begin(), entries_.end());
     sparse_.rows = sparse.rows;
-    sparse_.row.reserve(static_cast<std::size_t>(room));
-    sparse_.value.reserve(static_cast<std::size_t>(room));
+    sparse_.row.reserve(static_cast<std::size_t>(buffer));
+    sparse_.value.reserve(static_cast<std::size_t>(buffer));
     sparse_ = side_by_side(std::move(sparse_), sparse);
 }
 

@@ -60,7 +60,7 @@ class Meeting {
 
     const DividedPoints& points_;
     CellRange visitor_;
-    Matrix dense_;                      ///< with room for the largest block, or
+    Matrix dense_;                      ///< with memory for the largest block, or
     SparseMatrix<double> sparse_;       ///< as many columns as there are points here
     std::vector<std::int64_t> entries_; ///< of the sparse points of each process
 };

@@ -34,7 +34,7 @@ std::string prefix_of(const fs::path& matrix) {
     return name;
 }
 
-std::optional<fs::path> find_beside(const fs::path& matrix, const Stems& stems) {
+std::optional<fs::path> find_sidecar(const fs::path& matrix, const Stems& stems) {
     const std::string prefix = prefix_of(matrix);
     std::vector<std::string> starts{prefix};
     if (!prefix.empty()) {
@@ -144,8 +144,8 @@ void keep_gene_expression(Dataset& data) {
 
 } // namespace
 
-void attach_tables_beside(Dataset& data, const fs::path& matrix) {
-    if (const auto path = find_beside(matrix, feature_files)) {
+void attach_sidecar_tables(Dataset& data, const fs::path& matrix) {
+    if (const auto path = find_sidecar(matrix, feature_files)) {
         if (auto table = read_fitting(*path, data.features(), data.cells(), "features", data)) {
             data.notices.push_back(fmt::format("{}: names of the features", path->string()));
             if (table->header.empty() && table->columns.size() > 1) {
@@ -156,7 +156,7 @@ void attach_tables_beside(Dataset& data, const fs::path& matrix) {
             }
         }
     }
-    if (const auto path = find_beside(matrix, cell_files)) {
+    if (const auto path = find_sidecar(matrix, cell_files)) {
         if (auto table = read_fitting(*path, data.cells(), data.features(), "cells", data)) {
             data.notices.push_back(fmt::format("{}: names of the cells", path->string()));
             take_columns(std::move(*table), data.cell_names, data.cell_table);
@@ -192,7 +192,7 @@ Dataset read_tenx_folder(const fs::path& path, const ReadOptions& options) {
             abbreviate(found));
     const fs::path matrix = path / found.front();
     const auto expect = [&](const Stems& stems) {
-        require(find_beside(matrix, stems).has_value(),
+        require(find_sidecar(matrix, stems).has_value(),
                 "{}: the folder must hold {}.tsv or {}.tsv, .gz or not, beside {}", path.string(), stems[0],
                 stems[1], found.front());
     };
@@ -200,7 +200,7 @@ Dataset read_tenx_folder(const fs::path& path, const ReadOptions& options) {
     expect(cell_files);
     Dataset data = read_matrix_market_alone(matrix, options);
     check_not_empty(matrix.string(), data);
-    attach_tables_beside(data, matrix);
+    attach_sidecar_tables(data, matrix);
     for (const std::string& notice : data.notices) {
         require(notice.find(": not used, ") == std::string::npos, "{}", notice);
     }

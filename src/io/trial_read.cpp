@@ -1,4 +1,4 @@
-#include "io/rehearsal.hpp"
+#include "io/trial_read.hpp"
 #include "cells/processes.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/hdf5_memory.hpp"
@@ -38,7 +38,7 @@ constexpr bool with_sanitiser = true;
 constexpr bool with_sanitiser = false;
 #endif
 
-thread_local bool rehearsed = false;
+thread_local bool tried = false;
 
 enum class Verdict : int { none, ended, no_memory };
 
@@ -109,8 +109,8 @@ void take_usual_signals() {
         std::signal(number, SIG_DFL);
     }
     // HDF5 may call itself without end where it finds no memory: the usual stack is full then.
-    static std::array<char, 1U << 14U> room;
-    const stack_t stack{.ss_sp = room.data(), .ss_flags = 0, .ss_size = room.size()};
+    static std::array<char, 1U << 14U> buffer;
+    const stack_t stack{.ss_sp = buffer.data(), .ss_flags = 0, .ss_size = buffer.size()};
     ::sigaltstack(&stack, nullptr);
     struct sigaction crash {};
     crash.sa_handler = on_crash_of_child;
@@ -128,7 +128,7 @@ void take_usual_signals() {
 }
 
 /// What the child does before it reads: no core, nothing printed, limits, and an end with its parent.
-void become_child(pid_t parent, const RehearsalLimits& limits) {
+void become_child(pid_t parent, const TrialLimits& limits) {
 #if defined(__linux__)
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::prctl(PR_SET_DUMPABLE, 0);
@@ -197,7 +197,7 @@ bool may_fork() {
 }
 
 /// False when there is no child to do it.
-bool rehearse(const fs::path& file, const std::function<void()>& read, const RehearsalLimits& limits) {
+bool try_read(const fs::path& file, const std::function<void()>& read, const TrialLimits& limits) {
     SharedVerdict verdict;
     if (!verdict.is_there()) {
         return false;
@@ -237,7 +237,7 @@ void refuse_for_memory(const fs::path& file) {
         file.string()));
 }
 
-RehearsalLimits usual_limits(std::uintmax_t file_bytes) {
+TrialLimits usual_limits(std::uintmax_t file_bytes) {
     constexpr std::uint64_t base = std::uint64_t{256} << 20U;
     constexpr std::uint64_t most_of_a_byte = 10'000;
     const auto machine = static_cast<std::uint64_t>(std::max(0L, ::sysconf(_SC_PHYS_PAGES))) *
@@ -248,33 +248,33 @@ RehearsalLimits usual_limits(std::uintmax_t file_bytes) {
     return {.memory = enough, .seconds = 30 + (file_bytes >> 20U)};
 }
 
-Rehearsal::Rehearsal(const fs::path& file, const std::function<void()>& read)
-    : Rehearsal(file, read, [&file] {
+TrialRead::TrialRead(const fs::path& file, const std::function<void()>& read)
+    : TrialRead(file, read, [&file] {
           std::error_code error;
           const auto size = fs::file_size(file, error);
           return usual_limits(error ? 0 : size);
       }()) {}
 
-Rehearsal::Rehearsal(const fs::path& file, const std::function<void()>& read, const RehearsalLimits& limits)
-    : outermost_(!rehearsed) {
+TrialRead::TrialRead(const fs::path& file, const std::function<void()>& read, const TrialLimits& limits)
+    : outermost_(!tried) {
     if (!outermost_) {
         return;
     }
-    rehearsed = true;
+    tried = true;
     if (!with_sanitiser && !inside_parallel_body() && may_fork()) {
         try {
-            by_child_ = rehearse(file, read, limits);
+            by_child_ = try_read(file, read, limits);
         } catch (...) {
-            rehearsed = false; // no destructor follows
+            tried = false; // no destructor follows
             throw;
         }
     }
     errno = 0; // see memory_was_short
 }
 
-Rehearsal::~Rehearsal() {
+TrialRead::~TrialRead() {
     if (outermost_) {
-        rehearsed = false;
+        tried = false;
     }
 }
 

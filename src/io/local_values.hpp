@@ -10,11 +10,11 @@
 
 namespace pnmf::io {
 
-/// Calls `visit(cell, feature, value)` for each value of the cells [begin, end) of those held, cell by cell.
-/// Cells have their number among all.
+/// Calls `visit(cell, feature, value)` for each value of the cells [begin, end) of the local ones, cell by
+/// cell. Cells have their number among all.
 template <class Visit>
 void for_each_value(const Dataset& data, Index begin, Index end, const Visit& visit) {
-    const Index first = held_cells(data).first;
+    const Index first = local_cells(data).first;
     if (const auto* dense = std::get_if<Matrix>(&data.X)) {
         for (Index j = begin; j < end; ++j) {
             for (Index i = 0; i < dense->rows(); ++i) {
@@ -31,21 +31,21 @@ void for_each_value(const Dataset& data, Index begin, Index end, const Visit& vi
     }
 }
 
-/// The same for all cells held. Threads share them out: the values of one cell are visited by one thread.
+/// The same for all local cells. Threads share them out: the values of one cell are visited by one thread.
 template <class Visit>
 void for_each_value(const Dataset& data, const Visit& visit) {
     constexpr Index cells_of_thread = 256; // at a time
-    parallel_blocks(held_cells(data).count, cells_of_thread,
+    parallel_blocks(local_cells(data).count, cells_of_thread,
                     [&](Index begin, Index end) { for_each_value(data, begin, end, visit); });
 }
 
-/// What is found in runs of the cells held, in order: each begins as `nothing` and gets all values of its
+/// What is found in runs of the local cells, in order: each begins as `nothing` and gets all values of its
 /// cells, `found.add(cell, feature, value)`. Threads share out the runs, of which there are only a few for
 /// each thread: what is put together from them must not depend on how many there are.
 template <class Found>
 std::vector<Found> found_in_values(const Dataset& data, const Found& nothing = {}) {
     constexpr Index fewest_cells = 256;
-    const Index cells = held_cells(data).count;
+    const Index cells = local_cells(data).count;
     const Index runs = 4 * Index{thread_count()};
     const Index length = std::max(fewest_cells, (cells + runs - 1) / runs);
     std::vector<Found> found(static_cast<std::size_t>((cells + length - 1) / length), nothing);

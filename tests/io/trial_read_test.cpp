@@ -1,4 +1,4 @@
-#include "io/rehearsal.hpp"
+#include "io/trial_read.hpp"
 #include "support/paths.hpp"
 #include "support/sanitiser.hpp"
 #include "support/thread_ranks.hpp"
@@ -34,15 +34,15 @@ class RehearsalTest : public ::testing::Test {
   protected:
     void SetUp() override {
         if (test::with_sanitiser()) {
-            GTEST_SKIP() << "a sanitiser shall see every fault itself: nothing is rehearsed";
+            GTEST_SKIP() << "a sanitiser shall see every fault itself: nothing is tried";
         }
     }
     /// The message when `read` is refused; "" when it is not.
     template <class Error>
     static std::string refused(const std::function<void()>& read,
-                               const RehearsalLimits& limits = usual_limits(1000)) {
+                               const TrialLimits& limits = usual_limits(1000)) {
         try {
-            const Rehearsal rehearsal("some.h5ad", read, limits);
+            const TrialRead rehearsal("some.h5ad", read, limits);
         } catch (const Error& e) {
             return e.what();
         }
@@ -97,8 +97,8 @@ TEST_F(RehearsalTest, WhatIsRefusedWhileMemoryWasShortIsNotCalledDamage) {
             fail("some.h5ad: must contain 'X'");
         };
     };
-    EXPECT_THROW(read_after_rehearsal("some.h5ad", missing(ENOMEM)), SystemError);
-    EXPECT_THROW(read_after_rehearsal("some.h5ad", missing(ENOENT)), InputError);
+    EXPECT_THROW(read_after_trial("some.h5ad", missing(ENOMEM)), SystemError);
+    EXPECT_THROW(read_after_trial("some.h5ad", missing(ENOENT)), InputError);
 }
 
 TEST_F(RehearsalTest, NothingOfACrashIsPrinted) {
@@ -152,17 +152,17 @@ TEST_F(RehearsalTest, SignalsThatStopARunAreTheParentsAffair) {
 
 TEST_F(RehearsalTest, WhatIsReadAndWhatIsThrownAreThisProcessesOwn) {
     int reads = 0;
-    EXPECT_EQ(read_after_rehearsal("some.h5ad", [&] { return ++reads; }), 1);
+    EXPECT_EQ(read_after_trial("some.h5ad", [&] { return ++reads; }), 1);
     EXPECT_EQ(reads, 1); // the child counted for itself
-    EXPECT_THROW(read_after_rehearsal("some.h5ad", [&]() -> int { throw std::out_of_range("here"); }),
+    EXPECT_THROW(read_after_trial("some.h5ad", [&]() -> int { throw std::out_of_range("here"); }),
                  std::out_of_range);
 }
 
 TEST_F(RehearsalTest, ARehearsalInsideAnotherIsPartOfIt) {
     const pid_t self = ::getpid();
     bool once = true;
-    const Rehearsal outer("some.h5ad", [] {});
-    const Rehearsal inner("some.h5ad", [&] { once = false; });
+    const TrialRead outer("some.h5ad", [] {});
+    const TrialRead inner("some.h5ad", [&] { once = false; });
     EXPECT_TRUE(once);
     EXPECT_EQ(::getpid(), self);
 }
@@ -216,8 +216,8 @@ TEST_F(RehearsalTest, SlabsOfAFileThatChangedAreRehearsedAgain) {
 }
 
 TEST_F(RehearsalTest, SaysWhetherAChildHasDoneIt) {
-    const Rehearsal outer("some.h5ad", [] {});
-    const Rehearsal inner("some.h5ad", [] {});
+    const TrialRead outer("some.h5ad", [] {});
+    const TrialRead inner("some.h5ad", [] {});
     EXPECT_TRUE(outer.by_child());
     EXPECT_FALSE(inner.by_child());
 }
@@ -226,7 +226,7 @@ TEST_F(RehearsalTest, SaysWhetherAChildHasDoneIt) {
 TEST_F(RehearsalTest, ProcessesThatWorkTogetherStartNoChild) {
     test::ThreadRanks ranks(2);
     ranks.run([&](int) {
-        const Rehearsal rehearsal("some.h5ad", [] { std::abort(); });
+        const TrialRead rehearsal("some.h5ad", [] { std::abort(); });
         EXPECT_FALSE(rehearsal.by_child());
     });
 }

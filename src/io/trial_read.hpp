@@ -9,7 +9,7 @@
 namespace pnmf::io {
 
 /// What a child process may take while it reads a file.
-struct RehearsalLimits {
+struct TrialLimits {
     std::uint64_t memory = 0;  ///< bytes beside those that this process has
     std::uint64_t seconds = 0; ///< of the processor; ten times as many by the clock
 };
@@ -18,7 +18,7 @@ struct RehearsalLimits {
 ///
 /// gzip makes nothing smaller than 1/1032, and a byte becomes a double of eight: 10,000 bytes for each of the
 /// file, and 256 MiB for everything else; no more than the machine has. A second for each megabyte, and 30.
-RehearsalLimits usual_limits(std::uintmax_t file_bytes);
+TrialLimits usual_limits(std::uintmax_t file_bytes);
 
 /// A file is read by a child process before this process reads it.
 ///
@@ -28,21 +28,21 @@ RehearsalLimits usual_limits(std::uintmax_t file_bytes);
 /// an error, may this process do it too; else the constructor throws. InputError: the child crashed or ran
 /// out of time. SystemError: it ran out of memory, or the system stopped it.
 ///
-///     const Rehearsal rehearsal(path, [&] { read(path); });
+///     const TrialRead trial read(path, [&] { read(path); });
 ///     return read(path);
 ///
-/// While one lives, others of the same thread do nothing: they are parts of what was rehearsed. Nothing is
+/// While one lives, others of the same thread do nothing: they are parts of what was tried. Nothing is
 /// done either where a child cannot be started, in a process of an MPI run (which must not fork), inside a
 /// body of `parallel_for` (a child made there would wait for threads it does not have), and in builds with
 /// sanitisers, which shall see every fault themselves.
-class Rehearsal {
+class TrialRead {
   public:
-    Rehearsal(const std::filesystem::path& file, const std::function<void()>& read);
-    Rehearsal(const std::filesystem::path& file, const std::function<void()>& read,
-              const RehearsalLimits& limits);
-    ~Rehearsal();
-    Rehearsal(const Rehearsal&) = delete;
-    Rehearsal& operator=(const Rehearsal&) = delete;
+    TrialRead(const std::filesystem::path& file, const std::function<void()>& read);
+    TrialRead(const std::filesystem::path& file, const std::function<void()>& read,
+              const TrialLimits& limits);
+    ~TrialRead();
+    TrialRead(const TrialRead&) = delete;
+    TrialRead& operator=(const TrialRead&) = delete;
     /// Whether a child has done it; else nothing was done.
     bool by_child() const { return by_child_; }
 
@@ -51,18 +51,18 @@ class Rehearsal {
     bool by_child_ = false;
 };
 
-/// Whether an allocation has failed since the outermost rehearsal of this thread began, as far as errno says,
-/// or in an earlier use of HDF5.
+/// Whether an allocation has failed since the outermost trial read of this thread began, as far as errno
+/// says, or in an earlier use of HDF5.
 bool memory_was_short();
 /// SystemError that says so.
 [[noreturn]] void refuse_for_memory(const std::filesystem::path& file);
 
-/// `read()`, inside a rehearsal of the caller's.
+/// `read()`, inside a trial read of the caller's.
 ///
 /// HDF5 does not say everywhere that an allocation failed: a link may seem to be missing, a file damaged. So
 /// an InputError that comes while memory was short becomes a SystemError.
 template <class Read>
-auto read_rehearsed(const std::filesystem::path& file, const Read& read) {
+auto read_tried(const std::filesystem::path& file, const Read& read) {
     try {
         return read();
     } catch (const InputError&) {
@@ -75,9 +75,9 @@ auto read_rehearsed(const std::filesystem::path& file, const Read& read) {
 
 /// `read()`, after a child has done it.
 template <class Read>
-auto read_after_rehearsal(const std::filesystem::path& file, const Read& read) {
-    const Rehearsal rehearsal(file, [&read] { static_cast<void>(read()); });
-    return read_rehearsed(file, read);
+auto read_after_trial(const std::filesystem::path& file, const Read& read) {
+    const TrialRead rehearsal(file, [&read] { static_cast<void>(read()); });
+    return read_tried(file, read);
 }
 
 } // namespace pnmf::io

@@ -10,9 +10,9 @@
 namespace pnmf::io {
 
 /// Texts in temporary files, which take their names together with another file.
-class TextsBeside {
+class SidecarTexts {
   public:
-    explicit TextsBeside(const std::vector<TextFile>& files);
+    explicit SidecarTexts(const std::vector<TextFile>& files);
     /// Gives all of them their names, and `other` its own; or none.
     void commit_with(AtomicFile& other);
     void commit();

@@ -12,8 +12,8 @@ namespace pnmf {
 /// ascend; the first and the last wanted position lie within the known ones. With a folder, bases rest in a
 /// file there.
 template <class Real>
-Factors<Real> draw_out(const Factors<Real>& factors, const std::vector<Index>& known,
-                       const std::vector<Index>& wanted, Index features,
-                       const std::filesystem::path& bases_in = {});
+Factors<Real> interpolate(const Factors<Real>& factors, const std::vector<Index>& known,
+                          const std::vector<Index>& wanted, Index features,
+                          const std::filesystem::path& bases_in = {});
 
 } // namespace pnmf

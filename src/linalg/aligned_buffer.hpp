@@ -8,12 +8,12 @@
 
 namespace pnmf {
 
-/// Room for numbers that begins where a line of the cache does: a vector of 64 bytes then is in one line, not
-/// in two.
+/// Memory for numbers that begins where a line of the cache does: a vector of 64 bytes then is in one line,
+/// not in two.
 template <class Real>
-class AlignedRoom {
+class AlignedBuffer {
   public:
-    explicit AlignedRoom(Index count)
+    explicit AlignedBuffer(Index count)
         : numbers_(static_cast<Real*>(::operator new(static_cast<std::size_t>(count) * sizeof(Real), line))) {
     }
 
@@ -30,18 +30,18 @@ class AlignedRoom {
 /// The same, for a thread that keeps it from call to call (`thread_local`): threads that ask for memory all
 /// the time wait for each other. What it held is lost when it grows.
 template <class Real>
-class KeptAlignedRoom {
+class KeptAlignedBuffer {
   public:
     Real* at_least(Index count) {
         if (count > count_) {
-            room_ = AlignedRoom<Real>(count);
+            buffer_ = AlignedBuffer<Real>(count);
             count_ = count;
         }
-        return room_.data();
+        return buffer_.data();
     }
 
   private:
-    AlignedRoom<Real> room_{0};
+    AlignedBuffer<Real> buffer_{0};
     Index count_ = 0;
 };
 
@@ -56,7 +56,7 @@ class LinedColumns {
     /// d × count, to be filled in.
     void resize(Index d, Index count) {
         stride_ = lined(d);
-        numbers_ = room_.at_least(stride_ * count);
+        numbers_ = buffer_.at_least(stride_ * count);
     }
 
     Real* column(Index j) const { return numbers_ + j * stride_; }
@@ -67,12 +67,12 @@ class LinedColumns {
     static Index lined(Index d) {
         constexpr Index in_line = 64 / static_cast<Index>(sizeof(Real));
         const Index whole = (d + in_line - 1) / in_line * in_line;
-        return 4 * whole <= 5 * d ? whole : d; // not where much of the room would be left empty
+        return 4 * whole <= 5 * d ? whole : d; // not where much of the memory would be left empty
     }
 
     Index stride_ = 0;
     Real* numbers_ = nullptr;
-    KeptAlignedRoom<Real> room_;
+    KeptAlignedBuffer<Real> buffer_;
 };
 
 } // namespace pnmf
