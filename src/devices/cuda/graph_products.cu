@@ -7,7 +7,7 @@
 namespace pnmf::cuda {
 namespace {
 
-/// `EdgeWeight` of the host (pnmf/graphs/weight.hpp): exp(−d²/ε^α) where d < ε, 0 elsewhere and where it
+/// `EdgeWeight` of the host (pnmf/graphs/multiscale_graph.hpp): exp(−d²/ε^α) where d < ε, 0 elsewhere and where it
 /// would be below 1e-307.
 __device__ double edge_weight(double length, double epsilon, double negative_rate) {
     constexpr double smallest_exponent = -706.0;
