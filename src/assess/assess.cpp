@@ -39,10 +39,10 @@ Index cells_of(const Embeddings& embedding, const Matrix& here) {
 }
 
 /// Scales that there is memory for at once, d × n each; a moment long also in single precision.
-Index scales_that_fit(Index rank, Index cells, double buffer) {
+Index scales_that_fit(Index rank, Index cells, double memory) {
     constexpr double most = 1e6;
     const double size = static_cast<double>(rank) * static_cast<double>(cells) + 1.0;
-    return static_cast<Index>(std::clamp(buffer / (2.0 * sizeof(double) * size), 1.0, most));
+    return static_cast<Index>(std::clamp(memory / (2.0 * sizeof(double) * size), 1.0, most));
 }
 
 void check(Index scales, const std::vector<double>& epsilon, const AssessOptions& options) {
@@ -184,7 +184,7 @@ std::vector<AssessedScale> assess_each(Index scales, const Embeddings& embedding
     // Each thread takes the scale that it works on, unless processes must ask together or a device comes
     // first.
     const bool each_its_own = embedding.has_all_cells() && !options.kmeans;
-    const Index fit = scales_that_fit(here.rows(), cells, options.buffer);
+    const Index fit = scales_that_fit(here.rows(), cells, options.memory);
     const Index together = each_its_own && thread_count() <= fit ? scales : std::min(fit, most_held);
     here.resize(0, 0);
     for (Index first = 0; first * processes.count() < scales; first += together) {

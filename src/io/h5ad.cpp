@@ -306,7 +306,7 @@ void add_cell_columns(const fs::path& path, const std::vector<TableColumn>& colu
     require(columns.size() <= most_new_columns, "{}: at most {} columns can be added to obs at once, got {}",
             path.string(), most_new_columns, columns.size());
     // The copy is compared with all of the file.
-    const io::TrialRead rehearsal(path, [&path] { hdf5::Object::manifest_of(path); });
+    const io::TrialRead trial(path, [&path] { hdf5::Object::manifest_of(path); });
     io::read_tried(path, [&] { add_to_copy(path, columns); });
 }
 

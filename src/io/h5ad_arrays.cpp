@@ -113,7 +113,7 @@ TriedSlabs& tried_slabs() {
 
 void try_slabs(const fs::path& path, const std::string& array, Index first) {
     const auto state = state_of(path);
-    const io::TrialRead rehearsal(path, [&] {
+    const io::TrialRead trial(path, [&] {
         const hdf5::Session session;
         const auto element = open_slabs(path, array, first);
         const Index end = std::min(element.shape()[0], first + slabs_at_once);
@@ -121,7 +121,7 @@ void try_slabs(const fs::path& path, const std::string& array, Index first) {
             static_cast<void>(slab_in(element, t));
         }
     });
-    if (rehearsal.by_child()) {
+    if (trial.by_child()) {
         tried_slabs().add(path, array, first, state);
     }
 }

@@ -76,7 +76,7 @@ auto read_tried(const std::filesystem::path& file, const Read& read) {
 /// `read()`, after a child has done it.
 template <class Read>
 auto read_after_trial(const std::filesystem::path& file, const Read& read) {
-    const TrialRead rehearsal(file, [&read] { static_cast<void>(read()); });
+    const TrialRead trial(file, [&read] { static_cast<void>(read()); });
     return read_tried(file, read);
 }
 

@@ -98,7 +98,7 @@ bool resumes(const RunOptions& options) {
     return options.folder != nullptr && options.folder->use() == FolderUse::resume;
 }
 
-Buffer buffer_for(const RunOptions& options) {
+MemoryLimit memory_limit(const RunOptions& options) {
     if (options.memory) {
         return {.limit = *options.memory, .given = true};
     }
@@ -110,13 +110,14 @@ Buffer buffer_for(const RunOptions& options) {
             .given = false};
 }
 
-void check_buffer(const DataView& X, const RunOptions& options, const Buffer& buffer, Index bytes_of_number) {
-    if (buffer.limit <= 0.0) {
+void check_memory(const DataView& X, const RunOptions& options, const MemoryLimit& allowed,
+                  Index bytes_of_number) {
+    if (allowed.limit <= 0.0) {
         return;
     }
     const FitSize size = guessed_size(X, options, bytes_of_number);
     SolverOptions least = options.fit.solver;
-    if (buffer.given || resumes(options)) { // else they are never given up
+    if (allowed.given || resumes(options)) { // else they are never given up
         least.extrapolate = false;
         least.shift_components = false;
     }
@@ -132,17 +133,17 @@ void check_buffer(const DataView& X, const RunOptions& options, const Buffer& bu
         is_table ? static_cast<double>(size.features) * static_cast<double>(held * bytes_of_number) : 0.0;
     const double needed = resident_bytes() + table + pairs + solver;
     require(
-        needed <= buffer.limit, Remedy::need_less_memory,
+        needed <= allowed.limit, Remedy::need_less_memory,
         "memory: this run needs at least {} ({} for the distances of all pairs of {} cells, {} for {} "
         "scales of rank {}{}), and {} {}. A graph of nearest neighbours, fewer scales or a lower rank needs "
         "less",
         size_words(needed), size_words(pairs), size.cells, size_words(solver), size.scales, size.rank,
         table > 0.0 ? fmt::format(", {} for the data as a table", size_words(table)) : "",
-        buffer.given ? "the limit is" : "this process can have", size_words(buffer.limit));
+        allowed.given ? "the limit is" : "this process can have", size_words(allowed.limit));
 }
 
 template <RealNumber Real>
-MemoryPlan fit_into(const Buffer& buffer, const RunOptions& options, PreparedFit<Real>& prepared,
+MemoryPlan fit_into(const MemoryLimit& allowed, const RunOptions& options, PreparedFit<Real>& prepared,
                     bool resumed, bool in_start) {
     const SolverOptions& solver = prepared.options.solver;
     const bool made = !resumed && options.start_from.empty();
@@ -154,16 +155,17 @@ MemoryPlan fit_into(const Buffer& buffer, const RunOptions& options, PreparedFit
     const double held = most_of(processes, resident_bytes() + libraries);
     const auto threads = static_cast<int>(most_of(processes, thread_count()));
     FitSize size = fit_size(prepared, made, nested);
-    if (prepared.adapts() && buffer.given) {
-        prepared.most_scales = scales_that_fit(prepared, size, buffer.limit - held, threads, false);
+    if (prepared.adapts() && allowed.given) {
+        prepared.most_scales = scales_that_fit(prepared, size, allowed.limit - held, threads, false);
         size = size.with_scales(std::min(size.scales, prepared.most_scales));
     }
     // Processes hold W in memory: what each moves, all need.
     const bool files = processes.count() == 1 && is_on_disk(scratch);
-    MemoryPlan plan = plan_memory(buffer.limit, held, size, solver, sizeof(Real), threads,
-                                  {.files = files, .keep_less = buffer.given && !resumed});
-    if (prepared.adapts() && !buffer.given && (made || in_start)) {
-        prepared.most_scales = scales_that_fit(prepared, size, buffer.limit - held, threads, plan.bases_rest);
+    MemoryPlan plan = plan_memory(allowed.limit, held, size, solver, sizeof(Real), threads,
+                                  {.files = files, .keep_less = allowed.given && !resumed});
+    if (prepared.adapts() && !allowed.given && (made || in_start)) {
+        prepared.most_scales =
+            scales_that_fit(prepared, size, allowed.limit - held, threads, plan.bases_rest);
     }
     prepared.options.solver.extrapolate = solver.extrapolate && plan.keep_momentum;
     prepared.options.solver.shift_components = solver.shift_components && plan.keep_shifts;
@@ -189,7 +191,7 @@ double estimated_seconds(const PreparedFit<Real>& prepared) {
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
-    template MemoryPlan fit_into(const Buffer&, const RunOptions&, PreparedFit<Real>&, bool, bool);          \
+    template MemoryPlan fit_into(const MemoryLimit&, const RunOptions&, PreparedFit<Real>&, bool, bool);     \
     template double estimated_seconds(const PreparedFit<Real>&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)

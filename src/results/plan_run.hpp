@@ -19,22 +19,23 @@ void check_same_data(const std::string& fingerprint);
 bool resumes(const RunOptions& options);
 
 /// The memory a run may use.
-struct Buffer {
+struct MemoryLimit {
     double limit = 0.0; ///< bytes; 0: not known
     bool given = false; ///< by the user; else what the system has free for this process
 };
-Buffer buffer_for(const RunOptions& options);
+MemoryLimit memory_limit(const RunOptions& options);
 
 /// InputError, with sizes and what would help, when nothing could make the run fit. Before anything is
 /// computed: it looks at sizes alone.
-void check_buffer(const DataView& X, const RunOptions& options, const Buffer& buffer, Index bytes_of_number);
+void check_memory(const DataView& X, const RunOptions& options, const MemoryLimit& allowed,
+                  Index bytes_of_number);
 
 /// Makes a prepared run fit by files, and says how. Where the user has given the limit, also by what changes
 /// the result: fewer scales, or what costs more sweeps. Without it a result does not depend on the memory
 /// that is free: what does not fit is refused. `resumed`: from a checkpoint; `in_start`: which was saved in
 /// the start.
 template <RealNumber Real>
-MemoryPlan fit_into(const Buffer& buffer, const RunOptions& options, PreparedFit<Real>& prepared,
+MemoryPlan fit_into(const MemoryLimit& allowed, const RunOptions& options, PreparedFit<Real>& prepared,
                     bool resumed, bool in_start);
 
 /// Seconds that start and sweeps will take, from one product with X: right within a factor of about three.

@@ -136,22 +136,22 @@ void go_on_as_begun(const std::filesystem::path& checkpoint, SolverOptions& solv
 
 /// Makes the run fit into its memory, and says how where the user asked, or where something had to give.
 template <RealNumber Real>
-MemoryPlan keep_to_memory(const Buffer& buffer, const RunOptions& options, PreparedFit<Real>& prepared,
+MemoryPlan keep_to_memory(const MemoryLimit& allowed, const RunOptions& options, PreparedFit<Real>& prepared,
                           const RunStages& stages) {
-    if (buffer.limit <= 0.0) {
+    if (allowed.limit <= 0.0) {
         return {};
     }
     const bool resumed = resumes(options);
     const std::size_t before = prepared.notices.size();
-    MemoryPlan plan =
-        fit_into(buffer, options, prepared, resumed, resumed && saved_in_start(options.folder->checkpoint()));
+    MemoryPlan plan = fit_into(allowed, options, prepared, resumed,
+                               resumed && saved_in_start(options.folder->checkpoint()));
     for (std::size_t i = before; i < prepared.notices.size(); ++i) {
         stages.notice(prepared.notices[i]);
     }
-    if (!buffer.given) {
-        plan.buffer_after = MemoryPlan{}.buffer_after; // what is free now need not be so after the last sweep
+    if (!allowed.given) {
+        plan.free_after = MemoryPlan{}.free_after; // what is free now need not be so after the last sweep
     }
-    if (buffer.given || plan.bases_rest || !plan.keep_momentum || !plan.keep_shifts) {
+    if (allowed.given || plan.bases_rest || !plan.keep_momentum || !plan.keep_shifts) {
         stages.notice(plan.text);
     }
     return plan;
@@ -160,7 +160,7 @@ MemoryPlan keep_to_memory(const Buffer& buffer, const RunOptions& options, Prepa
 /// Memory that may have left out scales: where the user gave the limit, it counts as one on their number and
 /// is recorded so; else the run is refused, for its result must not depend on what was free.
 template <RealNumber Real>
-void settle_most_scales(const Buffer& buffer, PreparedFit<Real>& prepared, const RunStages& stages) {
+void settle_most_scales(const MemoryLimit& allowed, PreparedFit<Real>& prepared, const RunStages& stages) {
     std::optional<Index>& most = prepared.options.filtration.scales.max_scales;
     const Index fit = prepared.most_scales;
     const bool left_out = prepared.kept && prepared.scales.size() == fit && fit < prepared.kept->all.size() &&
@@ -169,7 +169,7 @@ void settle_most_scales(const Buffer& buffer, PreparedFit<Real>& prepared, const
         return;
     }
     require(
-        buffer.given, Remedy::need_less_memory,
+        allowed.given, Remedy::need_less_memory,
         "memory: {} scales or more are needed, and so many fit at most. A larger error at scales that are "
         "left out, fewer scales or a lower rank needs less",
         fit);
@@ -298,8 +298,8 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     check_run_options(X, options);
     Run<Real> run;
     RunStages stages(observer, options.fit.solver);
-    const Buffer buffer = buffer_for(options);
-    check_buffer(X, options, buffer, sizeof(Real));
+    const MemoryLimit allowed = memory_limit(options);
+    check_memory(X, options, allowed, sizeof(Real));
     if (!stages.begin(Stage::preparing, "preparing")) {
         throw Interrupted();
     }
@@ -317,7 +317,7 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     if (resumes(options)) {
         go_on_as_begun(options.folder->checkpoint(), prepared.options.solver, stages);
     }
-    run.plan = keep_to_memory(buffer, options, prepared, stages);
+    run.plan = keep_to_memory(allowed, options, prepared, stages);
     if (!resumes(options)) {
         const int processes = all_processes().count();
         stages.notice(fmt::format("time: {} on {} thread{}{}, in memory of about {}{}",
@@ -347,21 +347,21 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     if (prepared.kept) {
         saver.set_kept(prepared.kept->position);
     }
-    settle_most_scales(buffer, prepared, stages);
+    settle_most_scales(allowed, prepared, stages);
     if (options.memory) {
         give_back_memory();
     }
     stages.begin(Stage::sweeping, "sweeps");
     SweepBytes bytes(all_processes());
     const Stop stop =
-        sweep(prepared, state, buffer.given ? run.plan.bytes : 0.0, stages, saver, observer, bytes);
+        sweep(prepared, state, allowed.given ? run.plan.bytes : 0.0, stages, saver, observer, bytes);
     stages.begin(Stage::assessing, "assessing");
     run.result = finish_fit(prepared, std::move(state), stop);
     if (options.memory) {
         give_back_memory();
     }
     AssessOptions assessing{
-        .clusters = options.clusters, .seed = options.fit.seed, .buffer = run.plan.buffer_after};
+        .clusters = options.clusters, .seed = options.fit.seed, .memory = run.plan.free_after};
     std::unique_ptr<SplitSpace> splits;
     if (!options.clusters && !options.tissue &&
         dynamic_cast<const SparseMultiscaleGraph*>(prepared.graph.get()) != nullptr) {

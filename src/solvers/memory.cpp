@@ -118,10 +118,10 @@ class ProcessMemory {
         if (!has_lists()) {
             return 3.0 * n_ * d_ * bytes_;
         }
-        constexpr double buffer = 1 << 26; // so many bytes are exchanged at once, or a scale for each thread
+        constexpr double at_once = 1 << 26; // so many bytes are exchanged at once, or a scale for each thread
         const double columns = m_ + std::min(n_ - m_, entries());
         const double sent = std::min(m_ * static_cast<double>(size_.processes - 1), entries());
-        const double scales = std::max<double>(threads_, buffer / (columns * d_ * bytes_));
+        const double scales = std::max<double>(threads_, at_once / (columns * d_ * bytes_));
         return std::min(T_, scales) * (columns + sent) * d_ * bytes_;
     }
 

@@ -229,7 +229,7 @@ MemoryPlan plan_memory(double limit, double held, const FitSize& size, const Sol
     plan.keep_momentum = chosen.keep_momentum;
     plan.keep_shifts = chosen.keep_shifts;
     plan.bytes = held + memory.total();
-    plan.buffer_after = memory.freed();
+    plan.free_after = memory.freed();
     const bool momentum = memory.before > 0.0;
     if (plan.bases_rest) {
         const double copies = momentum ? 2.0 : size.nested ? 4.0 / 3.0 : 1.0;

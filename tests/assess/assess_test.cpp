@@ -162,7 +162,7 @@ TEST(Assess, GivesTheClustersOfExchangesWithinItsBuffer) {
     ASSERT_NE(clusters_with(true), clusters_with(false)); // noise in nine parts
     for (const double buffer : {2e9, 0.0}) {              // all scales at once, and one after the other
         const Assessment result =
-            data.assess({.clusters = 9, .probed_cells = 100, .seed = seed, .buffer = buffer});
+            data.assess({.clusters = 9, .probed_cells = 100, .seed = seed, .memory = buffer});
         EXPECT_EQ(result.clusters[0], clusters_with(true));
         EXPECT_EQ(result.clusters.size(), 3U);
     }

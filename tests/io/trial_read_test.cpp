@@ -42,7 +42,7 @@ class RehearsalTest : public ::testing::Test {
     static std::string refused(const std::function<void()>& read,
                                const TrialLimits& limits = usual_limits(1000)) {
         try {
-            const TrialRead rehearsal("some.h5ad", read, limits);
+            const TrialRead trial("some.h5ad", read, limits);
         } catch (const Error& e) {
             return e.what();
         }
@@ -226,8 +226,8 @@ TEST_F(RehearsalTest, SaysWhetherAChildHasDoneIt) {
 TEST_F(RehearsalTest, ProcessesThatWorkTogetherStartNoChild) {
     test::ThreadRanks ranks(2);
     ranks.run([&](int) {
-        const TrialRead rehearsal("some.h5ad", [] { std::abort(); });
-        EXPECT_FALSE(rehearsal.by_child());
+        const TrialRead trial("some.h5ad", [] { std::abort(); });
+        EXPECT_FALSE(trial.by_child());
     });
 }
 

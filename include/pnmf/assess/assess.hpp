@@ -134,7 +134,7 @@ struct AssessOptions {
     Index probed_cells = 1000;               ///< at most so many cells, drawn at random, take part in them
     Index resamples = 5;                     ///< subsets of cells for the stability under resampling
     std::uint64_t seed = 0;
-    double buffer = 2e9; ///< bytes that embeddings of several scales, worked on at once, may take
+    double memory = 2e9; ///< bytes that embeddings of several scales, worked on at once, may take
     /// What clusters all cells of a scale, where a device does it; empty: `kmeans`. From one thread.
     std::function<KMeansResult(const Matrix&, const KMeansOptions&)> kmeans{};
 };

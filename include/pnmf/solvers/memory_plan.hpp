@@ -87,7 +87,7 @@ struct MemoryPlan {
     double bytes = 0;          ///< the most the run will hold; 0: no limit was given
     bool bases_rest = false;   ///< bases rest in files, read and written in every sweep and at the end
     double file_bytes = 0;     ///< of these files
-    double buffer_after = 2e9; ///< free again after the last sweep
+    double free_after = 2e9;   ///< free again after the last sweep
     bool keep_momentum = true; ///< false: the point before is not kept, so sweeps are plain descent
     bool keep_shifts = true;   ///< false: no sums over components either, so sweeps move single entries only
     std::string text;          ///< for the user, one line
