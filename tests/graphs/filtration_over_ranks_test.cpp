@@ -52,8 +52,7 @@ void expect_that_of_one_process(const Values& X, const FiltrationOptions& option
             expect_equal(make_filtration(points, options, 3), expected);
             const CellRange part = part_of(points.count(), r, count);
             const Values mine = columns_of(X, part);
-            const DividedPoints divided(DataView(view_of(mine)), part, all_processes());
-            expect_equal(local_filtration(divided, options, 3), expected);
+            expect_equal(local_filtration(DataView(view_of(mine)), part, options, 3), expected);
         });
     }
 }

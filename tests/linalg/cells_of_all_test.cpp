@@ -145,11 +145,11 @@ TEST_P(CellsOfAll, ColumnsAreGatheredOnEveryRankOrOnOne) {
         const DenseMatrix<float> here = local_columns(X, H);
         EXPECT_EQ(here, H.middleCols(X.local().first, X.local().count));
         EXPECT_EQ(gather_cells(X, here), H);
-        DenseMatrix<float> sent = X.ranks().place() == 0 ? H : DenseMatrix<float>::Zero(5, cells);
+        DenseMatrix<float> sent = X.processes().place() == 0 ? H : DenseMatrix<float>::Zero(5, cells);
         columns_from_first(X, sent);
         EXPECT_EQ(sent, H);
-        const int last = X.ranks().count() - 1;
-        EXPECT_EQ(gather_cells(X, here, last), X.ranks().place() == last ? H : DenseMatrix<float>());
+        const int last = X.processes().count() - 1;
+        EXPECT_EQ(gather_cells(X, here, last), X.processes().place() == last ? H : DenseMatrix<float>());
     });
 }
 

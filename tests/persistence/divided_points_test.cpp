@@ -13,14 +13,14 @@ namespace pnmf::test {
 namespace {
 
 DividedColumns columns_in(const DividedPoints& points) {
-    return {std::get<DenseView<double>>(points.mine()), points.local(), points.ranks()};
+    return {std::get<DenseView<double>>(points.mine()), points.local(), points.processes()};
 }
 
 TEST(DividedColumns, AreFetchedMovedAndGathered) {
     const Matrix X = uniform_cloud(3, 1500, 2);
     on_ranks(X, {1, 2, 3, 7}, [&](const DividedPoints& points) {
         const DividedColumns columns = columns_in(points);
-        const Index rank = columns.ranks().place();
+        const Index rank = columns.processes().place();
         std::vector<Index> some;
         for (Index a = 0; a < 40 * rank; ++a) { // the first rank wants none
             some.push_back((a * 977 + rank) % 1500);
@@ -28,8 +28,8 @@ TEST(DividedColumns, AreFetchedMovedAndGathered) {
         EXPECT_EQ(columns.fetch(some), X(Eigen::all, some));
         std::sort(some.begin(), some.end());
         EXPECT_EQ(columns.fetch(some), X(Eigen::all, some));
-        const Matrix all = columns.gathered(columns.ranks().count() - 1);
-        EXPECT_EQ(all.cols(), rank + 1 == columns.ranks().count() ? 1500 : 0);
+        const Matrix all = columns.gathered(columns.processes().count() - 1);
+        EXPECT_EQ(all.cols(), rank + 1 == columns.processes().count() ? 1500 : 0);
         EXPECT_EQ(columns.gathered(), X);
     });
 }
@@ -63,7 +63,7 @@ Matrix written_out(const Points& points) {
 template <class Values>
 void expect_points_where_they_are_asked_for(const Values& X, const Matrix& dense) {
     on_ranks(X, {1, 2, 3, 7}, [&](const DividedPoints& points) {
-        const Index rank = points.ranks().place();
+        const Index rank = points.processes().place();
         const Index n = points.count();
         std::vector<Index> some;
         for (Index a = 0; a < 40 * rank; ++a) { // the first rank wants none
@@ -100,7 +100,7 @@ void expect_to_meet_all(const Values& X, const Matrix& dense) {
     on_ranks(X, {1, 2, 3, 7}, [&](const DividedPoints& points) {
         Meeting meeting(points);
         std::vector<Index> met;
-        const Index size = points.ranks().count();
+        const Index size = points.processes().count();
         for (Index step = 0; step <= size; ++step) { // at last it is alone again
             meeting.meet(step);
             const std::vector<Index> names = meeting.names();

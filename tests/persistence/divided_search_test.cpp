@@ -127,7 +127,7 @@ void expect_exact(const Values& X, Index k, const std::vector<int>& counts) {
         EXPECT_EQ(found.edges, tree.edges);
         EXPECT_EQ(found.largest_distance, tree.largest_distance);
         const auto mine = divided_exact_edges(divided, k);
-        EXPECT_EQ(distinct_edges(gather_any(divided.ranks(), mine)), edges);
+        EXPECT_EQ(distinct_edges(gather_any(divided.processes(), mine)), edges);
     });
 }
 

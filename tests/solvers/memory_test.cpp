@@ -13,7 +13,7 @@ FitSize many_cells(Index ranks) {
             .seeded = false,
             .edges = 200000 * 9,
             .components = 400000,
-            .ranks = ranks,
+            .processes = ranks,
             .local = true,
             .entries = 2e7};
 }
