@@ -40,13 +40,14 @@ double mean_of(const std::vector<double>& values, const std::vector<Index>& at) 
 }
 
 /// P(so few between, or fewer, were the density log-concave): the mass of a window at share t of the way is
-/// then at least the weighted geometric mean (1 − t, t) of the others (Prékopa 1973). By the normal
-/// approximation of the logarithms of the counts.
-double below_log_concave(const SplitTest& found, double share) {
+/// then at least the weighted geometric mean (1 − t, t) of the others (Prékopa 1973). v of that. By the
+/// normal approximation of the logarithms of the counts.
+double below_log_concave(const SplitTest& found, double share, double valley) {
     const auto first = static_cast<double>(found.first) + 0.5;
     const auto between = static_cast<double>(found.between) + 0.5;
     const auto second = static_cast<double>(found.second) + 0.5;
-    const double short_of = std::log(between) - (1.0 - share) * std::log(first) - share * std::log(second);
+    const double expected = std::log(valley) + (1.0 - share) * std::log(first) + share * std::log(second);
+    const double short_of = std::log(between) - expected;
     const double variance = 1.0 / between + (1.0 - share) * (1.0 - share) / first + share * share / second;
     return 0.5 * std::erfc(-short_of / std::sqrt(2.0 * variance));
 }
@@ -153,7 +154,7 @@ SplitTester::Line SplitTester::line_without(Index part, const std::vector<bool>&
     return line;
 }
 
-SplitTest SplitTester::count(const Vector& place, double between, SplitShape shape,
+SplitTest SplitTester::count(const Vector& place, double between, const SplitQuestion& question,
                              const std::vector<Index>& cells) {
     SplitTest result{.tested = true};
     const auto near = [&](Index j, double middle) { return std::abs(place[j] - middle) < half_width; };
@@ -163,10 +164,11 @@ SplitTest SplitTester::count(const Vector& place, double between, SplitShape sha
         result.second += near(j, 1.0) ? 1 : 0;
     }
     const Index fewer = std::min(result.first, result.second);
-    if (shape == SplitShape::log_concave) {
-        result.p_value = 2 * fewer > result.between ? below_log_concave(result, between) : 1.0;
+    const double v = question.valley;
+    if (question.shape == SplitShape::log_concave) {
+        result.p_value = 2 * fewer > result.between ? below_log_concave(result, between, v) : 1.0;
     } else {
-        result.p_value = binomial_below(result.between, result.between + fewer, 0.5);
+        result.p_value = binomial_below(result.between, result.between + fewer, v / (1.0 + v));
     }
     return result;
 }
@@ -206,11 +208,12 @@ Index SplitTester::smaller_side(const std::vector<bool>& second) const {
     return std::min<Index>(of_second, std::ssize(leaf_) - of_second);
 }
 
-SplitTest SplitTester::test(const std::vector<bool>& second, SplitShape shape) const {
+SplitTest SplitTester::test(const std::vector<bool>& second, const SplitQuestion& question) const {
     const Index n = cells_.cols();
+    const bool for_rare = question.shape == SplitShape::log_concave;
     const Index smaller = smaller_side(second);
     const bool one_is_rare = static_cast<double>(smaller) < rare * static_cast<double>(n);
-    if (smaller < fewest_cells || (shape == SplitShape::log_concave && !one_is_rare)) {
+    if (smaller < fewest_cells || (for_rare && !one_is_rare)) {
         return {};
     }
     std::vector<Line> lines;
@@ -220,8 +223,7 @@ SplitTest SplitTester::test(const std::vector<bool>& second, SplitShape shape) c
         if (!lines.back().exists) {
             return {};
         }
-        between += (shape == SplitShape::log_concave ? lines.back().border : lines.back().between) /
-                   static_cast<double>(parts);
+        between += (for_rare ? lines.back().border : lines.back().between) / static_cast<double>(parts);
     }
     Vector place(n);
     for (Index j = 0; j < n; ++j) {
@@ -231,9 +233,9 @@ SplitTest SplitTester::test(const std::vector<bool>& second, SplitShape shape) c
     between = std::clamp(between, nearest_between, 1.0 - nearest_between);
     std::vector<Index> all(static_cast<std::size_t>(n));
     std::iota(all.begin(), all.end(), Index{0});
-    SplitTest result = count(place, between, shape, all);
+    SplitTest result = count(place, between, question, all);
     if (const std::vector<Index> near = near_border_in_depth(second); !near.empty()) {
-        result.p_value = std::max(result.p_value, count(place, between, shape, near).p_value);
+        result.p_value = std::max(result.p_value, count(place, between, question, near).p_value);
     }
     return result;
 }

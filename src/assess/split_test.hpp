@@ -20,6 +20,12 @@ struct SplitTest {
 /// less than a fifth of the cells.
 enum class SplitShape { one_mode, log_concave };
 
+/// What is asked of a split.
+struct SplitQuestion {
+    SplitShape shape = SplitShape::one_mode;
+    double valley = 1.0; ///< v: one population has more than this share of the emptier end between the groups
+};
+
 /// Tests whether two groups of cells are two populations, or parts of one.
 ///
 /// The cells are projected on the line along which the groups differ most, and counted in three windows of
@@ -27,11 +33,13 @@ enum class SplitShape { one_mode, log_concave };
 /// deviations from either. Where there is one mode, the middle window is at least as dense as the emptier of
 /// the ends. So if x are in it, and a and b at the ends,
 ///
-///     p = P(Bin(x + min(a, b), 1/2) ≤ x) .
+///     p = P(Bin(x + min(a, b), v/(1 + v)) ≤ x) ,  v = 1 .
+///
+/// With v < 1 a valley is asked for: that a plain or a shallow dip was cut is then not enough.
 ///
 /// The tail of many cells fills the valley beside a rare group. There a stronger property of one population
 /// can be asked for: that the density on the line is log-concave. With the middle window where a cell is as
-/// likely of the one group as of the other, x ≥ a^{1−t} b^t in expectation, t being the share of the way
+/// likely of the one group as of the other, x ≥ v a^{1−t} b^t in expectation, t being the share of the way
 /// where the middle window lies (Prékopa 1973); p is of the shortfall of log x, and 1 unless 2 min(a, b) > x:
 /// the rarer end is a mode, or nearly.
 ///
@@ -54,7 +62,7 @@ class SplitTester {
 
     /// The cells of the leaves that are true against all others. p is 1 where a side has too few cells, or
     /// where none is rare though the shape is for rare groups.
-    SplitTest test(const std::vector<bool>& second, SplitShape shape = SplitShape::one_mode) const;
+    SplitTest test(const std::vector<bool>& second, const SplitQuestion& question = {}) const;
 
     /// Cells of the smaller of the two groups.
     Index smaller_side(const std::vector<bool>& second) const;
@@ -76,7 +84,7 @@ class SplitTester {
     };
     const Moments& moments(Index leaf, Index part) const;
     Line line_without(Index part, const std::vector<bool>& second) const;
-    static SplitTest count(const Vector& place, double between, SplitShape shape,
+    static SplitTest count(const Vector& place, double between, const SplitQuestion& question,
                            const std::vector<Index>& cells);
     std::vector<Index> near_border_in_depth(const std::vector<bool>& second) const;
 

@@ -13,7 +13,8 @@
 namespace pnmf {
 namespace {
 
-constexpr Index most_tried = 12; ///< ways to divide one node
+constexpr Index most_tried = 12;     ///< ways to divide one node
+constexpr double first_valley = 0.8; ///< asked of the division of all cells
 
 using Leaves = std::vector<Index>; ///< ascending
 
@@ -142,6 +143,7 @@ class Grower {
         const SplitTester cells = tester(leaves);
         double& tried = nodes_[node].tried;
         const double most = tried + static_cast<double>(most_tried);
+        const double valley = node == 0 ? first_valley : 1.0;
         for (const Leaves& branch : branches(leaves)) {
             if (tried >= most) {
                 return;
@@ -150,13 +152,13 @@ class Grower {
             for (const Index l : branch) {
                 second[l] = true;
             }
-            // Tarone 1990: what could not pass in the best of cases is not tried, and costs the others
-            // nothing.
+            // Tarone 1990: what could not pass in the best of cases, none between, is not tried, and costs
+            // the others nothing.
             const auto few = static_cast<double>(cells.smaller_side(second));
-            if (std::exp2(-few) * (tried + 1.0) >= cells_.level) {
+            if (std::pow(1.0 + valley, -few) * (tried + 1.0) >= cells_.level) {
                 continue;
             }
-            const SplitTest test = cells.test(second, shape);
+            const SplitTest test = cells.test(second, {.shape = shape, .valley = valley});
             if (!test.tested) {
                 continue; // no line tells the groups apart, or none is rare
             }

@@ -22,7 +22,7 @@ struct SplitTree {
 struct SplitCells {
     Matrix space;              ///< d × m
     std::vector<double> depth; ///< m, or empty
-    double level = 0.05;
+    double level = 0.01;
     std::uint64_t seed = 0;
 };
 

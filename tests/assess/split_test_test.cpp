@@ -31,8 +31,8 @@ std::vector<Index> cut_at(const Matrix& cells, Index coordinate, double border) 
 }
 
 double p_of(const Matrix& cells, const std::vector<Index>& leaf, const std::vector<double>& depth = {},
-            SplitShape shape = SplitShape::one_mode) {
-    return SplitTester(cells, leaf, 2, depth, 1).test({false, true}, shape).p_value;
+            const SplitQuestion& question = {}) {
+    return SplitTester(cells, leaf, 2, depth, 1).test({false, true}, question).p_value;
 }
 
 TEST(BinomialBelow, IsTheSumOfItsTerms) {
@@ -90,7 +90,8 @@ TEST(SplitTester, TellsARareGroupFromManyCellsThatReachTowardsIt) {
             leaf[j] = 1;
         }
         for (const SplitShape shape : {SplitShape::one_mode, SplitShape::log_concave}) {
-            found[shape == SplitShape::log_concave ? 1 : 0] += p_of(cells, leaf, {}, shape) < 0.05 ? 1 : 0;
+            found[shape == SplitShape::log_concave ? 1 : 0] +=
+                p_of(cells, leaf, {}, {.shape = shape}) < 0.05 ? 1 : 0;
         }
     }
     EXPECT_GE(found[1], 18);
@@ -110,7 +111,9 @@ TEST(SplitTester, DoesNotTellTheTailOfALogConcavePopulationForARareGroup) {
                 }
                 std::sort(first.begin(), first.end());
                 const double border = first[static_cast<std::size_t>(300.0 * (1.0 - share))];
-                split += p_of(cells, cut_at(cells, 0, border), {}, SplitShape::log_concave) < 0.05 ? 1 : 0;
+                split += p_of(cells, cut_at(cells, 0, border), {}, {.shape = SplitShape::log_concave}) < 0.05
+                             ? 1
+                             : 0;
             }
             EXPECT_LE(split, 10) << "form " << form << ", " << share << " of the cells";
         }
@@ -122,11 +125,32 @@ TEST(SplitTester, HasARareGroupOnlyBelowAFifthOfTheCells) {
     std::vector<Index> leaf(100, 0);
     std::fill(leaf.begin(), leaf.begin() + 20, 1);
     const auto tested = [&] {
-        return SplitTester(cells, leaf, 2, {}, 1).test({false, true}, SplitShape::log_concave).tested;
+        return SplitTester(cells, leaf, 2, {}, 1)
+            .test({false, true}, {.shape = SplitShape::log_concave})
+            .tested;
     };
     EXPECT_FALSE(tested());
     leaf[19] = 0;
     EXPECT_TRUE(tested());
+}
+
+TEST(SplitTester, AskedForAValleyTakesNoShallowDip) {
+    // Evenly spread along one direction, but for the middle, which has `kept` of the cells it would have.
+    const auto p = [](double kept, double valley) {
+        Matrix cells = 0.1 * drawn(3, 20000, 9);
+        Random random(2);
+        for (Index j = 0; j < cells.cols(); ++j) {
+            double place = random.uniform();
+            while (std::abs(place - 0.5) < 0.1 && random.uniform() > kept) {
+                place = random.uniform();
+            }
+            cells(0, j) = 10.0 * place;
+        }
+        return p_of(cells, cut_at(cells, 0, 5.0), {}, {.valley = valley});
+    };
+    EXPECT_LT(p(0.9, 1.0), 1e-3);
+    EXPECT_GT(p(0.9, 0.8), 0.5);
+    EXPECT_LT(p(0.5, 0.8), 1e-3);
 }
 
 TEST(SplitTester, DoesNotTellTheTailOfASkewedPopulationApart) {

@@ -59,7 +59,7 @@ struct ResolutionOptions {
     Index compared_cells = 1000; ///< cells that tell whether an embedding has collapsed
     Index tested_cells = 20000;  ///< cells that splits are tested on
     Index resamples = 5;         ///< subsets of cells for the stability
-    double level = 0.05;         ///< of the test of a split
+    double level = 0.01;         ///< of the test of a split
     std::uint64_t seed = 0;
 };
 
@@ -102,7 +102,8 @@ struct Resolutions {
 /// - from the root down a node is divided where a test says that it is not one population (`SplitTester`).
 ///   The division of the tree is tried first, then each of its lower branches against the rest of the node,
 ///   twelve at most; p is multiplied by the number tried. A group so small that it could not pass is not
-///   tried (Tarone 1990). Where all fail, the node is a cluster;
+///   tried (Tarone 1990). Where all fail, the node is a cluster. The division of all cells must leave a
+///   valley: at most four fifths of the emptier end between the groups (`SplitQuestion`);
 /// - of each cluster a rare group is told off where the test for rare groups says so, in the same way;
 /// - the divisions of the most variance first, those of rare groups last, each of the numbers of clusters
 ///   from 1 to all is one cut.
@@ -150,7 +151,8 @@ struct ScaleScores {
     /// the *finest* embedding, its cells scaled to length 1; 0 where it is negative, and where H_t has
     /// collapsed: its effective rank exceeds 1, that of a line, by less than a quarter of what the finest
     /// scale's does. Also 0 where the clusters say little of the neighbour graph (`divides_poorly`). The
-    /// coarsest scale with the largest value is recommended, unless `find_resolutions` has chosen one.
+    /// coarsest scale with the largest value, where there is a graph with .95 or more, is recommended, unless
+    /// `find_resolutions` has chosen one.
     std::vector<double> combined;
 };
 
