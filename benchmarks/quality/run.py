@@ -25,13 +25,14 @@ import contestants
 import few_scales
 import page
 import populations
+import rules
 import sets
 import tables
 from program import Failed, Kept, Program
 
 REVISION = 2  # raised when answers change although the program does not
 SKIPPED = 77
-PARTS = ("sets", "populations", "few scales")
+PARTS = ("sets", "rules", "populations", "few scales")
 QUICK_CONTESTANTS = {contestants.UNKNOWN, contestants.KNOWN, contestants.PART, contestants.LEIDEN, contestants.of_method("nmf", "cp10k")}
 NOTES = "## Where the default is far behind NMF"
 
@@ -52,6 +53,8 @@ def asked(parts, quick, whole, part, few):
         questions += [("one", "one population", key, populations.single, key, True) for key in ones]
         questions += [("real", "one label", key, populations.real, key, True) for key in reals]
         questions += [("two", "two populations", key, populations.pair, key, True) for key in twos]
+    if "rules" in parts:
+        questions += [("rules", "rules", on.folder.name, rules.compare, on, True) for on in part]
     if "few scales" in parts:
         questions += [("few", "few and all scales", on.folder.name, few_scales.compare, on, True) for on in few]
     return questions
@@ -102,6 +105,8 @@ def tables_of(whole, few, found):
         if ("real", "one label") in found:
             made["one label"] = tables.one_label(found["real", "one label"])
         made["two populations"] = tables.two_populations(found["two", "two populations"])
+    if ("rules", "rules") in found:
+        made["rules"] = tables.scale_rules(whole, list(found["rules", "rules"].values()))
     if ("few", "few and all scales") in found:
         made["few scales"] = tables.few_scales(few, list(found["few", "few and all scales"].values()))
     return made, behind

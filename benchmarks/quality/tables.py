@@ -5,6 +5,7 @@ import numpy as np
 import contestants
 import page
 import populations
+import rules
 import sets
 
 FAR_BEHIND = 0.15  # of plain NMF: then the page must say why
@@ -102,6 +103,15 @@ def few_scales(of_sets, found):
             ["mean ARI of the clusters of each kept scale", *aris(how, "scales")],
         ]
     return page.table(["", *(one.name for one in of_sets)], rows)
+
+
+def scale_rules(of_sets, answers):
+    """`answers`: one of each set."""
+    rows = [[rule, *(page.mean(np.mean([answer[rule][what] for answer in answers])) for what in contestants.SCORES)] for rule in rules.RULES]
+    chosen = rules.left_out([one.name for one in of_sets], answers)
+    rows.append(["the best rule of all other studies, for each set", page.mean(np.mean(chosen)), "", ""])
+    rows.append(["best scale by labels", page.mean(np.mean([answer["best"] for answer in answers])), "", ""])
+    return page.table(["scale chosen by", *(what.upper() for what in contestants.SCORES)], rows)
 
 
 def far_behind(answers):

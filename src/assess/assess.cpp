@@ -18,9 +18,10 @@ namespace pnmf {
 namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();
-constexpr Index scales_for_count = 8; ///< scales that take part in the choice of k
-constexpr Index most_held = 16;       ///< scales, where all are taken before work on them begins
-constexpr double enough_rank = 0.25;  ///< share of the directions beyond the first; below, H has collapsed
+constexpr Index scales_for_count = 8;   ///< scales that take part in the choice of k
+constexpr Index most_held = 16;         ///< scales, where all are taken before work on them begins
+constexpr double nearly_largest = 0.95; ///< share of the largest score that is enough, with a graph
+constexpr double enough_rank = 0.25;    ///< share of the directions beyond the first; below, H has collapsed
 constexpr double enough_modularity =
     0.5; ///< share of the largest; below, clusters are not those of the graph
 
@@ -264,18 +265,18 @@ std::vector<double> combine(const std::vector<double>& fit_to_finest) {
     return combined;
 }
 
-/// Of the probed scales that are not left out, the coarsest with the largest score, or the coarsest where
-/// none has a score, as with one cluster; 0 when all are left out.
+/// Of the probed scales that are not left out, the coarsest with `enough` of the largest score, or the
+/// coarsest where none has a score, as with one cluster; 0 when all are left out.
 Index recommendation(const std::vector<AssessedScale>& assessed, const std::vector<bool>& left_out,
-                     const std::vector<double>& combined) {
+                     const std::vector<double>& combined, double enough) {
     Index best = -1;
+    Index any = 0;
     for (Index t = 0; t < std::ssize(combined); ++t) {
         const bool takes_part = !std::isnan(assessed[t].effective_rank) && !left_out[t];
-        if (takes_part && (best < 0 || std::isnan(combined[best]) || combined[t] >= combined[best])) {
-            best = t;
-        }
+        any = takes_part ? t : any;
+        best = takes_part && combined[t] >= enough ? t : best; // not where it is NaN
     }
-    return std::max<Index>(best, 0);
+    return best >= 0 ? best : any;
 }
 
 } // namespace
@@ -346,7 +347,8 @@ Assessment assess_scales(Index scales, const Embeddings& embedding, const std::v
         scores.combined[t] = left_out[t] ? 0.0 : scores.combined[t];
     }
     if (!tested) {
-        result.recommended = recommendation(assessed, left_out, scores.combined);
+        result.recommended = recommendation(assessed, left_out, scores.combined,
+                                            options.graph != nullptr ? nearly_largest : 1.0);
         add_recommended_resolution(result, options.graph);
     }
     return result;

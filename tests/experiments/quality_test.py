@@ -16,6 +16,7 @@ import few_scales
 import neighbors
 import page
 import populations
+import rules
 import run
 import sets
 import tables
@@ -84,6 +85,18 @@ class Populations(unittest.TestCase):
         self.assertGreater(totals.max() / totals.min(), 7)
         even = populations.counts(400, 1)[0].sum(axis=1)
         self.assertLess(even.max() / even.min(), 1.5)
+
+
+class Rules(unittest.TestCase):
+    def test_modularity_is_that_of_two_triangles_and_an_edge(self):
+        graph = (np.array([0, 0, 1, 3, 3, 4, 2]), np.array([1, 2, 2, 4, 5, 5, 3]))
+        self.assertAlmostEqual(rules.modularity(graph, np.array([0, 0, 0, 1, 1, 1])), 6 / 7 - 0.5)
+        self.assertAlmostEqual(rules.modularity(graph, np.zeros(6, int)), 0)
+
+    def test_a_set_has_no_say_in_its_rule_nor_has_another_of_its_study(self):
+        answer = lambda first, second: {rule: {"ari": first if rule == rules.RULES[0] else second} for rule in rules.RULES}
+        names = ["PBMC68k", "PBMC FACS", "Yan"]  # the first two are one study
+        self.assertEqual(rules.left_out(names, [answer(0.9, 0.1), answer(0.8, 0.1), answer(0.2, 0.3)]), [0.1, 0.1, 0.2])
 
 
 class Terms(unittest.TestCase):
