@@ -49,7 +49,7 @@ def rank_genes_groups(adata: Any, count: int | None = 100, *, key: str = "pnmf",
     groups = [f"P{k + 1}" for k in range(result.embeddings[result.recommended].shape[1])]
     of_group = {name: rows for name, rows in table.groupby("program", sort=False)}
 
-    def records(column: str, dtype: str) -> np.ndarray:
+    def records(column: str, dtype: str) -> Any:
         values = pd.DataFrame({name: of_group[name][column].to_numpy() for name in groups})
         return values.to_records(index=False, column_dtypes={name: dtype for name in groups})
 
