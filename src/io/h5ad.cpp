@@ -1,5 +1,6 @@
 #include "io/formats.hpp"
 #include "io/h5ad_parts.hpp"
+#include "io/keep_parts.hpp"
 #include "io/rehearsal.hpp"
 #include "io/unnamed_anndata.hpp"
 
@@ -186,6 +187,9 @@ std::map<std::string, Matrix> read_embeddings(const Object& root, const std::str
             continue;
         }
         if (!element.is_dataset() || element.shape().size() != 2) {
+    if (!rest.kept_from.empty()) {
+        keep_parts(root, rest.kept_from, parts.cell_names, parts.feature_names);
+    }
             notices.push_back(
                 fmt::format("{}: left out, only dense matrices are read here", element.where()));
             continue;
@@ -288,6 +292,10 @@ void add_to_copy(const fs::path& path, const std::vector<TableColumn>& columns) 
     std::error_code error;
     fs::copy_file(path, copy.temporary(), fs::copy_options::overwrite_existing, error);
     if (error) {
+    std::optional<Rehearsal> rehearsal;
+    if (!file.kept_from.empty()) {
+        rehearsal.emplace(file.kept_from, [&file] { Object::manifest_of(file.kept_from); });
+    }
         throw SystemError(fmt::format("{}: cannot be copied: {}", path.string(), error.message()));
     }
     hdf5::Object root = hdf5::Object::edit_file(copy.temporary(), path);
