@@ -83,8 +83,11 @@ struct EnumNames<Transform> {
 };
 
 struct ReadOptions {
-    std::optional<CellAxis> cells{};       ///< default rows for .h5ad and .npy, columns elsewhere
-    std::optional<std::string> layer{};    ///< .h5ad: a layer instead of X; "raw" is raw.X with its genes
+    std::optional<CellAxis> cells{}; ///< default rows for .h5ad and .npy, columns elsewhere
+    /// .h5ad, .loom: a layer instead of X; of .h5ad "raw" is raw.X with its genes
+    std::optional<std::string> layer{};
+    /// .h5mu: which AnnData of a MuData file; default "rna", or the only one
+    std::optional<std::string> modality{};
     std::optional<std::string> space{};    ///< .h5ad: an entry of obsm that becomes `Dataset::space`
     std::optional<std::string> variable{}; ///< .mat: which variable
     /// Each rank (`communicator()`) keeps the values of its share of the cells alone (`Dataset::part`). From
@@ -92,9 +95,9 @@ struct ReadOptions {
     bool divided = false;
 };
 
-/// Reads any of the formats, recognised by content and ending: .h5ad, 10x folder, 10x .h5, .mtx[.gz],
-/// .csv/.tsv[.gz], .npy, .mat. Values are as in the file; nothing is checked beyond the format. Names of
-/// genes that occur more than once get -1, -2, … added, with a notice.
+/// Reads any of the formats, recognised by content and ending: .h5ad, .h5mu, .loom, 10x folder, 10x .h5,
+/// .mtx[.gz], .csv/.tsv[.gz], .npy, .mat. Values are as in the file; nothing is checked beyond the format.
+/// Names of genes that occur more than once get -1, -2, … added, with a notice.
 Dataset read_dataset(const std::filesystem::path& path, const ReadOptions& options = {});
 
 enum class HeldBy { all_ranks, first_rank };
@@ -104,7 +107,7 @@ enum class HeldBy { all_ranks, first_rank };
 void hold_all_cells(Dataset& data, HeldBy by);
 
 /// What an .h5ad file holds beside X, without reading its values; nothing for other formats.
-FileFacts file_facts(const std::filesystem::path& path);
+FileFacts file_facts(const std::filesystem::path& path, const std::optional<std::string>& modality = {});
 
 /// InputError unless values are finite and ≥ 0 and names are there and differ; it says how many are wrong and
 /// names the first: "cell AAAC-1, gene CD3E".

@@ -34,6 +34,7 @@ struct InputRecord {
     std::string format{};                  ///< "h5ad", "mtx", …; empty: not known
     std::optional<CellAxis> cells{};       ///< the axis of the file that holds the cells
     std::optional<std::string> layer{};    ///< of an .h5ad file; "X" is the matrix itself
+    std::optional<std::string> modality{}; ///< of a MuData file, where one was asked for
     std::optional<std::string> variable{}; ///< of a .mat file
     std::optional<std::string> batch{};    ///< where the batches of the cells came from (`add_batches`)
     std::vector<PreparationStep> steps{};  ///< in the order in which they were done
@@ -48,6 +49,7 @@ template <class Record, class Visitor>
 void visit_reading(Record& record, const Visitor& visit) {
     visit("cells", record.cells);
     visit("layer", record.layer);
+    visit("modality", record.modality);
     visit("variable", record.variable);
     visit("batch", record.batch);
 }
