@@ -53,6 +53,7 @@ struct FitRequest : InputFlags {
     std::string memory; ///< a size; empty: no limit
     bool save_basis = false;
     bool no_report = false;
+    bool results_only = false;
     bool choose_rank = false;
     bool strict = false;
     bool resume = false;
@@ -181,8 +182,16 @@ template <class Real>
 std::string write_files(const FitRequest& options, const Work& work, const Run<Real>& run,
                         const StoredResult& stored, const RunFolder& folder, const Json& summary) {
     const Dataset& data = work.data;
-    save_run(folder, data, run, {.save_basis = options.save_basis, .command = options.command},
-             json_text(summary) + "\n");
+    const bool kept = data.input.format == "h5ad" && !options.results_only &&
+                      data.input.cells.value_or(CellAxis::rows) == CellAxis::rows;
+    const std::string left_out = save_run(folder, data, run,
+                                          {.save_basis = options.save_basis,
+                                           .command = options.command,
+                                           .kept_from = kept ? options.path : std::string()},
+                                          json_text(summary) + "\n");
+    if (!left_out.empty()) {
+        say("warning: {}\n", left_out);
+    }
     const fs::path page = folder.path() / "report.html";
     const fs::path table = folder.path() / "programs.tsv";
     std::error_code ignored;
@@ -337,6 +346,8 @@ void add_fit(CLI::App& app, const std::string& command) {
         "--save-basis", options->save_basis,
         "Also store the gene programs of every scale (W), not only of the recommended one; `pnmf transform` "
         "needs them for the others");
+    verb->add_flag("--results-only", options->results_only,
+                   "Leave obsm, varm, obsp, layers, raw and uns of an .h5ad file out of result.h5ad");
     verb->add_flag("--no-report", options->no_report, "Do not write the page report.html");
     verb->add_option("--start-from", options->start_from,
                      "Start from an earlier result, a folder or .h5ad file, stored with --save-basis")

@@ -32,13 +32,14 @@ const char* heading_of(const std::string& name) {
 
 } // namespace
 
-const OptionNames of_reading{"cells", "layer", "variable", "drop-empty", "labels", "transform"};
+const OptionNames of_reading{"cells", "layer", "modality", "variable", "drop-empty", "labels", "transform"};
 const OptionNames of_preparing = with(of_reading, {"preset", "normalize", "genes", "cells-min", "genes-min"});
 const OptionNames of_distances = with(of_preparing, {"space", "places", "sample", "batch"});
 
 void add_input_flags(CLI::App& verb, InputFlags& flags, const OptionNames& options, const std::string& name) {
-    verb.add_option(name, flags.path,
-                    "The data: .h5ad, 10x folder or .h5, .mtx[.gz], .csv[.gz], .tsv[.gz], .npy or .mat")
+    verb.add_option(
+            name, flags.path,
+            "The data: .h5ad, .h5mu, .loom, 10x folder or .h5, .mtx[.gz], .csv[.gz], .tsv[.gz], .npy or .mat")
         ->required();
     visit_input_options(flags.analysis,
                         [&](const std::string& option, auto& field, const char* help, const char* kind) {

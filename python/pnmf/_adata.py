@@ -47,15 +47,18 @@ def entry_of(adata: Any, key: str) -> Any:
     return adata.obsm[key]
 
 
-def _chosen_layer(adata: Any, preset: str) -> str | None:
-    """The layer with what should be factorised, where the user names none: counts, or raw where X is scaled."""
-    if preset not in ("auto", "cells", "spatial"):
-        return None
-    if "counts" in adata.layers:
-        return "counts"
-    if adata.raw is not None and _core.kind_of_values(core_matrix(checked(matrix_of(adata, None))), False) == "scaled":
-        return "raw"
-    return None
+def _chosen_values(adata: Any, layer: str | None, preset: str) -> tuple[str | None, Any]:
+    """A layer and its values; where the user names none, what should be factorised: counts, or raw where X is scaled.
+
+    X may be in a file, and is read once.
+    """
+    of_cells = layer is None and preset in ("auto", "cells", "spatial")
+    if of_cells and "counts" in adata.layers:
+        layer = "counts"
+    X = checked(matrix_of(adata, layer))
+    if of_cells and layer is None and adata.raw is not None and _core.kind_of_values(core_matrix(X), False) == "scaled":
+        return "raw", checked(matrix_of(adata, "raw"))
+    return layer, X
 
 
 def _about(adata: Any, layer: str | None, names: list[str], gene_table: Any, genes: Any, space: str | None) -> dict[str, Any]:
@@ -122,8 +125,7 @@ def prepare(
     asked = dict(asked)
     of_genes = use_rep in (None, "X")
     if of_genes:
-        layer = layer or _chosen_layer(adata, asked["preset"])
-        X = checked(matrix_of(adata, layer))
+        layer, X = _chosen_values(adata, layer, asked["preset"])
         table = adata.raw.var if layer == "raw" and layer not in adata.layers else adata.var
         names = [str(name) for name in table.index]
         index = table.index

@@ -17,12 +17,13 @@ from ._loops import loops
 from ._options import described
 from ._paths import hierarchy, paths
 from ._progress import Callback
+from ._ranked import rank_genes_groups
 from ._refine import refine
 from .estimator import PersistentNMF, fit_parts, rank_of
 from .rank import RankCurve, rank_curve
 from .result import as_result
 
-__all__ = ["choose_rank", "hierarchy", "log_unit", "loops", "paths", "pnmf", "programs", "refine", "transform"]
+__all__ = ["choose_rank", "hierarchy", "log_unit", "loops", "paths", "pnmf", "programs", "rank_genes_groups", "refine", "transform"]
 
 
 def log_unit(X: Any) -> Any:

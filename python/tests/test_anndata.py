@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import tempfile
 import unittest
+import unittest.mock
 import warnings
 
 import anndata
@@ -214,6 +215,17 @@ class Tool(unittest.TestCase):
             self.fitted(adata)
             self.assertTrue(np.array_equal(backed.obsm["X_pnmf"], adata.obsm["X_pnmf"]))
             self.assertTrue(np.array_equal(copy.obsm["X_pnmf"], adata.obsm["X_pnmf"]))
+
+    def test_a_matrix_in_a_file_is_read_once(self):
+        adata = simulated()
+        adata.raw = adata.copy()
+        with tempfile.TemporaryDirectory() as folder:
+            adata.write_h5ad(pathlib.Path(folder) / "data.h5ad")
+            backed = anndata.read_h5ad(pathlib.Path(folder) / "data.h5ad", backed="r")
+            with unittest.mock.patch.object(pnmf._adata, "_in_memory", wraps=pnmf._adata._in_memory) as read:
+                self.fitted(backed)
+            backed.file.close()
+        self.assertEqual(read.call_count, 1)
 
     def test_names_of_genes_that_occur_more_than_once_are_no_obstacle(self):
         adata = simulated(empty=True)

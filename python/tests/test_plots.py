@@ -59,6 +59,12 @@ class Pictures(unittest.TestCase):
         adata.obsm["X_umap"] = np.random.default_rng(0).random((adata.n_obs, 2))
         ax = pnmf.pl.embedding(adata, color=gene, components="X_umap")
         self.assertEqual(ax.get_xlabel(), "X_umap 1")
+        for basis in ("umap", "X_umap"):
+            self.assertEqual(pnmf.pl.embedding(adata, color=gene, basis=basis).get_xlabel(), "X_umap 1")
+        with self.assertRaisesRegex(ValueError, r"obsm\['tsne'\] is missing; there are .*X_umap"):
+            pnmf.pl.embedding(adata, basis="tsne")
+        with self.assertRaisesRegex(ValueError, "two names of one thing"):
+            pnmf.pl.embedding(adata, basis="umap", components=(0, 1))
         adata.obs["level"] = pd.Categorical(["10" if t else "9" for t in self.types], categories=["9", "10"])
         adata.uns["level_colors"] = ["#112233", "#445566"]
         ax = pnmf.pl.embedding(adata, color="level")

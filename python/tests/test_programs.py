@@ -56,6 +56,30 @@ class Programs(unittest.TestCase):
         self.assertEqual(scores.dtype, np.float32)
         np.testing.assert_allclose(scores, expected.T, atol=1e-3)
 
+    def test_scanpy_finds_programs_where_it_keeps_the_genes_of_groups(self):
+        adata = self.adata.copy()
+        pnmf.tl.rank_genes_groups(adata, 7)
+        with tempfile.TemporaryDirectory() as folder:
+            adata.write_h5ad(pathlib.Path(folder) / "kept.h5ad")
+            kept = anndata.read_h5ad(pathlib.Path(folder) / "kept.h5ad")
+        stored = kept.uns["rank_genes_groups"]
+        # What scanpy.get.rank_genes_groups_df and scanpy.pl.rank_genes_groups read.
+        for name, kind in (("names", "O"), ("scores", "f4"), ("logfoldchanges", "f4"), ("pvals", "f8"), ("pvals_adj", "f8")):
+            self.assertEqual(stored[name].dtype.names, ("P1", "P2", "P3", "P4"), name)
+            self.assertEqual([stored[name].dtype[k] for k in range(4)], [np.dtype(kind)] * 4, name)
+            self.assertEqual(stored[name].shape, (7,), name)
+        frame = pd.concat([pd.DataFrame(stored[name])["P3"] for name in ("names", "scores")], axis=1)
+        table = self.result.programs(7)
+        expected = table[table["program"] == "P3"]
+        self.assertEqual(frame.iloc[:, 0].tolist(), expected["gene"].tolist())
+        np.testing.assert_allclose(frame.iloc[:, 1], expected["score"], rtol=1e-6)
+        self.assertTrue(np.isnan(stored["pvals"]["P1"]).all())
+        self.assertLessEqual({"groupby", "reference", "method", "use_raw", "corr_method"}, set(stored["params"]))
+        groups = kept.obs[stored["params"]["groupby"]]
+        self.assertEqual(list(groups.cat.categories), ["P1", "P2", "P3", "P4"])
+        usages = adata.obsm["X_pnmf"]
+        self.assertEqual(groups.iloc[int(usages[:, 1].argmax())], "P2")
+
     def test_the_table_lists_the_best_genes_in_order(self):
         scores = np.asarray(self.adata.uns["pnmf"]["programs"]["scores"])
         table = pnmf.tl.programs(self.adata, count=7)

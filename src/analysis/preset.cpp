@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 
@@ -33,7 +34,8 @@ constexpr Index most_points_in_pairs = 2000; ///< above, points get a graph of n
 constexpr Index neighbors_of_points = 15;
 
 bool is_cell_format(const std::string& format) {
-    return format == "h5ad" || format == "10x-h5" || format == "10x-folder" || format == "mtx";
+    constexpr std::array formats{"h5ad", "h5mu", "loom", "10x-h5", "10x-folder", "mtx"};
+    return std::find(formats.begin(), formats.end(), format) != formats.end();
 }
 
 /// Sets an option of the fit unless the user has.

@@ -64,7 +64,7 @@ Dataset read_for_analysis(const std::filesystem::path& path, bool local, const A
             read.space = space.key;
         }
     }
-    const FileFacts facts = file_facts(path);
+    const FileFacts facts = file_facts(path, read.modality);
     const std::string places = places_to_read(facts, options);
     if (places.starts_with("obsm:")) {
         read.space = places.substr(5);
@@ -91,6 +91,7 @@ std::optional<std::string> preferred_layer(const FileFacts& facts, std::optional
 InputChoices input_choices(const AnalysisOptions& options) {
     return {.cells = options.cells,
             .layer = options.layer,
+            .modality = options.modality,
             .variable = options.variable,
             .transform = options.transform,
             .drop_empty_cells = options.drop_empty_cells,

@@ -52,7 +52,10 @@ Dataset read_as(io::Format format, const fs::path& path, const ReadOptions& opti
     case io::Format::npy:
         return io::read_npy(path, options);
     case io::Format::h5ad:
+    case io::Format::h5mu:
         return io::read_h5ad(path, options);
+    case io::Format::loom:
+        return io::read_loom(path, options);
     case io::Format::tenx_h5:
         return io::read_tenx_h5(path, options);
     case io::Format::mat:
@@ -65,15 +68,17 @@ Dataset read_as(io::Format format, const fs::path& path, const ReadOptions& opti
 
 Dataset read_dataset(const fs::path& path, const ReadOptions& options) {
     const io::Format format = io::recognise(path);
-    require(!options.layer || *options.layer == "X" || format == io::Format::h5ad,
-            "{}: only .h5ad files have layers, this is {}", path.string(), io::format_name(format));
-    require(!options.space || format == io::Format::h5ad,
-            "{}: only .h5ad files have entries of obsm, this is {}", path.string(), io::format_name(format));
+    require(!options.layer || *options.layer == "X" || io::has_layers(format),
+            "{}: only .h5ad and .loom files have layers, this is {}", path.string(), io::format_name(format));
+    require(!options.modality || format == io::Format::h5mu,
+            "{}: only MuData files have modalities, this is {}", path.string(), io::format_name(format));
+    require(!options.space || io::is_anndata(format), "{}: only .h5ad files have entries of obsm, this is {}",
+            path.string(), io::format_name(format));
     require(!options.variable || format == io::Format::mat, "{}: only .mat files have variables, this is {}",
             path.string(), io::format_name(format));
     ReadOptions complete = options;
     complete.cells = options.cells.value_or(io::default_axis(format));
-    if (format == io::Format::h5ad && !complete.layer) {
+    if (io::has_layers(format) && !complete.layer) {
         complete.layer = "X";
     }
     Dataset data = read_as(format, path, complete);
@@ -97,13 +102,14 @@ Dataset read_dataset(const fs::path& path, const ReadOptions& options) {
     data.input = {.format = io::format_key(format),
                   .cells = complete.cells,
                   .layer = complete.layer,
+                  .modality = complete.modality,
                   .variable = complete.variable,
                   .known = true};
     return data;
 }
 
-FileFacts file_facts(const fs::path& path) {
-    return io::recognise(path) == io::Format::h5ad ? io::facts_of_h5ad(path) : FileFacts{};
+FileFacts file_facts(const fs::path& path, const std::optional<std::string>& modality) {
+    return io::is_anndata(io::recognise(path)) ? io::facts_of_h5ad(path, modality) : FileFacts{};
 }
 
 namespace io {

@@ -1,6 +1,7 @@
 #include "cells/processes.hpp"
 #include "io/formats.hpp"
 #include "io/h5ad_parts.hpp"
+#include "io/keep_parts.hpp"
 #include "io/trial_read.hpp"
 #include "io/unnamed_anndata.hpp"
 
@@ -104,6 +105,27 @@ void check_shape(const Object& element, const std::pair<Index, Index>& shape, co
     }
 }
 
+/// Of a file: itself, or one AnnData of a MuData file.
+Object open_anndata(const fs::path& path, const std::optional<std::string>& modality,
+                    std::vector<std::string>* notices = nullptr) {
+    Object root = Object::open_file(path);
+    if (!root.contains("mod")) {
+        require(!modality, "{}: only MuData files have modalities", path.string());
+        return root;
+    }
+    const Object all = root.open("mod");
+    const std::vector<std::string> names = all.names();
+    const std::string wanted = modality.value_or(names.size() == 1 ? names.front() : "rna");
+    if (std::count(names.begin(), names.end(), wanted) == 0) {
+        root.reject(fmt::format("has no modality '{}'; there are: {}", wanted, fmt::join(names, ", ")));
+    }
+    if (notices != nullptr) {
+        notices->push_back(
+            fmt::format("{}: modality '{}' of {}", path.string(), wanted, fmt::join(names, ", ")));
+    }
+    return all.open(wanted);
+}
+
 void check_h5ad(const Object& root) {
     if (!root.contains("obs") || !root.contains("var")) {
         root.reject("must be an AnnData file, with 'obs' and 'var'");
@@ -166,6 +188,9 @@ void write_parts(AtomicFile& target, const fs::path& path, const Parts& parts, c
         }
     }
     write_map(root, "uns", rest.uns);
+    if (!rest.kept_from.empty()) {
+        keep_parts(root, rest.kept_from, parts.cell_names, parts.feature_names);
+    }
     root.close_file();
 }
 
@@ -212,10 +237,10 @@ void swap_axes(Dataset& data) {
     std::swap(data.feature_table, data.cell_table);
 }
 
-FileFacts facts_of_h5ad(const fs::path& path) {
+FileFacts facts_of_h5ad(const fs::path& path, const std::optional<std::string>& modality) {
     return read_after_trial(path, [&] {
         const hdf5::Session session;
-        return facts_of(Object::open_file(path));
+        return facts_of(open_anndata(path, modality));
     });
 }
 
@@ -223,9 +248,9 @@ namespace {
 
 Dataset read_parts(const fs::path& path, const ReadOptions& options) {
     const hdf5::Session session;
-    const Object root = Object::open_file(path);
-    check_h5ad(root);
     Dataset data;
+    const Object root = open_anndata(path, options.modality, &data.notices);
+    check_h5ad(root);
     DataFrame obs = read_frame(root.open("obs"), data.notices);
     const bool raw = reads_raw(root, options);
     DataFrame var = read_frame(raw ? root.open("raw").open("var") : root.open("var"), data.notices);
@@ -268,6 +293,10 @@ void write_anndata(AtomicFile& target, const fs::path& path, const AnnDataFile& 
                       .feature_names = file.feature_names,
                       .cell_table = file.cell_table,
                       .feature_table = file.feature_table};
+    std::optional<TrialRead> trial;
+    if (!file.kept_from.empty()) {
+        trial.emplace(file.kept_from, [&file] { Object::manifest_of(file.kept_from); });
+    }
     write_parts(target, path, parts, file, options);
 }
 

@@ -117,6 +117,8 @@ class Object {
     bool contains(const std::string& name) const;
     Object open(const std::string& name) const;
     Object make_group(const std::string& name);
+    /// A copy of `source`, an object of another file that has the same path there, with all below it.
+    void copy(const Object& source, const std::string& name);
     void remove(const std::string& name); ///< a member; what it held stays in the file as unused bytes
 
     // Attributes. Text of any length and character set, one value or an array.
@@ -183,6 +185,7 @@ class Object {
     bool is_there(int found) const; ///< HDF5's answer; SystemError when it had no memory to find one
     std::string attribute_path(const std::string& name) const { return path_ + "@" + name; }
     void add_values_to(Manifest& manifest) const;
+    void add_all_to(Manifest& manifest) const; ///< of it and all below it
     void add_attributes_to(Manifest& manifest) const;
     [[noreturn]] void
     refuse(std::string_view what) const; ///< SystemError: where, then `what`, then HDF5's reason

@@ -151,26 +151,32 @@ void Object::add_attributes_to(Manifest& manifest) const {
     }
 }
 
-Manifest Object::manifest_of(const std::filesystem::path& path) {
-    const Session session;
-    const Object root = open_file(path);
-    std::vector<std::string> names; // of every object, each once
-    if (H5Ovisit2(root.handle_.get(), H5_INDEX_NAME, H5_ITER_NATIVE, add_visited, &names, H5O_INFO_BASIC) <
-        0) {
-        root.reject("its objects cannot be listed: " + last_error());
+void Object::add_all_to(Manifest& manifest) const {
+    add_attributes_to(manifest);
+    if (is_dataset()) {
+        add_values_to(manifest);
+        return;
     }
-    Manifest manifest;
-    root.add_attributes_to(manifest);
+    std::vector<std::string> names; // of every object, each once
+    if (H5Ovisit2(handle_.get(), H5_INDEX_NAME, H5_ITER_NATIVE, add_visited, &names, H5O_INFO_BASIC) < 0) {
+        reject("its objects cannot be listed: " + last_error());
+    }
     for (const std::string& name : names) {
         if (name == ".") {
-            continue; // the root
+            continue; // itself
         }
-        const Object object = root.open(name);
+        const Object object = open(name);
         object.add_attributes_to(manifest);
         if (object.is_dataset()) {
             object.add_values_to(manifest);
         }
     }
+}
+
+Manifest Object::manifest_of(const std::filesystem::path& path) {
+    const Session session;
+    Manifest manifest;
+    open_file(path).add_all_to(manifest);
     return manifest;
 }
 

@@ -87,6 +87,15 @@ Object Object::create(const std::string& name, hid_t type, hid_t space, const St
     return {file_, std::move(handle), path_of(name)};
 }
 
+void Object::copy(const Object& source, const std::string& name) {
+    const Session session;
+    source.add_all_to(*file_->written); // what must be read back
+    const Handle links = link_properties();
+    if (H5Ocopy(source.handle_.get(), ".", handle_.get(), name.c_str(), H5P_DEFAULT, links.get()) < 0) {
+        refuse(fmt::format("'{}' cannot be copied", source.where()));
+    }
+}
+
 template <class Value>
 Object Object::create_array(const std::string& name, const std::vector<Index>& shape,
                             const Storage& storage) {

@@ -33,7 +33,7 @@ void check_choice(const fs::path& path, const char* what, const std::optional<Va
 /// guess.
 void check_layer(const fs::path& path, io::Format format, const std::string& layer) {
     require(
-        format == io::Format::h5ad || layer == "X",
+        io::has_layers(format) || layer == "X",
         "{}: the fit read the layer '{}', and {} has no layers; say which values to take instead, the layer "
         "X for the matrix itself",
         path.string(), layer, io::format_name(format));
@@ -45,11 +45,12 @@ ReadOptions options_for(const fs::path& path, const InputRecord& record, const I
     ReadOptions options = read_options(choices);
     if (!options.layer && record.layer) {
         check_layer(path, format, *record.layer);
-        options.layer = format == io::Format::h5ad ? record.layer : std::nullopt;
+        options.layer = io::has_layers(format) ? record.layer : std::nullopt;
     }
     if (record.format == io::format_key(format)) { // axes and variables of another format mean nothing here
         options.cells = options.cells ? options.cells : record.cells;
         options.variable = options.variable ? options.variable : record.variable;
+        options.modality = options.modality ? options.modality : record.modality;
     }
     if (choices.space != nullptr && !choices.space->components) {
         options.space = space_choice(choices.space->name).key; // the new cells must bring theirs along
@@ -77,7 +78,10 @@ Dataset read_with(const fs::path& path, const ReadOptions& options, const InputC
 } // namespace
 
 ReadOptions read_options(const InputChoices& choices) {
-    return {.cells = choices.cells, .layer = choices.layer, .variable = choices.variable};
+    return {.cells = choices.cells,
+            .layer = choices.layer,
+            .modality = choices.modality,
+            .variable = choices.variable};
 }
 
 RecordedData read_data_again(const fs::path& path, const InputRecord& record,
@@ -86,6 +90,7 @@ RecordedData read_data_again(const fs::path& path, const InputRecord& record,
     if (record.format == io::format_key(io::recognise(path))) {
         check_choice(path, "cells as", choices.cells, record.cells);
         check_choice(path, "the variable", choices.variable, record.variable);
+        check_choice(path, "the modality", choices.modality, record.modality);
     }
     check_choice(path, "the batches", choices.batch, record.batch);
     require(!choices.batch || record.batch, "{}: the fit knew no batches, but '{}' is asked for",

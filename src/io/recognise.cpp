@@ -38,7 +38,10 @@ Format recognise_hdf5(const fs::path& path) {
     }
     return read_after_trial(path, [&] {
         const auto root = hdf5::Object::open_file(path);
-        return root.contains("obs") && root.contains("var") ? Format::h5ad : Format::tenx_h5;
+        if (root.contains("obs") && root.contains("var")) {
+            return root.contains("mod") ? Format::h5mu : Format::h5ad;
+        }
+        return root.contains("row_attrs") && root.contains("col_attrs") ? Format::loom : Format::tenx_h5;
     });
 }
 
@@ -71,7 +74,8 @@ Format recognise(const fs::path& path) {
         return Format::mat;
     }
     const std::string end = ending(path);
-    const bool should_be_hdf5 = end == ".h5ad" || end == ".h5" || end == ".hdf5";
+    const bool should_be_hdf5 =
+        end == ".h5ad" || end == ".h5mu" || end == ".loom" || end == ".h5" || end == ".hdf5";
     // It may begin behind a block of the user's.
     if (bytes.starts_with("\x89HDF") || (should_be_hdf5 && hdf5::is_hdf5_file(path))) {
         return end == ".mat" ? Format::mat : recognise_hdf5(path);
@@ -91,7 +95,8 @@ Format recognise(const fs::path& path) {
         return Format::mat;
     }
     require(is_text(bytes),
-            "{}: not a format that is read here (.h5ad, 10x folder or .h5, .mtx, .csv, .tsv, .npy, .mat)",
+            "{}: not a format that is read here (.h5ad, .h5mu, .loom, 10x folder or .h5, .mtx, .csv, .tsv, "
+            ".npy, .mat)",
             path.string());
     return Format::delimited;
 }
@@ -104,6 +109,8 @@ struct FormatNames {
     const char* name;
 };
 constexpr std::array format_names{FormatNames{Format::h5ad, "h5ad", "AnnData (.h5ad)"},
+                                  FormatNames{Format::h5mu, "h5mu", "MuData (.h5mu)"},
+                                  FormatNames{Format::loom, "loom", "Loom (.loom)"},
                                   FormatNames{Format::tenx_h5, "10x-h5", "10x HDF5"},
                                   FormatNames{Format::tenx_folder, "10x-folder", "10x folder"},
                                   FormatNames{Format::matrix_market, "mtx", "MatrixMarket"},
@@ -127,7 +134,7 @@ const char* format_key(Format format) {
 }
 
 CellAxis default_axis(Format format) {
-    return format == Format::h5ad || format == Format::npy ? CellAxis::rows : CellAxis::columns;
+    return is_anndata(format) || format == Format::npy ? CellAxis::rows : CellAxis::columns;
 }
 
 } // namespace pnmf::io

@@ -280,6 +280,7 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
     file.feature_names = data.feature_names;
     file.cell_table = data.cell_table;
     file.feature_table = data.feature_table;
+    file.kept_from = options.kept_from;
     const Index recommended = assessment.recommended;
     const Factors<Real>& factors = result.factors;
     DenseMatrix<Real> buffer;

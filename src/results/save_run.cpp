@@ -140,7 +140,7 @@ std::string summary_json(const Run<Real>& run) {
     return json.dump(-1, ' ', false, Json::error_handler_t::replace); // names may be any bytes
 }
 
-void save_result(const RunFolder& folder, const AnnDataFile& result_content, const std::string& summary) {
+std::string save_result(const RunFolder& folder, AnnDataFile result_content, const std::string& summary) {
     const auto write_to = [&](const fs::path& place) {
         const fs::path path = place / folder.result().filename();
         io::AtomicFile result(path);
@@ -151,25 +151,36 @@ void save_result(const RunFolder& folder, const AnnDataFile& result_content, con
     };
     try {
         write_to(folder.path());
+    } catch (const InputError& e) { // of the file that parts are kept from; a result is worth more than they
+        if (result_content.kept_from.empty()) {
+            throw;
+        }
+        result_content.kept_from.clear();
+        save_result(folder, std::move(result_content), summary);
+        return fmt::format("the result is without obsm, obsp, layers, raw and uns of the input: {}",
+                           e.what());
     } catch (const SystemError& e) {
         throw SystemError(fmt::format("{}\n{}", e.what(), rescue(folder, write_to)));
     }
+    return {};
 }
 
 template <RealNumber Real>
-void save_run(const RunFolder& folder, const Dataset& data, const Run<Real>& run,
-              const ResultFileOptions& options, const std::string& summary) {
+std::string save_run(const RunFolder& folder, const Dataset& data, const Run<Real>& run,
+                     const ResultFileOptions& options, const std::string& summary) {
     ResultFileOptions complete = options;
     complete.domains = run.domains ? &*run.domains : nullptr;
-    save_result(folder, result_file(data, run.prepared, run.result, run.assessment, complete), summary);
+    std::string left_out =
+        save_result(folder, result_file(data, run.prepared, run.result, run.assessment, complete), summary);
     std::error_code ignored;
     fs::remove(folder.checkpoint(), ignored);
+    return left_out;
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
     template std::string summary_json(const Run<Real>&);                                                     \
-    template void save_run(const RunFolder&, const Dataset&, const Run<Real>&, const ResultFileOptions&,     \
-                           const std::string&);
+    template std::string save_run(const RunFolder&, const Dataset&, const Run<Real>&,                        \
+                                  const ResultFileOptions&, const std::string&);
 PNMF_INSTANTIATE(float)
 PNMF_INSTANTIATE(double)
 #undef PNMF_INSTANTIATE

@@ -30,7 +30,7 @@ int fill_the_stack(int depth) { // NOLINT(misc-no-recursion)
     return depth > 0 ? fill_the_stack(depth + 1) + here : here;
 }
 
-class RehearsalTest : public ::testing::Test {
+class TrialReadTest : public ::testing::Test {
   protected:
     void SetUp() override {
         if (test::with_sanitiser()) {
@@ -57,7 +57,7 @@ class RehearsalTest : public ::testing::Test {
     }
 };
 
-TEST_F(RehearsalTest, ACrashOfTheChildIsADamagedFileAndEndsNothingElse) {
+TEST_F(TrialReadTest, ACrashOfTheChildIsADamagedFileAndEndsNothingElse) {
     const std::vector<std::function<void()>> faults{
         [] { std::raise(SIGSEGV); },
         [] { std::raise(SIGBUS); },
@@ -74,7 +74,7 @@ TEST_F(RehearsalTest, ACrashOfTheChildIsADamagedFileAndEndsNothingElse) {
     }
 }
 
-TEST_F(RehearsalTest, ACrashAfterAFailedAllocationIsNotCalledDamage) {
+TEST_F(TrialReadTest, ACrashAfterAFailedAllocationIsNotCalledDamage) {
     const std::vector<std::function<void()>> faults{
         [] { std::_Exit(0); }, // as HDF5 does where it finds no memory
         [] {
@@ -90,7 +90,7 @@ TEST_F(RehearsalTest, ACrashAfterAFailedAllocationIsNotCalledDamage) {
     }
 }
 
-TEST_F(RehearsalTest, WhatIsRefusedWhileMemoryWasShortIsNotCalledDamage) {
+TEST_F(TrialReadTest, WhatIsRefusedWhileMemoryWasShortIsNotCalledDamage) {
     const auto missing = [](int code) {
         return [code]() -> int {
             errno = code;
@@ -101,7 +101,7 @@ TEST_F(RehearsalTest, WhatIsRefusedWhileMemoryWasShortIsNotCalledDamage) {
     EXPECT_THROW(read_after_trial("some.h5ad", missing(ENOENT)), InputError);
 }
 
-TEST_F(RehearsalTest, NothingOfACrashIsPrinted) {
+TEST_F(TrialReadTest, NothingOfACrashIsPrinted) {
     ::testing::internal::CaptureStderr();
     refused<InputError>([] {
         constexpr char text[] = "said by the child\n";
@@ -111,7 +111,7 @@ TEST_F(RehearsalTest, NothingOfACrashIsPrinted) {
     EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
-TEST_F(RehearsalTest, AFileThatAsksForMoreMemoryThanItsSizeExplainsIsRefused) {
+TEST_F(TrialReadTest, AFileThatAsksForMoreMemoryThanItsSizeExplainsIsRefused) {
     const auto takes = [](std::size_t bytes) {
         return [bytes] {
             std::vector<char> all(bytes, 'x');
@@ -126,7 +126,7 @@ TEST_F(RehearsalTest, AFileThatAsksForMoreMemoryThanItsSizeExplainsIsRefused) {
     EXPECT_EQ(refused<SystemError>(takes(std::size_t{1} << 20U)), "");
 }
 
-TEST_F(RehearsalTest, AReadThatDoesNotEndIsStopped) {
+TEST_F(TrialReadTest, AReadThatDoesNotEndIsStopped) {
     const auto endless = [] {
         for (std::atomic<int> turns{0};;) {
             ++turns;
@@ -136,7 +136,7 @@ TEST_F(RehearsalTest, AReadThatDoesNotEndIsStopped) {
                 HasSubstr("longer than a file of its size can"));
 }
 
-TEST_F(RehearsalTest, LimitsGrowWithTheFileAndStopAtTheMachine) {
+TEST_F(TrialReadTest, LimitsGrowWithTheFileAndStopAtTheMachine) {
     EXPECT_EQ(usual_limits(0).memory, std::uint64_t{256} << 20U);
     EXPECT_EQ(usual_limits(288).memory, (std::uint64_t{256} << 20U) + 2'880'000U);
     EXPECT_LE(usual_limits(~std::uintmax_t{0}).memory, std::uint64_t{1} << 50U);
@@ -144,13 +144,13 @@ TEST_F(RehearsalTest, LimitsGrowWithTheFileAndStopAtTheMachine) {
     EXPECT_EQ(usual_limits(std::uintmax_t{100} << 20U).seconds, 130U);
 }
 
-TEST_F(RehearsalTest, SignalsThatStopARunAreTheParentsAffair) {
+TEST_F(TrialReadTest, SignalsThatStopARunAreTheParentsAffair) {
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) {
         EXPECT_EQ(refused<InputError>([number] { std::raise(number); }), "") << number;
     }
 }
 
-TEST_F(RehearsalTest, WhatIsReadAndWhatIsThrownAreThisProcessesOwn) {
+TEST_F(TrialReadTest, WhatIsReadAndWhatIsThrownAreThisProcessesOwn) {
     int reads = 0;
     EXPECT_EQ(read_after_trial("some.h5ad", [&] { return ++reads; }), 1);
     EXPECT_EQ(reads, 1); // the child counted for itself
@@ -158,7 +158,7 @@ TEST_F(RehearsalTest, WhatIsReadAndWhatIsThrownAreThisProcessesOwn) {
                  std::out_of_range);
 }
 
-TEST_F(RehearsalTest, ARehearsalInsideAnotherIsPartOfIt) {
+TEST_F(TrialReadTest, ARehearsalInsideAnotherIsPartOfIt) {
     const pid_t self = ::getpid();
     bool once = true;
     const TrialRead outer("some.h5ad", [] {});
@@ -167,7 +167,7 @@ TEST_F(RehearsalTest, ARehearsalInsideAnotherIsPartOfIt) {
     EXPECT_EQ(::getpid(), self);
 }
 
-TEST_F(RehearsalTest, ManyThreadsMayReadAtOnce) {
+TEST_F(TrialReadTest, ManyThreadsMayReadAtOnce) {
     const TemporaryFolder folder;
     write_anndata(folder / "a.h5ad", small());
     parallel_for(64, [](Index) {}); // threads that a child will not have
@@ -186,7 +186,7 @@ TEST_F(RehearsalTest, ManyThreadsMayReadAtOnce) {
     EXPECT_EQ(read.load(), 40);
 }
 
-TEST_F(RehearsalTest, ABodyOfAParallelLoopMayRead) {
+TEST_F(TrialReadTest, ABodyOfAParallelLoopMayRead) {
     const TemporaryFolder folder;
     write_anndata(folder / "a.h5ad", small());
     std::atomic<int> read{0};
@@ -194,7 +194,7 @@ TEST_F(RehearsalTest, ABodyOfAParallelLoopMayRead) {
     EXPECT_EQ(read.load(), 8);
 }
 
-TEST_F(RehearsalTest, SlabsOfAFileThatChangedAreRehearsedAgain) {
+TEST_F(TrialReadTest, SlabsOfAFileThatChangedAreRehearsedAgain) {
     const TemporaryFolder folder;
     const auto write = [&](double value) {
         AnnDataFile file = small();
@@ -215,7 +215,7 @@ TEST_F(RehearsalTest, SlabsOfAFileThatChangedAreRehearsedAgain) {
     EXPECT_THROW(read_slab(folder / "a.h5ad", "uns/slabs", 1), InputError);
 }
 
-TEST_F(RehearsalTest, SaysWhetherAChildHasDoneIt) {
+TEST_F(TrialReadTest, SaysWhetherAChildHasDoneIt) {
     const TrialRead outer("some.h5ad", [] {});
     const TrialRead inner("some.h5ad", [] {});
     EXPECT_TRUE(outer.by_child());
@@ -223,7 +223,7 @@ TEST_F(RehearsalTest, SaysWhetherAChildHasDoneIt) {
 }
 
 /// As in a program where another part ignores its children.
-TEST_F(RehearsalTest, ProcessesThatWorkTogetherStartNoChild) {
+TEST_F(TrialReadTest, ProcessesThatWorkTogetherStartNoChild) {
     test::ThreadRanks ranks(2);
     ranks.run([&](int) {
         const TrialRead trial("some.h5ad", [] { std::abort(); });
@@ -231,7 +231,7 @@ TEST_F(RehearsalTest, ProcessesThatWorkTogetherStartNoChild) {
     });
 }
 
-TEST_F(RehearsalTest, AChildThatTheSystemReapsIsJudgedAllTheSame) {
+TEST_F(TrialReadTest, AChildThatTheSystemReapsIsJudgedAllTheSame) {
     const auto before = std::signal(SIGCHLD, SIG_IGN);
     EXPECT_EQ(refused<InputError>([] {}), "");
     EXPECT_THAT(refused<InputError>([] { std::abort(); }), HasSubstr("is damaged"));

@@ -51,7 +51,8 @@ struct AnalysisOptions {
     std::string labels{};                 ///< as `read_labels` takes them
     std::string within{};                 ///< RESULT:CLUSTER whose cells alone take part (`keep_cluster`)
     std::optional<CellAxis> cells{};
-    std::optional<std::string> layer{};    ///< of an .h5ad file
+    std::optional<std::string> layer{};    ///< of an .h5ad or .loom file
+    std::optional<std::string> modality{}; ///< of a MuData file
     std::optional<std::string> variable{}; ///< of a .mat file
     bool drop_empty_cells = false;
     Index cells_min = 0; ///< as in `PrepareOptions`
@@ -64,7 +65,9 @@ struct AnalysisOptions {
 template <class Options, class Visitor>
 void visit_input_options(Options& o, const Visitor& visit) {
     visit("cells", o.cells, "where the cells are in the file [rows for .h5ad and .npy, else columns]", "");
-    visit("layer", o.layer, "layer of an .h5ad file to read instead of X", "NAME");
+    visit("layer", o.layer, "layer of an .h5ad or .loom file to read instead of X", "NAME");
+    visit("modality", o.modality, "which AnnData of a MuData file (.h5mu) to read [rna, or the only one]",
+          "NAME");
     visit("variable", o.variable, "variable of a .mat file that holds the data", "NAME");
     visit("drop-empty", o.drop_empty_cells, "leave out cells without any count; otherwise they are an error",
           "");

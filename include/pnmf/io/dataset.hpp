@@ -40,6 +40,7 @@ struct InputRecord {
     std::string format{};                  ///< "h5ad", "mtx", …; empty: not known
     std::optional<CellAxis> cells{};       ///< the axis of the file that holds the cells
     std::optional<std::string> layer{};    ///< of an .h5ad file; "X" is the matrix itself
+    std::optional<std::string> modality{}; ///< of a MuData file, where one was asked for
     std::optional<std::string> variable{}; ///< of a .mat file
     std::optional<std::string> batch{};    ///< where the batches of the cells came from (`add_batches`)
     std::vector<PreparationStep> steps{};  ///< in the order in which they were done
@@ -54,6 +55,7 @@ template <class Record, class Visitor>
 void visit_reading(Record& record, const Visitor& visit) {
     visit("cells", record.cells);
     visit("layer", record.layer);
+    visit("modality", record.modality);
     visit("variable", record.variable);
     visit("batch", record.batch);
 }
@@ -165,8 +167,11 @@ struct EnumNames<Transform> {
 };
 
 struct ReadOptions {
-    std::optional<CellAxis> cells{};       ///< default rows for .h5ad and .npy, columns elsewhere
-    std::optional<std::string> layer{};    ///< .h5ad: a layer instead of X; "raw" is raw.X with its genes
+    std::optional<CellAxis> cells{}; ///< default rows for .h5ad and .npy, columns elsewhere
+    /// .h5ad, .loom: a layer instead of X; of .h5ad "raw" is raw.X with its genes
+    std::optional<std::string> layer{};
+    /// .h5mu: which AnnData of a MuData file; default "rna", or the only one
+    std::optional<std::string> modality{};
     std::optional<std::string> space{};    ///< .h5ad: an entry of obsm that becomes `Dataset::space`
     std::optional<std::string> variable{}; ///< .mat: which variable
     /// Of several processes each keeps the values of its own cells alone (`Dataset::local`). From
@@ -174,9 +179,9 @@ struct ReadOptions {
     bool local = false;
 };
 
-/// Reads any of the formats, recognised by content and ending: .h5ad, 10x folder, 10x .h5, .mtx[.gz],
-/// .csv/.tsv[.gz], .npy, .mat. Values are as in the file; nothing is checked beyond the format. Names of
-/// genes that occur more than once get -1, -2, … added, with a notice.
+/// Reads any of the formats, recognised by content and ending: .h5ad, .h5mu, .loom, 10x folder, 10x .h5,
+/// .mtx[.gz], .csv/.tsv[.gz], .npy, .mat. Values are as in the file; nothing is checked beyond the format.
+/// Names of genes that occur more than once get -1, -2, … added, with a notice.
 Dataset read_dataset(const std::filesystem::path& path, const ReadOptions& options = {});
 
 enum class GatherTo { everyone, first };
@@ -186,7 +191,7 @@ enum class GatherTo { everyone, first };
 void gather_values(Dataset& data, GatherTo to);
 
 /// What an .h5ad file holds beside X, without reading its values; nothing for other formats.
-FileFacts file_facts(const std::filesystem::path& path);
+FileFacts file_facts(const std::filesystem::path& path, const std::optional<std::string>& modality = {});
 
 /// InputError unless values are finite and ≥ 0 and names are there and differ; it says how many are wrong and
 /// names the first: "cell AAAC-1, gene CD3E".

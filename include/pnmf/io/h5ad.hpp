@@ -87,6 +87,9 @@ struct AnnDataFile {
     std::map<std::string, Matrix> obsm; ///< n × anything
     std::map<std::string, Matrix> varm; ///< p × anything
     AnnDataMap uns;
+    /// Written, not read: an .h5ad file of these cells and perhaps more, whose obsm, varm, obsp, layers, raw
+    /// and uns are copied where this file has nothing of that name. Empty: none.
+    std::filesystem::path kept_from{};
     std::vector<std::string> notices; ///< what was not read, a sentence each; not written
 };
 

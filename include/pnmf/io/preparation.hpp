@@ -79,6 +79,7 @@ FeatureMatch apply_steps(Dataset& data, const std::vector<PreparationStep>& step
 struct InputChoices {
     std::optional<CellAxis> cells{};
     std::optional<std::string> layer{};
+    std::optional<std::string> modality{};
     std::optional<std::string> variable{};
     std::optional<Transform> transform{};
     bool drop_empty_cells = false;

@@ -34,11 +34,12 @@ std::string run_fingerprint(const FitOptions& options, const DataValues& X, cons
 std::string order_fingerprint(const FitOrder& order);
 
 struct ResultFileOptions {
-    bool save_basis = false;          ///< W too: T × p × d numbers
-    std::string command{};            ///< how the run was started; empty for none
-    std::string method = "pnmf";      ///< or the name of a baseline
-    std::string options{};            ///< JSON; empty: those of the fit
-    const Domains* domains = nullptr; ///< of a tissue
+    bool save_basis = false;           ///< W too: T × p × d numbers
+    std::string command{};             ///< how the run was started; empty for none
+    std::string method = "pnmf";       ///< or the name of a baseline
+    std::string options{};             ///< JSON; empty: those of the fit
+    const Domains* domains = nullptr;  ///< of a tissue
+    std::filesystem::path kept_from{}; ///< as in `AnnDataFile`
 };
 
 /// Writes a result as .h5ad: names and tables of cells and features; `obsm/X_pnmf`, the embedding at the

@@ -18,12 +18,13 @@ std::string summary_json(const Run<Real>& run);
 /// files are whole.
 ///
 /// When the disk refuses, the result goes to the folder for temporary files, if that takes it; the
-/// SystemError says where it is.
-void save_result(const RunFolder& folder, const AnnDataFile& result, const std::string& summary);
+/// SystemError says where it is. When the file that parts are kept from (`AnnDataFile::kept_from`) cannot be
+/// read, the result is written without them, and a sentence that says so is returned; else nothing.
+std::string save_result(const RunFolder& folder, AnnDataFile result, const std::string& summary);
 
 /// `save_result` of a run, whose checkpoint is then removed.
 template <RealNumber Real>
-void save_run(const RunFolder& folder, const Dataset& data, const Run<Real>& run,
-              const ResultFileOptions& options, const std::string& summary);
+std::string save_run(const RunFolder& folder, const Dataset& data, const Run<Real>& run,
+                     const ResultFileOptions& options, const std::string& summary);
 
 } // namespace pnmf

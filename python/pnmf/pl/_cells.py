@@ -82,6 +82,7 @@ def embedding(
     *,
     scale: int | None = None,
     components: tuple[int, int] | str | None = None,
+    basis: str | None = None,
     data: Any = None,
     layer: str | None = None,
     size: float | None = None,
@@ -104,6 +105,8 @@ def embedding(
         Two components of the embedding, from 0, or an entry of obsm of `data`, such as a map that Scanpy has made
         ("X_umap"). Default the plane of the page: the two principal axes that all scales
         share.
+    basis : str, optional
+        An entry of obsm as Scanpy spells it: "umap" is "X_umap". Instead of `components`.
     data : AnnData, optional
         Where values of genes come from; default `result`, where that is an AnnData.
     layer : str, optional
@@ -127,6 +130,10 @@ def embedding(
         data = anndata_of(data, "data")
     result = as_result(result, key=key)
     t = result.recommended if scale is None else result.position(scale)
+    if basis is not None:
+        if components is not None:
+            raise ValueError(f"basis and components are two names of one thing, got {basis!r} and {components!r}")
+        components = f"X_{basis}" if data is not None and basis not in data.obsm and f"X_{basis}" in data.obsm else basis
     if isinstance(components, str):
         points, names = _stored_map(data, components, len(result.embeddings[t]))
     else:

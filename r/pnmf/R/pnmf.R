@@ -93,14 +93,20 @@ pnmf.SingleCellExperiment <- function(x, ..., preset = "cells", assay = NULL, re
   x
 }
 
+# SeuratObject 5 calls a layer what earlier versions call a slot.
+seurat_values <- function(x, assay, layer, get = SeuratObject::GetAssayData,
+                          version = utils::packageVersion("SeuratObject")) {
+  if (version >= "5.0.0") get(x, assay = assay, layer = layer) else get(x, assay = assay, slot = layer)
+}
+
 pnmf.Seurat <- function(x, ..., preset = "cells", assay = NULL, reduction = NULL) {
   needs("SeuratObject")
   if (is.null(assay)) {
     assay <- SeuratObject::DefaultAssay(x)
   }
-  values <- SeuratObject::GetAssayData(x, slot = "counts", assay = assay)
+  values <- seurat_values(x, assay, "counts")
   if (length(values) == 0) {
-    values <- SeuratObject::GetAssayData(x, slot = "data", assay = assay)
+    values <- seurat_values(x, assay, "data")
   }
   space <- if (is.null(reduction)) NULL else SeuratObject::Embeddings(x, reduction = reduction)
   result <- if (is.null(space)) {

@@ -73,6 +73,17 @@ test_that("a SingleCellExperiment gets embedding and clusters", {
   expect_true(same_groups(object$pnmf_clusters, data$types))
 })
 
+test_that("values of a Seurat object are asked for as its version names them", {
+  # Stand-ins: each knows the argument of its version alone.
+  before_5 <- function(object, assay, slot) c(assay, "slot", slot)
+  from_5 <- function(object, assay, layer) c(assay, "layer", layer)
+  ask <- function(get, version) pnmf:::seurat_values(NULL, "RNA", "counts", get, package_version(version))
+  expect_equal(ask(before_5, "4.1.4"), c("RNA", "slot", "counts"))
+  expect_equal(ask(from_5, "5.0.0"), c("RNA", "layer", "counts"))
+  expect_equal(ask(from_5, "5.3.1"), c("RNA", "layer", "counts"))
+  expect_error(ask(before_5, "5.0.0"), "unused argument")
+})
+
 test_that("a Seurat object gets a reduction and clusters", {
   skip_if_not_installed("SeuratObject")
   data <- made_up()

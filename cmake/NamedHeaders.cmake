@@ -1,0 +1,16 @@
+# Headers that have no package here, from archives the user names: -DPNMF_HEADERS="spectra-1.2.0.tar.gz;fast_float.zip".
+# They are unpacked into the build folder, and found before those of the system.
+set(PNMF_HEADERS "" CACHE STRING "Archives with headers to use, such as those of Spectra and fast_float")
+foreach(archive IN LISTS PNMF_HEADERS)
+    get_filename_component(archive "${archive}" ABSOLUTE BASE_DIR "${CMAKE_SOURCE_DIR}")
+    if(NOT EXISTS "${archive}")
+        message(FATAL_ERROR "PNMF_HEADERS: there is no ${archive}")
+    endif()
+    file(SHA256 "${archive}" checksum)
+    set(folder "${CMAKE_BINARY_DIR}/headers/${checksum}")
+    if(NOT EXISTS "${folder}")
+        file(ARCHIVE_EXTRACT INPUT "${archive}" DESTINATION "${folder}")
+    endif()
+    file(GLOB roots LIST_DIRECTORIES true "${folder}" "${folder}/include" "${folder}/*" "${folder}/*/include")
+    list(APPEND CMAKE_INCLUDE_PATH ${roots})
+endforeach()
