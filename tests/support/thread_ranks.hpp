@@ -25,7 +25,7 @@ class ThreadRanks {
         }
     }
 
-    int count() const { return static_cast<int>(ranks_.count()); }
+    int count() const { return static_cast<int>(ranks_.size()); }
     Processes& operator[](int rank) { return *ranks_[rank]; }
 
     /// `body(rank)` on a thread for each rank, which works with its communicator.
