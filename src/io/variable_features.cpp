@@ -90,16 +90,16 @@ Vector trend(const Vector& x, const Vector& y) {
 }
 
 /// σ of each feature by the trend over all that vary; 0 for others.
-Vector usual_deviations(const Moments& of) {
+Vector usual_deviations(const Moments& moments) {
     std::vector<Index> vary;
-    for (Index i = 0; i < of.mean.size(); ++i) {
-        if (of.variance[i] > 0.0 && of.mean[i] > 0.0) {
+    for (Index i = 0; i < moments.mean.size(); ++i) {
+        if (moments.variance[i] > 0.0 && moments.mean[i] > 0.0) {
             vary.push_back(i);
         }
     }
-    Vector sigma = Vector::Zero(of.mean.size());
+    Vector sigma = Vector::Zero(moments.mean.size());
     if (!vary.empty()) {
-        const Vector fitted = trend(of.mean(vary).array().log10(), of.variance(vary).array().log10());
+        const Vector fitted = trend(moments.mean(vary).array().log10(), moments.variance(vary).array().log10());
         sigma(vary) = (fitted.array() * (0.5 * std::log(10.0))).exp();
     }
     return sigma;
