@@ -163,7 +163,7 @@ class Result:
         -------
         DataFrame
             A row for each gene of each program, best first: program, gene, score, rank (from 1), scale (from 0).
-            "P1" is column 0 of the embedding, and Component 1 of the page.
+            "P1" is column 0 of the embedding, and P1 in the page.
         """
         import pandas as pd
 

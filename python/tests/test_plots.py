@@ -54,7 +54,7 @@ class Pictures(unittest.TestCase):
         self.assertEqual(ax.collections[0].colorbar.ax.get_ylabel(), gene)
         axes = pnmf.pl.embedding(adata, color=["type", "number", "P2", "clusters"], components=(1, 3), scale=0)
         self.assertEqual(len(axes), 4)
-        self.assertEqual((axes[0].get_xlabel(), axes[0].get_ylabel()), ("component 2", "component 4"))
+        self.assertEqual((axes[0].get_xlabel(), axes[0].get_ylabel()), ("P2", "P4"))
         self.assertIsNotNone(pnmf.pl.embedding(self.model, color=self.labels).get_legend())
         adata.obsm["X_umap"] = np.random.default_rng(0).random((adata.n_obs, 2))
         ax = pnmf.pl.embedding(adata, color=gene, components="X_umap")

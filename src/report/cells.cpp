@@ -203,42 +203,56 @@ void add_clusters(Payload& payload, const StoredResult& result, const std::vecto
     payload.meta["label_scores"] = label_scores(result, clusters);
 }
 
-void add_expression(Payload& payload, const Dataset& data, const std::vector<Index>& genes, Index budget) {
-    const Index cells = data.cells();
-    const Index count = std::min<Index>(std::ssize(genes), std::max<Index>(1, budget / cells));
-    std::map<Index, Index> place; // feature → position in the list
-    for (Index i = 0; i < count; ++i) {
-        place[genes[static_cast<std::size_t>(i)]] = i;
+void add_resolutions(Payload& payload, const StoredResult& result) {
+    const std::vector<double> clusters = result.numbers("resolutions/clusters");
+    const Index count = std::ssize(clusters);
+    const std::vector<double> scale = result.numbers("resolutions/scale", count);
+    const std::vector<double> stability = result.numbers("resolutions/stability", count);
+    const std::vector<double> p_value = result.numbers("resolutions/p_value");
+    const std::vector<double> parents =
+        result.numbers("resolutions/parents"); // resolution, cluster, parent, share
+    const auto* recommended = find(result.file.uns, result.key + "/resolutions/recommended");
+    if (count < 2 || scale.empty() || stability.empty() || parents.size() % 4 != 0) {
+        return;
     }
-    Matrix rows = Matrix::Zero(count, cells);
-    if (const auto* sparse = std::get_if<SparseMatrix<double>>(&data.X)) {
-        for (Index j = 0; j < cells; ++j) {
-            for (auto entry = sparse->start[j]; entry < sparse->start[j + 1]; ++entry) {
-                const auto found = place.find(sparse->row[entry]);
-                if (found != place.end()) {
-                    rows(found->second, j) = sparse->value[entry];
-                }
+    Json list = Json::array();
+    for (std::size_t r = 0; r < clusters.size(); ++r) {
+        const std::string column = fmt::format("{}_clusters_{}", result.key, r + 1);
+        const auto found = std::find_if(result.file.cell_table.begin(), result.file.cell_table.end(),
+                                        [&](const TableColumn& one) { return one.name == column; });
+        if (found == result.file.cell_table.end() ||
+            !std::holds_alternative<std::vector<std::string>>(found->values)) {
+            return; // a user has taken it away
+        }
+        const auto k = static_cast<std::size_t>(clusters[r]);
+        std::vector<Index> cells(k, 0);
+        for (const std::string& name : std::get<std::vector<std::string>>(found->values)) {
+            const auto place = static_cast<std::size_t>(std::strtol(name.c_str(), nullptr, 10)) - 1;
+            if (place >= k) {
+                return;
+            }
+            ++cells[place];
+        }
+        std::vector<Index> parent;
+        std::vector<double> share;
+        for (std::size_t row = 0; row + 3 < parents.size(); row += 4) {
+            if (static_cast<std::size_t>(parents[row]) == r) {
+                parent.push_back(static_cast<Index>(parents[row + 2]));
+                share.push_back(parents[row + 3]);
             }
         }
-    } else {
-        const auto& dense = std::get<Matrix>(data.X);
-        for (const auto& [feature, i] : place) {
-            rows.row(i) = dense.row(feature);
-        }
+        const auto* best = recommended != nullptr ? std::get_if<std::int64_t>(&recommended->value) : nullptr;
+        list.push_back({{"column", column},
+                        {"clusters", k},
+                        {"scale", static_cast<Index>(scale[r])},
+                        {"stability", std::isnan(stability[r]) ? Json(nullptr) : Json(stability[r])},
+                        {"p_value", r < p_value.size() ? Json(p_value[r]) : Json(nullptr)},
+                        {"recommended", best != nullptr && *best == static_cast<std::int64_t>(r)},
+                        {"cells", cells},
+                        {"parent", parent},
+                        {"share", share}});
     }
-    std::vector<std::uint8_t> shares;
-    std::vector<float> largest;
-    for (Index i = 0; i < count; ++i) {
-        const double most = rows.row(i).maxCoeff();
-        largest.push_back(static_cast<float>(most));
-        for (Index j = 0; j < cells; ++j) {
-            const double share = most > 0.0 ? std::max(0.0, rows(i, j) / most) : 0.0;
-            shares.push_back(static_cast<std::uint8_t>(std::lround(255.0 * share)));
-        }
-    }
-    payload.add("genes", "expression", shares);
-    payload.add("genes", "expression_largest", largest);
-    payload.meta["expressed_genes"] = count;
+    payload.meta["resolutions"] = std::move(list);
 }
 
 void add_graph(Payload& payload, const StoredResult& result, const Dataset& data,

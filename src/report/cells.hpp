@@ -21,8 +21,8 @@ void add_columns(Payload& payload, const StoredResult& result);
 /// each label column come the adjusted Rand index and normalised mutual information of every given scale.
 void add_clusters(Payload& payload, const StoredResult& result, const std::vector<Index>& scales);
 
-/// Rows of X as 8-bit shares of their largest value: the first features of the list that fit the budget.
-void add_expression(Payload& payload, const Dataset& data, const std::vector<Index>& genes, Index budget);
+/// The resolutions, with the cells of each cluster and how they nest; nothing where the result has none.
+void add_resolutions(Payload& payload, const StoredResult& result);
 
 /// The pairs that the graphs join, shortest first, when there are few cells.
 void add_graph(Payload& payload, const StoredResult& result, const Dataset& data,

@@ -1,4 +1,5 @@
 #include "report/cells.hpp"
+#include "report/expression.hpp"
 #include "report/page.hpp"
 #include "report/payload.hpp"
 #include "report/plane.hpp"
@@ -28,6 +29,7 @@ namespace fs = std::filesystem;
 constexpr Index most_plane_scales = 32;   ///< for the common plane
 constexpr Index most_program_scales = 60; ///< every basis is looked at twice
 constexpr std::size_t longest_trace = 2000;
+constexpr std::size_t most_left_out = 50000;
 
 /// The bytes a page may spend on one of several results.
 ReportOptions shared_by(ReportOptions options, Index results) {
@@ -254,59 +256,6 @@ Json program_paths(const StoredResult& result) {
     return list;
 }
 
-/// The resolutions, with the cells of each cluster and how they nest; nothing where the result has none.
-void add_resolutions(Payload& payload, const StoredResult& result) {
-    const std::vector<double> clusters = result.numbers("resolutions/clusters");
-    const Index count = std::ssize(clusters);
-    const std::vector<double> scale = result.numbers("resolutions/scale", count);
-    const std::vector<double> stability = result.numbers("resolutions/stability", count);
-    const std::vector<double> p_value = result.numbers("resolutions/p_value");
-    const std::vector<double> parents =
-        result.numbers("resolutions/parents"); // resolution, cluster, parent, share
-    const auto* recommended = find(result.file.uns, result.key + "/resolutions/recommended");
-    if (count < 2 || scale.empty() || stability.empty() || parents.size() % 4 != 0) {
-        return;
-    }
-    Json list = Json::array();
-    for (std::size_t r = 0; r < clusters.size(); ++r) {
-        const std::string column = fmt::format("{}_clusters_{}", result.key, r + 1);
-        const auto found = std::find_if(result.file.cell_table.begin(), result.file.cell_table.end(),
-                                        [&](const TableColumn& one) { return one.name == column; });
-        if (found == result.file.cell_table.end() ||
-            !std::holds_alternative<std::vector<std::string>>(found->values)) {
-            return; // a user has taken it away
-        }
-        const auto k = static_cast<std::size_t>(clusters[r]);
-        std::vector<Index> cells(k, 0);
-        for (const std::string& name : std::get<std::vector<std::string>>(found->values)) {
-            const auto place = static_cast<std::size_t>(std::strtol(name.c_str(), nullptr, 10)) - 1;
-            if (place >= k) {
-                return;
-            }
-            ++cells[place];
-        }
-        std::vector<Index> parent;
-        std::vector<double> share;
-        for (std::size_t row = 0; row + 3 < parents.size(); row += 4) {
-            if (static_cast<std::size_t>(parents[row]) == r) {
-                parent.push_back(static_cast<Index>(parents[row + 2]));
-                share.push_back(parents[row + 3]);
-            }
-        }
-        const auto* best = recommended != nullptr ? std::get_if<std::int64_t>(&recommended->value) : nullptr;
-        list.push_back({{"column", column},
-                        {"clusters", k},
-                        {"scale", static_cast<Index>(scale[r])},
-                        {"stability", std::isnan(stability[r]) ? Json(nullptr) : Json(stability[r])},
-                        {"p_value", r < p_value.size() ? Json(p_value[r]) : Json(nullptr)},
-                        {"recommended", best != nullptr && *best == static_cast<std::int64_t>(r)},
-                        {"cells", cells},
-                        {"parent", parent},
-                        {"share", share}});
-    }
-    payload.meta["resolutions"] = std::move(list);
-}
-
 /// Scores of genes at each of the page's scales: from the data where they are at hand, else those stored for
 /// the recommended scale, when no other is shown. Empty: there are none, or not for every scale.
 std::function<Matrix(Index)> scores_of(const StoredResult& result, const ReportSource& source,
@@ -328,6 +277,21 @@ std::function<Matrix(Index)> scores_of(const StoredResult& result, const ReportS
     return {};
 }
 
+/// Why a gene of the file may be missing: names of those that steps left out, and how many were chosen.
+void add_left_out(Payload& payload, const StoredResult& result) {
+    Json left_out = Json::object();
+    for (const char* name : {step::genes, step::rare_genes}) {
+        if (const auto* done = result.input.step(name);
+            done != nullptr && done->names.size() <= most_left_out) {
+            left_out[name] = done->names;
+        }
+    }
+    payload.meta["left_out"] = left_out;
+    if (const auto* chosen = result.input.step(step::chosen_genes)) {
+        payload.meta["chosen_genes"] = static_cast<Index>(chosen->count);
+    }
+}
+
 void add_programs(Payload& payload, const StoredResult& result, const ReportSource& source,
                   const std::vector<Index>& scales, const ReportOptions& options) {
     const auto& names = result.features;
@@ -339,8 +303,10 @@ void add_programs(Payload& payload, const StoredResult& result, const ReportSour
         const Programs programs =
             gene_programs(basis, scores_of(result, source, scales, at_hand, basis),
                           evenly(at_hand, most_program_scales, first), first, options.program_bytes);
-        payload.meta["programs"] = {
-            {"top", programs.top}, {"scales", programs.scales}, {"scored", !programs.by_score.empty()}};
+        payload.meta["programs"] = {{"top", programs.top},
+                                    {"scales", programs.scales},
+                                    {"genes", programs.genes.size()},
+                                    {"scored", !programs.by_score.empty()}};
         payload.meta["programs"]["paths"] = program_paths(result);
         if (const std::optional<StoredPrograms> stored = stored_programs(result)) {
             payload.meta["programs"]["order"] = stored->order();
@@ -351,18 +317,16 @@ void add_programs(Payload& payload, const StoredResult& result, const ReportSour
         payload.add("programs", "weight", programs.weight);
         payload.add("programs", "weight_largest", programs.largest);
         genes = programs.genes;
-    } else if (source.data != nullptr) { // no basis: the first genes can be looked at
-        genes.resize(std::min<std::size_t>(names.size(), 300));
-        std::iota(genes.begin(), genes.end(), Index{0});
+    }
+    if (source.data != nullptr && !names.empty()) {
+        genes = add_expression(payload, *source.data, std::move(genes), options.expression_bytes);
+        add_left_out(payload, result);
     }
     Json gene_names = Json::array();
     for (const Index gene : genes) {
         gene_names.push_back(names[static_cast<std::size_t>(gene)]);
     }
     payload.meta["genes"] = gene_names;
-    if (source.data != nullptr && !genes.empty()) {
-        add_expression(payload, *source.data, genes, options.expression_bytes);
-    }
 }
 
 void check_data(const StoredResult& result, const Dataset& data) {

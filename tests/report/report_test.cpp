@@ -1,3 +1,4 @@
+#include "report/expression.hpp"
 #include "report/payload.hpp"
 #include "support/paths.hpp"
 
@@ -141,6 +142,94 @@ TEST_F(Report, HoldsTheEmbeddingsAndTheData) {
         }
     }
     EXPECT_EQ(meta["genes"].size(), meta["expressed_genes"].get<std::size_t>());
+}
+
+/// An array of a section, as the page reads it.
+template <class Value>
+std::vector<Value> array_of(const std::string& html, const Json& meta, const char* name) {
+    const Json& place = meta["arrays"][name];
+    const std::string section = unpacked(html, "pnmf-0-" + place["section"].get<std::string>());
+    std::vector<Value> values(place["count"].get<std::size_t>());
+    std::memcpy(values.data(), section.data() + place["offset"].get<std::size_t>(),
+                values.size() * sizeof(Value));
+    return values;
+}
+
+/// X as a page has it, genes in the order of `meta["genes"]`.
+Matrix expression_of(const std::string& html, const Json& meta) {
+    const auto shares = array_of<std::uint8_t>(html, meta, "expression");
+    const auto steps = array_of<std::uint8_t>(html, meta, "expression_steps");
+    const auto expressing = array_of<std::int32_t>(html, meta, "expression_cells");
+    const auto largest = array_of<float>(html, meta, "expression_largest");
+    Matrix X = Matrix::Zero(std::ssize(expressing), meta["cells"].get<Index>());
+    std::size_t entry = 0;
+    std::size_t byte = 0;
+    for (Index g = 0; g < X.rows(); ++g) {
+        Index cell = -1;
+        for (std::int32_t left = expressing[static_cast<std::size_t>(g)]; left > 0; ++byte) {
+            cell += steps[byte] == 0 ? 255 : steps[byte];
+            if (steps[byte] > 0) {
+                X(g, cell) =
+                    shares[entry++] / 255.0 * static_cast<double>(largest[static_cast<std::size_t>(g)]);
+                --left;
+            }
+        }
+    }
+    EXPECT_EQ(entry, shares.size());
+    EXPECT_EQ(byte, steps.size());
+    return X;
+}
+
+TEST_F(Report, HoldsEveryGeneOfSparseDataHoweverFarItsCellsAreApart) {
+    const Index cells = 1200;
+    Matrix X = Matrix::Zero(4, cells);
+    X.row(0).setLinSpaced(1.0, 3.0);
+    X(1, 0) = 5.0;
+    X(1, 255) = 0.001; // next to nothing, and not zero
+    X(1, 765) = 2.0;   // 510 further
+    X(2, cells - 1) = 1.0;
+    data_ = {};
+    data_.X = X;
+    for (Index j = 0; j < cells; ++j) {
+        data_.cell_names.push_back("cell" + std::to_string(j));
+    }
+    data_.feature_names = {"all", "few", "one", "none"};
+    Payload payload;
+    payload.meta["cells"] = cells;
+    EXPECT_THAT(add_expression(payload, data_, {2}, 1 << 20), ElementsAre(2, 0, 1, 3));
+    const std::string html = payload.elements(0);
+    const Matrix found = expression_of(html, meta_of(html));
+    EXPECT_LT((found - X({2, 0, 1, 3}, Eigen::all)).cwiseAbs().maxCoeff(), 5.0 / 255.0);
+    EXPECT_EQ((found.array() > 0.0).count(), (X.array() > 0.0).count());
+    SparseMatrix<double> sparse{.rows = 4, .cols = cells};
+    for (Index j = 0; j < cells; ++j) {
+        for (Index i = 0; i < 4; ++i) {
+            if (X(i, j) != 0.0) {
+                sparse.row.push_back(static_cast<std::int32_t>(i));
+                sparse.value.push_back(X(i, j));
+            }
+        }
+        sparse.start.push_back(std::ssize(sparse.row));
+    }
+    data_.X = sparse;
+    Payload same;
+    same.meta["cells"] = cells;
+    add_expression(same, data_, {2}, 1 << 20);
+    EXPECT_EQ(same.elements(0), html);
+}
+
+TEST_F(Report, KeepsTheGenesOfProgramsAndThoseThatVaryMostWhereNotAllFit) {
+    const auto path = fitted();
+    const auto genes = [&](Index budget) {
+        return meta_of(report_html({{.result = stored(path), .data = &data_}}, {.expression_bytes = budget}));
+    };
+    const Json all = genes(1 << 20);
+    EXPECT_EQ(all["expressed_genes"], data_.features());
+    const Json few = genes(5 * 2 * 16);
+    EXPECT_EQ(few["expressed_genes"], 5);
+    EXPECT_EQ(few["genes"], all["genes"]); // their names are there, so that the page can say what is missing
+    EXPECT_EQ(few["programs"]["genes"], all["programs"]["genes"]);
+    EXPECT_EQ(genes(1)["expressed_genes"], 1);
 }
 
 TEST_F(Report, HasTheTissueOfAResultWithDomains) {

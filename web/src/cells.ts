@@ -59,7 +59,7 @@ export class CellView {
         readonly state: State,
         private readonly letter: string,
         /** Colours of its own; null: those that the reader chooses. */
-        readonly own: Colouring | null = null,
+        public own: Colouring | null = null,
     ) {
         this.tissue = tissueMap(result);
         const n = result.n;
@@ -145,6 +145,17 @@ export class CellView {
     setLayout(layout: Layout | null): void {
         this.layout = layout;
         this.moveToScale();
+        if (this.twin && !this.own) this.twin.setLayout(layout);
+    }
+
+    /** Shows what another view of these cells shows, and the other what this one does. */
+    follow(other: CellView): void {
+        this.twin = other;
+        other.twin = this;
+        this.layout = other.layout;
+        this.target();
+        this.now.set(this.to);
+        this.setLasso(other.lassoMode);
     }
 
     get t(): number {
@@ -172,7 +183,7 @@ export class CellView {
         this.caption.textContent = map
             ? `${this.letter}${map.name}`
             : plane === 'H'
-              ? `${this.letter}\u2192 component 1 of H \u00b7 \u2191 component 2`
+              ? `${this.letter}\u2192 P1 \u00b7 \u2191 P2`
               : `${this.letter}principal directions of all H: \u2192 ${percent(share[0])} \u00b7 \u2191 ${percent(share[1])} of the variance`;
     }
 

@@ -1,11 +1,13 @@
 /** From what the reader chose to a colour for each cell. */
-import { bytesOf, categoryColour, otherColour, ramp } from './colours';
+import { bytesOf, categoryColour, otherColour, ramp, type Ramp } from './colours';
 import { Result } from './data';
 import type { Colouring, State } from './state';
 import { neighborhoodWords } from './tissue';
 
 export interface Category {
+    /** As the reader calls it. */
     name: string;
+    original: string;
     colour: string;
     count: number;
 }
@@ -20,13 +22,16 @@ export type Painted =
           shares: ArrayLike<number>;
           from: number;
           to: number;
-          ramp: 'viridis' | 'cividis';
+          ramp: Ramp;
           missing: boolean;
       }
     | { type: 'none'; title: string; note: string };
 
-const ramps = { viridis: ramp('viridis'), cividis: ramp('cividis') };
+const ramps = { viridis: ramp('viridis'), cividis: ramp('cividis'), cyclic: ramp('cyclic') };
 const largestNamed = 12;
+
+/** Row k of H, counted from 0, as it is called everywhere. */
+export const programName = (k: number): string => `P${k + 1}`;
 
 export function colouringTitle(colouring: Colouring): string {
     switch (colouring.kind) {
@@ -40,8 +45,8 @@ export function colouringTitle(colouring: Colouring): string {
             return 'domain at this scale';
         case 'graph':
             return 'component of the graph';
-        case 'component':
-            return `component ${colouring.k + 1} of H`;
+        case 'program':
+            return programName(colouring.k);
         case 'gene':
             return colouring.name;
     }
@@ -49,19 +54,19 @@ export function colouringTitle(colouring: Colouring): string {
 
 /** Whether the colours change when the scale does. */
 export function followsScale(colouring: Colouring): boolean {
-    return colouring.kind === 'cluster' || colouring.kind === 'domain' || colouring.kind === 'graph' || colouring.kind === 'component';
+    return colouring.kind === 'cluster' || colouring.kind === 'domain' || colouring.kind === 'graph' || colouring.kind === 'program';
 }
 
 /** The section of the data a colouring needs. */
 export function sectionOf(colouring: Colouring): string {
-    if (colouring.kind === 'component') return 'components';
+    if (colouring.kind === 'program') return 'components';
     return colouring.kind === 'gene' ? 'genes' : 'core';
 }
 
 function counted(codes: ArrayLike<number>, names: string[], colour: (i: number) => string): Category[] {
     const counts = new Array<number>(names.length).fill(0);
     for (let j = 0; j < codes.length; ++j) ++counts[codes[j]];
-    return names.map((name, i) => ({ name, colour: colour(i), count: counts[i] }));
+    return names.map((name, i) => ({ name, original: name, colour: colour(i), count: counts[i] }));
 }
 
 /** Components of the graph by size: the largest have colours, the others share one. */
@@ -97,13 +102,19 @@ function paintColumn(result: Result, name: string, dark: boolean, state: State):
         shares,
         from: column.from ?? NaN,
         to: column.to ?? NaN,
-        ramp: 'cividis',
+        ramp: /_loop_\d+$/.test(name) ? 'cyclic' : 'cividis',
         missing: shares.some((share) => share < 0),
     };
 }
 
 /** Sections must be loaded; see `sectionOf`. */
 export function paint(result: Result, t: number, colouring: Colouring, state: State): Painted {
+    const painted = painting(result, t, colouring, state);
+    if (painted.type === 'category') for (const category of painted.categories) category.name = state.givenName(colouring, category.original);
+    return painted;
+}
+
+function painting(result: Result, t: number, colouring: Colouring, state: State): Painted {
     const { dark } = state;
     const title = colouringTitle(colouring);
     const nothing = (note: string): Painted => ({ type: 'none', title, note });
@@ -128,8 +139,8 @@ export function paint(result: Result, t: number, colouring: Colouring, state: St
             const categories = counted(codes, names, (i) => categoryColour(i, dark));
             return { type: 'category', title, note: neighborhoodWords(result, t), codes, categories };
         }
-        case 'component': {
-            if (colouring.k >= result.meta.rank) return nothing(`this result has ${result.meta.rank} components`);
+        case 'program': {
+            if (colouring.k >= result.meta.rank) return nothing(`this result has ${result.meta.rank} programs`);
             if (!result.isLoaded('components')) return nothing('loading');
             const { shares, largest, scale } = result.componentAt(t, colouring.k);
             const note = scale === t ? '' : `as at scale ${result.scaleNumber(scale)}, the nearest that is kept`;

@@ -1,5 +1,5 @@
 /** Colours that people with colour-blindness can tell apart. */
-import { interpolateCividis, interpolateViridis } from 'd3-scale-chromatic';
+import { interpolateCividis, interpolateRainbow, interpolateViridis } from 'd3-scale-chromatic';
 import { rgb } from 'd3-color';
 
 /** Okabe and Ito's eight (its black is the text's colour), then four of Paul Tol's muted set. */
@@ -29,9 +29,12 @@ export function categoryColour(index: number, dark: boolean): string {
 
 export const otherColour = (dark: boolean): string => (dark ? '#6b7280' : '#b3b8c2');
 
-/** 256 colours of a ramp that is even in lightness: cividis for components and columns, viridis for genes. */
-export function ramp(kind: 'viridis' | 'cividis'): Uint8Array {
-    const at = kind === 'viridis' ? interpolateViridis : interpolateCividis;
+export type Ramp = 'viridis' | 'cividis' | 'cyclic';
+const ramps = { viridis: interpolateViridis, cividis: interpolateCividis, cyclic: interpolateRainbow };
+
+/** 256 colours of a ramp: cividis for programs and columns, viridis for genes, a circle of hues for phases. */
+export function ramp(kind: Ramp): Uint8Array {
+    const at = ramps[kind];
     const bytes = new Uint8Array(256 * 3);
     for (let i = 0; i < 256; ++i) {
         const colour = rgb(at(i / 255));
@@ -40,9 +43,9 @@ export function ramp(kind: 'viridis' | 'cividis'): Uint8Array {
     return bytes;
 }
 
-export function rampStyle(kind: 'viridis' | 'cividis'): string {
-    const at = kind === 'viridis' ? interpolateViridis : interpolateCividis;
-    return `linear-gradient(90deg, ${[0, 0.25, 0.5, 0.75, 1].map((x) => at(x)).join(', ')})`;
+export function rampStyle(kind: Ramp): string {
+    const at = ramps[kind];
+    return `linear-gradient(90deg, ${[0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1].map((x) => at(x)).join(', ')})`;
 }
 
 export function bytesOf(colour: string): [number, number, number] {

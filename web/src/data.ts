@@ -117,13 +117,26 @@ export interface Meta {
     plane_share: [number, number];
     boxes: [number, number, number, number][];
     component_scales: number[];
-    programs?: { top: number; scales: number[]; scored?: boolean; paths?: ProgramPath[]; order?: number[] };
+    /** `genes`: how many of the page's occur in a list; they come first. */
+    programs?: { top: number; scales: number[]; genes: number; scored?: boolean; paths?: ProgramPath[]; order?: number[] };
     genes: string[];
+    /** The first so many have values. */
     expressed_genes?: number;
+    /** Names of genes that steps before the fit left out. */
+    left_out?: Record<string, string[]>;
+    /** So many were chosen for the fit; the others are not in the result. */
+    chosen_genes?: number;
     edges_total?: number;
     /** Cells up to which the graph is kept. */
     largest_graph?: number;
     arrays: Record<string, ArrayPlace>;
+}
+
+/** The cells in which a gene is above zero, and the values there: 255 is the largest. */
+export interface Gene {
+    cells: Int32Array;
+    shares: Uint8Array;
+    largest: number;
 }
 
 function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {
@@ -179,7 +192,17 @@ export class Result {
         return this.loaded.has(name);
     }
 
+    /** Columns that the reader brought. */
+    private readonly added = new Map<string, Uint16Array>();
+
+    addColumn(column: Column, codes: Uint16Array): void {
+        this.added.set(`column${this.meta.columns.length}`, codes);
+        this.meta.columns.push(column);
+    }
+
     array(name: string): Uint8Array | Uint16Array | Int32Array | Float32Array | Float64Array {
+        const own = this.added.get(name);
+        if (own) return own;
         const place = this.meta.arrays[name];
         const buffer = this.loaded.get(place.section);
         if (!buffer) throw new Error(`section ${place.section} is not loaded`);
@@ -284,11 +307,44 @@ export class Result {
         return { shares, largest, scale: this.meta.component_scales[place] };
     }
 
-    /** Expression of gene g as shares of its largest value; null when the page has none. Needs `genes`. */
-    expressionOf(g: number): { shares: Uint8Array; largest: number } | null {
+    private geneBegins: { entries: Int32Array; steps: Int32Array } | null = null;
+
+    /** Where each gene begins among all entries, and among the bytes of the steps from cell to cell. */
+    private genePlaces(): { entries: Int32Array; steps: Int32Array } {
+        if (this.geneBegins) return this.geneBegins;
+        const expressing = this.array('expression_cells');
+        const bytes = this.array('expression_steps');
+        const entries = new Int32Array(expressing.length + 1);
+        const steps = new Int32Array(expressing.length + 1);
+        for (let g = 0, at = 0; g < expressing.length; ++g) {
+            entries[g + 1] = entries[g] + expressing[g];
+            for (let left = expressing[g]; left > 0; ++at) if (bytes[at] > 0) --left;
+            steps[g + 1] = at;
+        }
+        return (this.geneBegins = { entries, steps });
+    }
+
+    /** The values of gene g; null when the page has none. Needs `genes`. */
+    gene(g: number): Gene | null {
         if (g < 0 || g >= (this.meta.expressed_genes ?? 0)) return null;
-        const shares = (this.array('expression') as Uint8Array).subarray(g * this.n, (g + 1) * this.n);
-        return { shares, largest: (this.array('expression_largest') as Float32Array)[g] };
+        const { entries, steps } = this.genePlaces();
+        const bytes = this.array('expression_steps');
+        const cells = new Int32Array(entries[g + 1] - entries[g]);
+        for (let i = 0, at = steps[g], cell = -1; i < cells.length; ++at) {
+            cell += bytes[at] || 255;
+            if (bytes[at] > 0) cells[i++] = cell;
+        }
+        const shares = (this.array('expression') as Uint8Array).subarray(entries[g], entries[g + 1]);
+        return { cells, shares, largest: this.array('expression_largest')[g] };
+    }
+
+    /** Expression of gene g in every cell as shares of its largest value; null when the page has none. Needs `genes`. */
+    expressionOf(g: number): { shares: Uint8Array; largest: number } | null {
+        const gene = this.gene(g);
+        if (!gene) return null;
+        const shares = new Uint8Array(this.n);
+        gene.cells.forEach((cell, i) => (shares[cell] = gene.shares[i]));
+        return { shares, largest: gene.largest };
     }
 }
 

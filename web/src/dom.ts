@@ -60,6 +60,12 @@ export function tsv(rows: (string | number | null | undefined)[][]): string {
     return rows.map((row) => row.map(cell).join('\t')).join('\n') + '\n';
 }
 
+/** Rows with commas, values in quotes where they need them. */
+export function csv(rows: string[][]): string {
+    const cell = (value: string): string => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+    return rows.map((row) => row.map(cell).join(',')).join('\n') + '\n';
+}
+
 export function number(value: number | null | undefined, digits = 4): string {
     if (value === null || value === undefined || !Number.isFinite(value)) return '\u2013';
     if (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e6)) return value.toExponential(digits - 2);

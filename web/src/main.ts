@@ -1,8 +1,11 @@
 /** The page: slider above, cells on one side, what is known about them on the other. */
+import { besideControls } from './beside';
 import { CellView } from './cells';
 import { saveDrawing, saveImage, saveTable } from './cells_export';
 import { readResults, type Result } from './data';
 import { button, count, h, number } from './dom';
+import { genesPanel } from './genes_panel';
+import { loopPanel, loopsOf } from './loop_panel';
 import { programsPanel } from './programs';
 import { aboutPanel, runPanel } from './run';
 import { scalesPanel } from './scales_panel';
@@ -174,17 +177,21 @@ function viewTools(views: CellView[], state: State): HTMLElement {
     } else {
         tools.push(h('span', { class: 'note no-graph' }, whyNoGraph(state.results)) as never);
     }
-    const downloads = views.map((view) =>
-        h(
-            'span',
-            { class: 'downloads' },
-            view.own ? 'domains: ' : state.results.length > 1 ? `${view.name}: ` : '',
-            button('PNG', () => saveImage(view), { 'aria-label': `Download the cells of ${view.name} as PNG` }),
-            button('SVG', () => saveDrawing(view), { 'aria-label': `Download the cells of ${view.name} as SVG` }),
-            button('TSV', () => saveTable(view), { 'aria-label': `Download the cells of ${view.name} as TSV` }),
-        ),
+    return h('div', { class: 'view-tools', role: 'toolbar', 'aria-label': 'Cells' }, ...tools, ...views.map((view) => downloads(view, state)));
+}
+
+function downloads(view: CellView, state: State): HTMLElement {
+    const what = view.own ? 'the second map' : `the cells of ${view.name}`;
+    const element = h(
+        'span',
+        { class: 'downloads' },
+        view.own ? 'second map: ' : state.results.length > 1 ? `${view.name}: ` : '',
+        button('PNG', () => saveImage(view), { 'aria-label': `Download ${what} as PNG` }),
+        button('SVG', () => saveDrawing(view), { 'aria-label': `Download ${what} as SVG` }),
+        button('TSV', () => saveTable(view), { 'aria-label': `Download ${what} as TSV` }),
     );
-    return h('div', { class: 'view-tools', role: 'toolbar', 'aria-label': 'Cells' }, ...tools, ...downloads);
+    state.on(['colour'], () => void (element.hidden = view.element.hidden));
+    return element;
 }
 
 /** Tabs after the ARIA pattern: arrows move between them; a panel is made when it is first opened. */
@@ -220,8 +227,7 @@ function page(state: State): HTMLElement {
     const views = results.map((result, i) => new CellView(result, state, letters[i]));
     if (results.length === 1 && results[0].meta.tissue) {
         const domains = new CellView(results[0], state, '', { kind: 'domain' });
-        domains.twin = views[0];
-        views[0].twin = domains;
+        domains.follow(views[0]);
         views.push(domains);
     }
     const perResult = (make: (result: Result) => HTMLElement): HTMLElement =>
@@ -247,17 +253,23 @@ function page(state: State): HTMLElement {
         requestAnimationFrame(animate);
     };
     requestAnimationFrame(animate);
+    const tools = viewTools(views, state);
+    const stages = h('div', { class: 'stages' }, ...views.map((view) => view.element));
+    if (results.length > 1) stages.classList.add('pairwise');
+    const beside = results.length > 1 ? null : besideControls(state, { views, stages, added: (view) => tools.append(downloads(view, state)) });
     return h(
         'div',
-        { class: `page ${views.length > 1 ? 'two' : 'one'}` },
+        { class: 'page' },
         header,
         scaleBar(state),
         h(
             'div',
             { class: 'columns' },
-            h('div', { class: 'views' }, viewTools(views, state), h('div', { class: 'stages' }, ...views.map((view) => view.element))),
+            h('div', { class: 'views' }, tools, stages),
             tabs([
-                ['Scales', () => scalesPanel(views, state)],
+                ['Scales', () => scalesPanel(views, state, beside)],
+                ['Genes', () => perResult((result) => genesPanel(result, state))],
+                ...(results.some((result) => loopsOf(result).length > 0) ? [['Loops', () => perResult((result) => loopPanel(result, state))] as [string, () => HTMLElement]] : []),
                 ['Topology', () => perResult((result) => topologyPanel(result, state))],
                 ['Structure', () => perResult((result) => structurePanel(result, state))],
                 ['Programs', () => perResult((result) => programsPanel(result, state))],

@@ -1,18 +1,19 @@
-/** The genes behind each component at the present scale, how they change over scales, and as a heat map. */
+/** The genes behind each program at the present scale, how they change over scales, and as a heat map. */
 import * as Plot from '@observablehq/plot';
 import { apart, Figure, type Drawing } from './chart';
+import { programName } from './colouring';
 import { Result, type ProgramPath } from './data';
 import { button, h, number } from './dom';
 import type { State } from './state';
 
-const firstComponents = 16;
+const firstPrograms = 16;
 
-/** How the genes of a component can be ordered. Scores are there when the page was made with the data. */
+/** How the genes of a program can be ordered. Scores are there when the page was made with the data. */
 type Order = 'by_score' | 'by_weight' | 'by_lead';
 const orderNames: Record<Order, string> = {
     by_score: 'by score (how well they mark it)',
     by_weight: 'by weight',
-    by_lead: 'by lead over other components',
+    by_lead: 'by lead over other programs',
 };
 
 /** Top genes as the page keeps them, for a result that has bases. */
@@ -32,7 +33,7 @@ class Programs {
     }
     weight(place: number, k: number, gene: number): number {
         const row = place * this.result.meta.rank + k;
-        const share = this.result.array('weight')[row * this.result.meta.genes.length + gene] / 255;
+        const share = this.result.array('weight')[row * this.result.meta.programs!.genes + gene] / 255;
         return share * this.result.array('weight_largest')[row];
     }
 }
@@ -40,13 +41,13 @@ class Programs {
 /** Over which scales the program of the recommended scale is found, into which it merges, and whether it follows depth. */
 function pathWords(path: ProgramPath): string {
     const where = path.first === path.last ? `at scale ${path.first} alone` : `at scales ${path.first} to ${path.last}`;
-    const merges = path.merges_into >= 0 ? `, then merges into component ${path.merges_into + 1}` : '';
+    const merges = path.merges_into >= 0 ? `, then merges into ${programName(path.merges_into)}` : '';
     const depth = path.depth !== undefined ? `; follows the depth of cells (r = ${number(path.depth, 2)})` : '';
     return `persistence ${number(path.persistence, 2)}: ${where}${merges}${depth}`;
 }
 
 /** As the program lists them: those that are found over many scales and mark clusters first. */
-function componentOrder(result: Result): number[] {
+function programOrder(result: Result): number[] {
     return result.meta.programs?.order ?? Array.from({ length: result.meta.rank }, (_, k) => k);
 }
 
@@ -54,7 +55,7 @@ export function programsPanel(result: Result, state: State): HTMLElement {
     const panel = h('div', { class: 'figures' });
     if (!result.meta.programs) {
         panel.append(
-            h('p', { class: 'note' }, 'The bases W are not in this result, so the genes of its components are unknown. '),
+            h('p', { class: 'note' }, 'The bases W are not in this result, so the genes of its programs are unknown. '),
             h('p', { class: 'note' }, 'pnmf fit writes them into its own page; pnmf fit --save-basis keeps them in the file.'),
         );
         return panel;
@@ -86,12 +87,12 @@ function fill(panel: HTMLElement, programs: Programs, state: State): void {
             'aria-pressed': state.colouring.kind === 'gene' && state.colouring.name === name ? 'true' : 'false',
         });
     };
-    const component = (k: number): HTMLElement => {
-        const name = button(`Component ${k + 1}`, () => state.colourBy({ kind: 'component', k }), {
-            class: 'component',
-            title: `Colour the cells by component ${k + 1}`,
+    const program = (k: number): HTMLElement => {
+        const name = button(programName(k), () => state.colourBy({ kind: 'program', k }), {
+            class: 'program-name',
+            title: `Colour the cells by program ${programName(k)}`,
         });
-        const trace = button('over scales', () => follow(k), { class: 'trace', 'aria-label': `Follow component ${k + 1} over scales` });
+        const trace = button('over scales', () => follow(k), { class: 'trace', 'aria-label': `Follow ${programName(k)} over scales` });
         const genes = programs.genes(place, k, by).map(geneButton);
         const path = result.meta.programs?.paths?.[k];
         const words = path ? [h('p', { class: 'note program-path' }, pathWords(path))] : [];
@@ -99,10 +100,10 @@ function fill(panel: HTMLElement, programs: Programs, state: State): void {
     };
     const heat = new Figure(
         {
-            title: 'Weights of genes in components',
-            about: 'Rows are the first genes of each component, columns are components; weights are shares of the largest in the component. Click a row to colour the cells by its gene.',
+            title: 'Weights of genes in programs',
+            about: 'Rows are the first genes of each program, columns are programs; weights are shares of the largest in the program. Click a row to colour the cells by its gene.',
             table: () => [
-                ['gene', ...order.map((k) => `component_${k + 1}`)],
+                ['gene', ...order.map((k) => programName(k))],
                 ...heatGenes().map((gene) => [result.meta.genes[gene], ...order.map((k) => number(programs.weight(place, k, gene), 3))]),
             ],
             draw: (width) => drawHeat(width),
@@ -111,8 +112,8 @@ function fill(panel: HTMLElement, programs: Programs, state: State): void {
     );
     const over = new Figure(
         {
-            title: 'A component over scales',
-            about: 'Weights of the genes that lead the component at the present scale. Choose another with \u201cover scales\u201d.',
+            title: 'A program over scales',
+            about: 'Weights of the genes that lead the program at the present scale. Choose another with \u201cover scales\u201d.',
             axis: 'x',
             value: () => result.scaleNumber(state.scaleOf(result)),
             picked: (value) => {
@@ -129,19 +130,19 @@ function fill(panel: HTMLElement, programs: Programs, state: State): void {
     );
     const heatGenes = (): number[] => {
         const genes = new Set<number>();
-        for (const k of order.slice(0, firstComponents))
+        for (const k of order.slice(0, firstPrograms))
             for (const gene of programs.genes(place, k, by).slice(0, 3)) genes.add(gene);
         return [...genes];
     };
     function drawHeat(width: number): Drawing {
         const genes = heatGenes();
-        const shown = order.slice(0, firstComponents);
+        const shown = order.slice(0, firstPrograms);
         const weights = result.array('weight');
         const cells = genes.flatMap((gene) =>
             shown.map((k) => ({
                 gene,
                 k,
-                share: weights[(place * result.meta.rank + k) * result.meta.genes.length + gene] / 255,
+                share: weights[(place * result.meta.rank + k) * result.meta.programs!.genes + gene] / 255,
             })),
         );
         const plot = Plot.plot({
@@ -149,10 +150,10 @@ function fill(panel: HTMLElement, programs: Programs, state: State): void {
             height: 50 + 15 * genes.length,
             marginLeft: 96,
             padding: 0.04,
-            x: { domain: shown, label: 'component', tickFormat: (k: number) => String(k + 1), axis: 'top' },
+            x: { domain: shown, label: null, tickFormat: programName, axis: 'top' },
             y: { domain: genes, label: null, tickFormat: (gene: number) => shortened(result.meta.genes[gene]), tickSize: 0 },
             color: { scheme: 'viridis', domain: [0, 1] },
-            marks: [Plot.cell(cells, { x: 'k', y: 'gene', fill: 'share', title: (d) => `${result.meta.genes[d.gene]}, component ${d.k + 1}: ${number(d.share, 2)}` })],
+            marks: [Plot.cell(cells, { x: 'k', y: 'gene', fill: 'share', title: (d) => `${result.meta.genes[d.gene]}, ${programName(d.k)}: ${number(d.share, 2)}` })],
         }) as Drawing;
         plot.addEventListener('click', (event: Event) => {
             const box = plot.getBoundingClientRect();
@@ -175,7 +176,7 @@ function fill(panel: HTMLElement, programs: Programs, state: State): void {
             marginLeft: 50,
             marginRight: 110,
             x: { label: 'scale \u2192', domain: [1, Math.max(2, result.meta.scales.total)] },
-            y: { label: `\u2191 weight in component ${traced + 1}`, grid: true, zero: true },
+            y: { label: `\u2191 weight in ${programName(traced)}`, grid: true, zero: true },
             marks: [
                 Plot.line(points, { x: 'scale', y: 'weight', z: 'gene', stroke: colour, strokeWidth: 1.8 }),
                 Plot.dot(points, { x: 'scale', y: 'weight', fill: colour, r: programs.scales.length > 30 ? 0 : 2 }),
@@ -188,20 +189,20 @@ function fill(panel: HTMLElement, programs: Programs, state: State): void {
         over.redraw();
         over.element.scrollIntoView({ block: 'nearest' });
     }
-    const more = button('Show all components', () => ((all = true), show()));
+    const more = button('Show all programs', () => ((all = true), show()));
     function show(): void {
-        const shown = all ? order : order.slice(0, firstComponents);
-        list.replaceChildren(...shown.map(component));
+        const shown = all ? order : order.slice(0, firstPrograms);
+        list.replaceChildren(...shown.map(program));
         more.hidden = shown.length === order.length;
     }
     const update = (): void => {
         const t = state.scaleOf(result);
         const at = programs.place(t);
         const kept = result.scaleNumber(programs.scales[at]);
-        note.textContent = `${result.meta.rank} components; those that are found at many scales and mark clusters come first. ` + (programs.scales[at] === t ? `Scale ${kept}.` : `Genes are those of scale ${kept}, the nearest whose basis the page keeps.`);
+        note.textContent = `${result.meta.rank} programs; those that are found at many scales and mark clusters come first. ` + (programs.scales[at] === t ? `Scale ${kept}.` : `Genes are those of scale ${kept}, the nearest whose basis the page keeps.`);
         if (at === place) return show();
         place = at;
-        order = componentOrder(result);
+        order = programOrder(result);
         if (traced < 0) traced = order[0];
         show();
         heat.redraw();

@@ -9,10 +9,10 @@ export type Colouring =
     | { kind: 'cluster' }
     | { kind: 'domain' }
     | { kind: 'graph' }
-    | { kind: 'component'; k: number }
+    | { kind: 'program'; k: number }
     | { kind: 'gene'; name: string };
 
-export type Change = 'scale' | 'colour' | 'hidden' | 'selection' | 'theme' | 'play' | 'view' | 'painted';
+export type Change = 'scale' | 'colour' | 'hidden' | 'selection' | 'theme' | 'play' | 'view' | 'painted' | 'columns';
 
 export class State {
     at = 0;
@@ -39,16 +39,44 @@ export class State {
 
     constructor(readonly results: Result[]) {
         this.steps = commonSteps(results);
-        for (const column of results.flatMap((result) => result.meta.columns)) {
-            const places = this.places.get(column.name) ?? new Map<string, number>();
-            for (const category of column.categories ?? []) if (!places.has(category)) places.set(category, places.size);
-            this.places.set(column.name, places);
-        }
+        this.placeCategories();
         const recommended = this.steps.findIndex((step) => step[0] === results[0].meta.recommended);
         this.at = Math.max(0, recommended);
         const domains = domainScale(results[0]);
         if (domains !== null) this.at = this.stepOf(results[0], domains);
         this.colouring = firstColouring(results[0]);
+    }
+
+    private placeCategories(): void {
+        for (const column of this.results.flatMap((result) => result.meta.columns)) {
+            const places = this.places.get(column.name) ?? new Map<string, number>();
+            for (const category of column.categories ?? []) if (!places.has(category)) places.set(category, places.size);
+            this.places.set(column.name, places);
+        }
+    }
+    /** Results have columns that they had not. */
+    addedColumns(): void {
+        this.placeCategories();
+        this.emit('columns');
+    }
+
+    /** Names that the reader gave to categories, by `keyOf` their colours. */
+    private readonly given = new Map<string, Map<string, string>>();
+    /** Null: these groups cannot be named. */
+    keyOf(colouring: Colouring): string | null {
+        if (colouring.kind === 'column') return `column ${colouring.name}`;
+        return colouring.kind === 'cluster' || colouring.kind === 'domain' ? colouring.kind : null;
+    }
+    givenName(colouring: Colouring, category: string): string {
+        return this.given.get(this.keyOf(colouring) ?? '')?.get(category) ?? category;
+    }
+    nameCategory(colouring: Colouring, category: string, name: string): void {
+        const key = this.keyOf(colouring)!;
+        if (!this.given.has(key)) this.given.set(key, new Map());
+        if (name && name !== category) this.given.get(key)!.set(category, name);
+        else this.given.get(key)!.delete(category);
+        this.hidden.clear();
+        this.emit('colour');
     }
 
     /** The colour of a category: the file's, where it has one. */

@@ -225,7 +225,7 @@ export function structurePanel(result: Result, state: State): HTMLElement {
     const scores = Object.entries(scales.scores).map(([name, values]) => ({ name: name.replace('_', ' '), values }));
     add(seriesFigure(result, state, 'Scores without labels', 'What can be said about each scale without labels; larger is better.', scores, { label: null }));
     const rank = scales.effective_rank ? [{ name: 'effective rank', values: scales.effective_rank }] : [];
-    add(seriesFigure(result, state, 'Effective rank', `How many of the ${result.meta.rank} components H uses at each scale; near 1 the embedding has collapsed.`, rank, { label: null, zero: true }));
+    add(seriesFigure(result, state, 'Effective rank', `How many of the ${result.meta.rank} programs H uses at each scale; near 1 the embedding has collapsed.`, rank, { label: null, zero: true }));
     const residuals: Series[] = [];
     if (scales.kkt_H) residuals.push({ name: 'H', values: scales.kkt_H });
     if (scales.kkt_W) residuals.push({ name: 'W', values: scales.kkt_W });

@@ -5,7 +5,7 @@ import { download, file, goTo, launch, lasso, open, openTab, pictureWhere, pnmf,
 
 let browser;
 const hostileFolder = '<img src=x onerror=alert(1)>';
-const tabs = ['Scales', 'Topology', 'Structure', 'Programs', 'Run'];
+const tabs = ['Scales', 'Genes', 'Topology', 'Structure', 'Programs', 'Run'];
 const hostile = [
     '<img src=x onerror="window.broken=1">',
     '</script><script>window.broken=1</script>',

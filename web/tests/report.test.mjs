@@ -130,7 +130,7 @@ onPage('hovering a cell tells its name and label', async (page) => {
     assert.match(await page.textContent('.tip'), /label: circle\d/);
 });
 
-onPage('genes of a component colour the cells', async (page) => {
+onPage('genes of a program colour the cells', async (page) => {
     const before = await pictureWhere(page, (p) => p.inked > 1000);
     await openTab(page, 'Programs');
     await page.waitForSelector('.program .gene');
@@ -143,11 +143,11 @@ onPage('genes of a component colour the cells', async (page) => {
     await page.waitForSelector('.legend .ramp');
     assert.equal(await page.inputValue('#gene'), gene);
     assert.ok((await page.textContent('.legend h3')).startsWith(gene));
-    await page.selectOption('#colour', { label: 'component 2' });
-    await page.waitForFunction(() => /^component 2 of H/.test(document.querySelector('.legend h3').textContent));
+    await page.selectOption('#colour', { label: 'P2' });
+    await page.waitForFunction(() => /^P2/.test(document.querySelector('.legend h3').textContent));
     await page.fill('#gene', 'no such gene');
     await page.keyboard.press('Enter');
-    assert.match(await page.textContent('.row:has(#gene)'), /no values of this gene/);
+    assert.match(await page.textContent('.row:has(#gene)'), /is none of the/);
 });
 
 /** Data that takes long to unpack, as on a busy machine. */
@@ -160,9 +160,9 @@ function slowUnpacking() {
 }
 
 onPage('the legend follows the colours however long their data takes', async (page) => {
-    await page.selectOption('#colour', { label: 'component 1' });
-    await page.selectOption('#colour', { label: 'component 2' });
-    await page.waitForFunction(() => /^component 2 of H/.test(document.querySelector('.legend h3').textContent), null, { timeout: 10000 });
+    await page.selectOption('#colour', { label: 'P1' });
+    await page.selectOption('#colour', { label: 'P2' });
+    await page.waitForFunction(() => /^P2/.test(document.querySelector('.legend h3').textContent), null, { timeout: 10000 });
     assert.equal(await page.locator('.legend .ramp').count(), 1);
 }, { before: slowUnpacking });
 

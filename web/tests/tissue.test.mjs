@@ -43,7 +43,7 @@ test('types and domains of a tissue are side by side, where its cells are', asyn
         assert.match(await where(page), /neighbours/);
         await pictureWhere(page, (p) => p.inked > 1000, 0);
         await pictureWhere(page, (p) => p.inked > 1000, 1);
-        const cells = await placesOf(page, 'button[aria-label="Download the cells of one, domain at this scale as TSV"]');
+        const cells = await placesOf(page, 'button[aria-label="Download the second map as TSV"]');
         assert.equal(new Set(cells.map((cell) => cell.painted)).size, 3);
         // Layers are strips of y, one above the other: most cells of a strip are of one domain.
         const [low] = range(cells.map((cell) => cell.y));
@@ -60,7 +60,7 @@ test('types and domains of a tissue are side by side, where its cells are', asyn
 
 test('the slider changes the domains, and cells stay where they are', async () => {
     await onPage('one/report.html', async (page) => {
-        const save = 'button[aria-label="Download the cells of one, domain at this scale as TSV"]';
+        const save = 'button[aria-label="Download the second map as TSV"]';
         const chosen = await placesOf(page, save);
         await goTo(page, 'Home');
         assert.match(await where(page), /scale 1 of .* no neighbours/);

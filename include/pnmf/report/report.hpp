@@ -25,7 +25,7 @@ struct ReportOptions {
     Index position_bytes = 20'000'000;
     Index component_bytes = 12'000'000;
     Index program_bytes = 3'000'000;
-    Index expression_bytes = 6'000'000;
+    Index expression_bytes = 25'000'000;
     Index largest_graph = 400; ///< cells up to which the graph is drawn
     Index largest_edges = 30'000;
 };

@@ -102,7 +102,7 @@ def embedding(
     scale : int, optional
         Position from 0; default the recommended scale.
     components : (int, int) or str, optional
-        Two components of the embedding, from 0, or an entry of obsm of `data`, such as a map that Scanpy has made
+        Two programs, from 0, or an entry of obsm of `data`, such as a map that Scanpy has made
         ("X_umap"). Default the plane of the page: the two principal axes that all scales
         share.
     basis : str, optional

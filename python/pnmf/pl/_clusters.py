@@ -1,4 +1,4 @@
-"""Clusters and components along the scales."""
+"""Clusters and programs along the scales."""
 
 from __future__ import annotations
 
@@ -141,14 +141,14 @@ def _draw_bands(ax: Any, s: int, half: float, flow: np.ndarray, colours_by: np.n
 def top_features(
     result: Any, *, component: int | None = None, count: int = 8, scales: Any = None, max_scales: int = 8, ax: Any = None, key: str = "pnmf"
 ) -> Any:
-    """The features with the largest weights in each component, over the scales.
+    """The features with the largest weights in each program, over the scales.
 
     Parameters
     ----------
     component : int, optional
-        Show one component: rows are features, columns scales. By default all components at the recommended scale.
+        Show one program, from 0: rows are features, columns scales. By default all programs at the recommended scale.
     count : int
-        Features of each component.
+        Features of each program.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def top_features(
     ax.set_xticks(range(len(bases)), [str(t + 1) for t in bases])
     ax.set_yticks(range(len(chosen)), names[chosen], fontsize=8)
     ax.set_xlabel("scale (1 is the finest)")
-    ax.set_title(f"component {component + 1}: top {count} features at each scale", fontsize=10)
+    ax.set_title(f"P{component + 1}: top {count} features at each scale", fontsize=10)
     ax.figure.colorbar(image, ax=ax, label="weight in W", shrink=0.8)
     return ax
 
@@ -187,9 +187,9 @@ def _all_components(result: Result, count: int, ax: Any) -> Any:
         chosen += [i for i in np.argsort(-row, kind="stable")[:count].tolist() if i not in chosen]
     ax = axes_or_new(ax, figsize=(2.2 + 0.4 * rank, 1.2 + 0.2 * len(chosen)))
     image = ax.imshow(W[:, chosen].T, aspect="auto", cmap="viridis", vmin=0.0)
-    ax.set_xticks(range(rank), [str(k + 1) for k in range(rank)], fontsize=8)
+    ax.set_xticks(range(rank), [f"P{k + 1}" for k in range(rank)], fontsize=8)
     ax.set_yticks(range(len(chosen)), names[chosen], fontsize=7)
-    ax.set_xlabel("component")
+    ax.set_xlabel("program")
     ax.set_title(f"top {count} features, scale {result.recommended + 1}", fontsize=10)
     ax.figure.colorbar(image, ax=ax, label="weight in W", shrink=0.8)
     return ax

@@ -11,7 +11,7 @@ from ._style import chosen_scales, colours_of, groups_of, legend_beside, title_o
 
 
 def planar(result: Result, components: tuple[int, int] | None) -> tuple[np.ndarray, tuple[str, str]]:
-    """T x n x 2 and the names of the axes: two components, or two principal axes that all scales share."""
+    """T x n x 2 and the names of the axes: two programs, or two principal axes that all scales share."""
     H = result.embeddings
     rank = H.shape[2]
     if components is None and rank > 2:
@@ -25,7 +25,7 @@ def planar(result: Result, components: tuple[int, int] | None) -> tuple[np.ndarr
     first, second = components if components is not None else (0, min(1, rank - 1))
     if not (0 <= first < rank and 0 <= second < rank):
         raise ValueError(f"components must be between 0 and {rank - 1}, got {components}")
-    return H[:, :, [first, second]], (f"component {first + 1}", f"component {second + 1}")
+    return H[:, :, [first, second]], (f"P{first + 1}", f"P{second + 1}")
 
 
 def _limits(points: np.ndarray) -> tuple[tuple[float, float], tuple[float, float]]:
@@ -60,7 +60,7 @@ def embeddings(
     scales : int or list of int, optional
         Positions from 0; default at most `max_scales`, evenly spaced.
     components : (int, int), optional
-        The two components to show; default the only two, or two principal axes that all scales share.
+        The two programs to show, from 0; default the only two, or two principal axes that all scales share.
     share_limits : bool
         The same limits in every panel, so that a collapse is seen as one.
 
