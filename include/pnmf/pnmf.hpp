@@ -87,6 +87,7 @@
 #include <pnmf/results/assess_fit.hpp>
 #include <pnmf/results/batch_scores.hpp>
 #include <pnmf/results/checkpoint.hpp>
+#include <pnmf/results/consensus_result.hpp>
 #include <pnmf/results/options_json.hpp>
 #include <pnmf/results/preset.hpp>
 #include <pnmf/results/rank_tables.hpp>
