@@ -92,7 +92,7 @@ void run_verb(int argc, char** argv) {
     pnmf::cli::add_loops(app);
     pnmf::cli::add_paths(app);
     pnmf::cli::add_programs(app);
-    pnmf::cli::add_rank(app);
+    pnmf::cli::add_rank(app, command_line(argc, argv));
     pnmf::cli::add_report(app);
     pnmf::cli::add_convert(app);
     pnmf::cli::add_reproduce(app);

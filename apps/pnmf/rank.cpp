@@ -9,6 +9,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/write.hpp>
+#include <pnmf/results/consensus_result.hpp>
 #include <pnmf/results/rank_tables.hpp>
 #include <pnmf/results/run.hpp>
 
@@ -29,6 +30,7 @@ struct RankRequest : InputFlags {
     RankOptions rank;
     std::string ranks; ///< as given; empty: the candidates of the library
     std::string folder;
+    std::string command;
     ProgressStyle progress = ProgressStyle::automatic;
     bool overwrite = false;
     bool json = false;
@@ -81,9 +83,11 @@ std::unique_ptr<RunFolder> folder_for(const RankRequest& options) {
     if (options.folder.empty()) {
         return nullptr;
     }
-    const fs::path there = fs::path(options.folder) / rank_summary_name;
-    require(options.overwrite || !fs::exists(there), Remedy::overwrite,
-            "{}: there is a result already, which this run would replace", there.string());
+    for (const char* name : {rank_summary_name, "result.h5ad"}) {
+        const fs::path there = fs::path(options.folder) / name;
+        require(options.overwrite || !fs::exists(there), Remedy::overwrite,
+                "{}: there is a result already, which this run would replace", there.string());
+    }
     return std::make_unique<RunFolder>(options.folder, FolderUse::overwrite);
 }
 
@@ -110,6 +114,17 @@ RankCurve watched_choose_rank(const DataValues& X, const RankOptions& options, P
 
 namespace {
 
+/// The data before they were prepared; none where the file can no longer be read: what was found is worth
+/// more.
+Dataset read_again(const std::string& path, const Dataset& prepared) {
+    try {
+        return read_unscaled(path, prepared);
+    } catch (const InputError& e) {
+        say("warning: there are no tables of TPM: {}\n", e.what());
+        return {};
+    }
+}
+
 void run(RankRequest options, const CLI::App& verb) {
     options.analysis.space = "none";       // no distances are measured,
     options.analysis.given.insert("rank"); // and the rank is what is asked for
@@ -126,11 +141,19 @@ void run(RankRequest options, const CLI::App& verb) {
     const nlohmann::ordered_json summary = rank_json(found, work.data, scores);
     if (folder) {
         const std::string table = consensus_table(work.data.feature_names, programs, scores);
-        folder->make(static_cast<double>(2 * table.size()));
-        write_texts({{.path = folder->path() / "rank.tsv", .text = rank_table(found.curve)},
-                     {.path = folder->path() / "rank.svg", .text = rank_picture(found.curve)},
-                     {.path = folder->path() / "consensus.tsv", .text = table},
-                     {.path = folder->path() / rank_summary_name, .text = json_text(summary) + "\n"}});
+        const ConsensusFit fit = fit_consensus(work.data, programs);
+        std::vector<TextFile> files =
+            cnmf_tables(folder->path(), work.data, fit, read_again(options.path, work.data));
+        double bytes = static_cast<double>(2 * table.size());
+        for (const TextFile& file : files) {
+            bytes += static_cast<double>(file.text.size());
+        }
+        folder->make(bytes);
+        files.push_back({.path = folder->path() / "rank.tsv", .text = rank_table(found.curve)});
+        files.push_back({.path = folder->path() / "rank.svg", .text = rank_picture(found.curve)});
+        files.push_back({.path = folder->path() / "consensus.tsv", .text = table});
+        files.push_back({.path = folder->path() / rank_summary_name, .text = json_text(summary) + "\n"});
+        write_consensus(folder->result(), consensus_file(work.data, fit, options.command), files);
     }
     if (options.json) {
         put_json(summary);
@@ -144,8 +167,9 @@ void run(RankRequest options, const CLI::App& verb) {
 
 } // namespace
 
-void add_rank(CLI::App& app) {
+void add_rank(CLI::App& app, const std::string& command) {
     auto options = std::make_shared<RankRequest>();
+    options->command = command;
     CLI::App* verb = app.add_subcommand(
         "rank", "Choose the rank by restarts: how well it predicts, and how stable its programs are");
     add_input_flags(*verb, *options, of_preparing);
@@ -167,7 +191,7 @@ void add_rank(CLI::App& app) {
     verb->add_option(
             "-o,--output", options->folder,
             "Folder to write into: rank.tsv, the picture rank.svg, the consensus programs of the chosen "
-            "rank as consensus.tsv, and rank.json")
+            "rank as consensus.tsv, as result.h5ad and as cNMF's tables, and rank.json")
         ->type_name("FOLDER");
     add_threads_flag(*verb);
     verb->add_flag("--overwrite", options->overwrite, "Replace what an earlier run wrote into the folder");

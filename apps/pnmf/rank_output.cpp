@@ -107,7 +107,8 @@ void print_rank(const RankRun& run, const Dataset& data, const DenseMatrix<float
             others, others == 1 ? "is" : "are", others == 1 ? "its" : "their");
     }
     if (!folder.empty()) {
-        put("\nwrote rank.tsv, rank.svg, consensus.tsv and {} into {}\n", rank_summary_name, folder);
+        put("\nwrote rank.tsv, rank.svg, consensus.tsv, {}, result.h5ad and the tables of cNMF into {}\n",
+            rank_summary_name, folder);
     }
 }
 

@@ -25,7 +25,7 @@ void add_loops(CLI::App& app);
 void add_manual(CLI::App& app);
 void add_paths(CLI::App& app);
 void add_programs(CLI::App& app);
-void add_rank(CLI::App& app);
+void add_rank(CLI::App& app, const std::string& command);
 void add_report(CLI::App& app);
 void add_score(CLI::App& app);
 void add_simulate(CLI::App& app);

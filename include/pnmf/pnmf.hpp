@@ -44,6 +44,7 @@
 #include <pnmf/precision.hpp>
 #include <pnmf/report/report.hpp>
 #include <pnmf/results/checkpoint.hpp>
+#include <pnmf/results/consensus_result.hpp>
 #include <pnmf/results/rank_tables.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>

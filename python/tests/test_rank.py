@@ -12,6 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import scipy.sparse
+from scipy.optimize import nnls
 
 import pnmf
 from tables import anndata_of
@@ -22,6 +23,82 @@ PROGRAM = os.environ["PNMF_PROGRAM"]
 def some_product(cells=80, features=40, rank=3):
     random = np.random.default_rng(8)
     return random.gamma(0.5, size=(cells, rank)) @ random.gamma(0.5, size=(rank, features)) + 0.1 * random.random((cells, features))
+
+
+class TablesOfCnmf(unittest.TestCase):
+    """The files that cNMF writes, against their definitions."""
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.here = pathlib.Path(folder.name)
+        cls.adata = anndata_of(scipy.sparse.csr_matrix(pnmf.simulate.cells(cells=90, genes=60, types=3).counts))
+        cls.adata.obs_names = [f"cell{j}" for j in range(90)]
+        cls.adata.var_names = [f"gene{i}" for i in range(60)]
+        cls.adata.var["highly_variable"] = np.arange(60) < 50
+        cls.adata.write_h5ad(cls.here / "cells.h5ad")
+        cls.run_program("rank", "cells.h5ad", "--ranks", 3, "--restarts", 3, "-o", "ranks")
+        cls.usages = cls.table("usages", ".consensus")
+        cls.spectra = cls.table("spectra", ".consensus")
+        cls.shares = cls.usages.div(cls.usages.sum(axis=1), axis=0).to_numpy()
+        counts = cls.adata.X.toarray()
+        cls.tpm = counts * (1e6 / counts.sum(axis=1, keepdims=True))
+
+    @classmethod
+    def run_program(cls, *arguments):
+        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, cwd=cls.here)
+        if done.returncode != 0:
+            raise AssertionError(done.stderr)
+        return done.stdout
+
+    @classmethod
+    def table(cls, what, kind="", folder="ranks"):
+        return pd.read_csv(cls.here / folder / f"{folder}.{what}.k_3.dt_0_5{kind}.txt", sep="\t", index_col=0)
+
+    def test_usages_are_what_fits_each_cell_best(self):
+        counts = self.adata.X.toarray()
+        X = np.log1p(counts * (1e4 / counts.sum(axis=1, keepdims=True)))[:, :50]
+        X /= np.linalg.norm(X, axis=1, keepdims=True)
+        self.assertEqual(list(self.spectra.columns), list(self.adata.var_names[:50]))
+        np.testing.assert_allclose(self.spectra.sum(axis=1), 1.0, rtol=1e-4)
+        expected = np.array([nnls(self.spectra.to_numpy().T, x)[0] for x in X])
+        np.testing.assert_allclose(self.usages, expected, atol=1e-2 * expected.max())
+        self.assertEqual(list(self.usages.index), list(self.adata.obs_names))
+        self.assertEqual(list(self.usages.columns), ["1", "2", "3"])
+
+    def test_scores_and_tpm_are_of_all_genes(self):
+        z = (self.tpm - self.tpm.mean(axis=0)) / np.where(self.tpm.std(axis=0) > 0, self.tpm.std(axis=0), 1.0)
+        expected = np.linalg.lstsq(self.shares, z, rcond=None)[0]
+        found = self.table("gene_spectra_score")
+        self.assertEqual(list(found.columns), list(self.adata.var_names))
+        np.testing.assert_allclose(found, expected, atol=1e-2)
+        expected = np.array([nnls(self.shares, gene)[0] for gene in self.tpm.T]).T
+        np.testing.assert_allclose(self.table("gene_spectra_tpm"), expected, rtol=1e-2, atol=1e-3 * expected.max())
+
+    def test_logarithms_give_the_first_two_alone(self):
+        logs = self.adata.copy()
+        logs.X = np.log1p(self.tpm / 100)
+        logs.write_h5ad(self.here / "logs.h5ad")
+        self.run_program("rank", "logs.h5ad", "--ranks", 3, "--restarts", 2, "-o", "logs")
+        self.assertEqual(self.table("usages", ".consensus", "logs").shape, (90, 3))
+        self.assertFalse((self.here / "logs" / "logs.gene_spectra_tpm.k_3.dt_0_5.txt").exists())
+
+    def test_new_cells_are_projected_onto_the_programs(self):
+        self.run_program("transform", "ranks", "cells.h5ad", "-o", "projected.h5ad")
+        H = anndata.read_h5ad(self.here / "projected.h5ad").obsm["X_pnmf"]
+        np.testing.assert_allclose(H, anndata.read_h5ad(self.here / "ranks" / "result.h5ad").obsm["X_pnmf"], atol=1e-2 * H.max())
+        new = self.adata[:20].copy()
+        pnmf.tl.transform(new, self.here / "ranks")
+        np.testing.assert_allclose(new.obsm["X_pnmf"], H[:20], atol=1e-6)
+        with self.assertRaisesRegex(ValueError, "result of consensus, which has no options of a fit"):
+            pnmf.tl.transform(new, self.here / "ranks", graph=self.adata)
+
+    def test_gene_sets_are_looked_up_in_them(self):
+        best = pnmf.read_result(self.here / "ranks").programs(8)
+        (self.here / "sets.gmt").write_text("mine\t\t" + "\t".join(best.loc[best["program"] == "P1", "gene"]) + "\n")
+        said = self.run_program("programs", "ranks", "--gmt", "sets.gmt", "--best", 10, "--smallest-set", 5)
+        self.assertIn("mine: 8 of 8 genes", said)
 
 
 class Curve(unittest.TestCase):

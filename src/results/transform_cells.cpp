@@ -93,13 +93,13 @@ std::vector<StoredNeighbours<double>> graph_of(const StoredResult& result, const
 
 std::vector<TransformedScale> transform_cells(const StoredResult& result, const Dataset& fresh,
                                               const std::vector<Index>& scales, const Dataset* data_of_fit) {
-    const FitOptions fit = result.options();
     for (const Index t : scales) {
         require(t >= 0 && t < result.scales, "there are {} scales, the finest is 0, got {}", result.scales,
                 t);
     }
     std::vector<StoredNeighbours<double>> graph;
     if (data_of_fit != nullptr) {
+        const FitOptions fit = result.options();
         require_whole(result, "the graph is that");
         require(data_of_fit->cells() == result.cells(), "the fit had {} cells, its data have {}",
                 result.cells(), data_of_fit->cells());
@@ -114,7 +114,10 @@ std::vector<TransformedScale> transform_cells(const StoredResult& result, const 
     std::vector<TransformedScale> transformed;
     for (std::size_t s = 0; s < scales.size(); ++s) {
         const Index t = scales[s];
-        TransformedScale one{.scale = t, .epsilon = result.epsilon[static_cast<std::size_t>(t)], .cells = {}};
+        TransformedScale one{.scale = t,
+                             .epsilon =
+                                 result.epsilon.empty() ? 0.0 : result.epsilon[static_cast<std::size_t>(t)],
+                             .cells = {}};
         if (!graph.empty()) {
             one.with_neighbours = (graph[s].degree.array() > 0.0).count();
         }

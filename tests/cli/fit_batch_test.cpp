@@ -79,6 +79,8 @@ TEST_F(FitBatch, MixesBatchesAndKeepsTypesAndSaysSo) {
     EXPECT_GT(summary()["label_ari"].get<double>(), 0.95);
     EXPECT_GT(batch["mixing"].get<double>(), batch["mixing_before"].get<double>());
     EXPECT_GT(batch["label_purity"].get<double>(), 0.9);
+    const bool apart = batch["mixing"].get<double>() < 0.5;
+    EXPECT_EQ(done.out.find("The embedding keeps batches apart") != std::string::npos, apart) << done.out;
 
     const StoredResult stored = read_stored_result(out());
     ASSERT_TRUE(stored.batches.has_value());

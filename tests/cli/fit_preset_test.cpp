@@ -1,9 +1,11 @@
 #include "fit_fixture.hpp"
 
 #include <pnmf/io/write.hpp>
+#include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/simulate/simulate.hpp>
 
 #include <limits>
+#include <map>
 
 /// `pnmf fit` as a new user types it: a file and a folder, nothing else.
 namespace pnmf::test {
@@ -50,6 +52,45 @@ class FitPreset : public Fit {
         EXPECT_FALSE(fs::exists(out("refused"))) << arguments;
     }
 };
+
+TEST_F(FitPreset, AnotherOrderOfTheCellsIsAnotherSeed) {
+    AnnDataFile file = counts(90, 300);
+    const std::string flags = " --no-report --clusters 3 --threads 1";
+    const auto clusters = [&](const AnnDataFile& data, const std::string& folder) {
+        const CommandResult done = typed(stored(data, folder + ".h5ad") + flags, folder);
+        EXPECT_EQ(done.exit_code, 0) << done.err;
+        std::map<std::string, std::string> of_cell;
+        const AnnDataFile found = result(out(folder));
+        for (const TableColumn& column : found.cell_table) {
+            for (std::size_t j = 0; column.name == "pnmf_clusters" && j < found.cell_names.size(); ++j) {
+                of_cell[found.cell_names[j]] = std::get<std::vector<std::string>>(column.values)[j];
+            }
+        }
+        return of_cell;
+    };
+    const auto first = clusters(file, "first");
+    auto& X = std::get<SparseMatrix<double>>(*file.X);
+    SparseMatrix<double> turned{.rows = X.rows, .cols = X.cols, .start = {0}, .row = {}, .value = {}};
+    for (Index j = X.cols - 1; j >= 0; --j) {
+        turned.row.insert(turned.row.end(), X.row.begin() + X.start[j], X.row.begin() + X.start[j + 1]);
+        turned.value.insert(turned.value.end(), X.value.begin() + X.start[j],
+                            X.value.begin() + X.start[j + 1]);
+        turned.start.push_back(std::ssize(turned.value));
+    }
+    X = std::move(turned);
+    std::reverse(file.cell_names.begin(), file.cell_names.end());
+    file.cell_table.clear();
+    const auto second = clusters(file, "second");
+    std::vector<std::string> mine;
+    std::vector<std::string> theirs;
+    for (const auto& [cell, cluster] : first) {
+        mine.push_back(cluster);
+        theirs.push_back(second.at(cell));
+    }
+    EXPECT_GT(adjusted_rand_index(relabel(mine), relabel(theirs)), 0.9);
+    const double objective = summary("first")["objective"]["total"];
+    EXPECT_NEAR(summary("second")["objective"]["total"], objective, 1e-3 * objective);
+}
 
 TEST_F(FitPreset, AFileAndAFolderAreEnough) {
     const CommandResult done = typed(stored(counts(80, 300)) + " --labels type");

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Runs the code blocks of a Markdown page and compares what they print with what the page says they print.
 
-    run_blocks.py PAGE --program PNMF --source ROOT --prefix INSTALLED --compiler CXX [--python FOLDER]
+    run_blocks.py PAGE --program PNMF --source ROOT --prefix INSTALLED --compiler CXX [--python FOLDER] [--data SET]
+
+SET is there under its own name for the blocks; where it is missing the page is not run, and the exit code is 77.
 
 The word after a fence's language says how the block is run:
 
@@ -116,6 +118,8 @@ def run_page(options):
     """The number of blocks that were run; Failure names the line of the page."""
     with tempfile.TemporaryDirectory() as folder:
         page = Page(options, pathlib.Path(folder))
+        if options.data:
+            (page.folder / options.data.name).symlink_to(options.data)
         printed, count = None, 0
         for line, info, body in blocks_of(options.page.read_text()):
             try:
@@ -135,7 +139,11 @@ def main():
         parser.add_argument(f"--{name}", type=lambda p: pathlib.Path(p).resolve(), required=True)
     parser.add_argument("--compiler", required=True)
     parser.add_argument("--python", type=lambda p: pathlib.Path(p).resolve(), help="folder that holds the package")
+    parser.add_argument("--data", type=lambda p: pathlib.Path(p).resolve(), help="a data set")
     options = parser.parse_args()
+    if options.data and not options.data.exists():
+        print(f"{options.data} is not there: {options.page.name} is not run")
+        sys.exit(77)
     try:
         print(f"{options.page.name}: {run_page(options)} blocks as they say")
     except Failure as failure:

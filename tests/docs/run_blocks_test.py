@@ -14,12 +14,12 @@ def page(*blocks):
 
 
 class Pages(unittest.TestCase):
-    def run_page(self, text):
+    def run_page(self, text, data=None):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / "page.md"
             path.write_text(text)
             here = pathlib.Path(folder)
-            return run_blocks.run_page(argparse.Namespace(page=path, program=here / "pnmf", source=here, prefix=here, compiler="c++", python=here))
+            return run_blocks.run_page(argparse.Namespace(page=path, program=here / "pnmf", source=here, prefix=here, compiler="c++", python=here, data=data))
 
     def assert_fails(self, text, message):
         with self.assertRaisesRegex(run_blocks.Failure, message):
@@ -27,6 +27,14 @@ class Pages(unittest.TestCase):
 
     def test_a_true_page_passes_and_its_blocks_share_a_folder(self):
         self.assertEqual(self.run_page(page(("sh test", "echo 1 >a"), ("sh test", "cat a; echo 2; echo 3"), ("text output", "1\n…\n3"))), 3)
+
+    def test_a_data_set_is_there_under_its_name(self):
+        with tempfile.TemporaryDirectory(suffix="cells") as folder:
+            (pathlib.Path(folder) / "a").write_text("1\n")
+            blocks = page(("sh test", f"cat {pathlib.Path(folder).name}/a"), ("text output", "1"))
+            with self.assertRaises(run_blocks.Failure):
+                self.run_page(blocks)
+            self.assertEqual(self.run_page(blocks, pathlib.Path(folder)), 2)
 
     def test_other_output_fails_and_names_the_line(self):
         self.assert_fails(page(("sh test", "echo 1"), ("text output", "2")), r"page\.md:5: the page says\n2\n\nit prints\n1\n")
