@@ -92,6 +92,11 @@ def h5ad(path):
         return hdf5_matrix(X, X.attrs["shape"], encoding == "csr_matrix")
 
 
+def loom(path):
+    with h5py.File(path, "r") as file:
+        return file["matrix"][()]
+
+
 def tenx_h5(path):
     with h5py.File(path, "r") as file:
         matrix = file["matrix"] if "matrix" in file else file[next(iter(file))]
@@ -130,7 +135,7 @@ def delimited(path):
 
 
 READERS = {"npy": (npy, ".npy"), "matrix_market": (matrix_market, ".mtx"), "mat": (mat, ".mat"), "h5ad": (h5ad, ".h5ad"),
-           "tenx_h5": (tenx_h5, ".h5"), "delimited": (delimited, ".csv")}
+           "loom": (loom, ".loom"), "tenx_h5": (tenx_h5, ".h5"), "delimited": (delimited, ".csv")}
 
 
 def ours(path):

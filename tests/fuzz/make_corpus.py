@@ -76,6 +76,16 @@ def annotated(folder, program):
     csc.uns["log1p"] = {"base": 2.0}
     csc.write_h5ad(folder / "a.h5ad", compression="gzip")
     put("h5ad", "good-csc-gzip.h5ad", (folder / "a.h5ad").read_bytes())
+    with h5py.File(folder / "t.h5mu", "w") as file:
+        file.create_group("obs"), file.create_group("var")
+        with h5py.File(folder / "a.h5ad") as one:
+            one.copy("/", file, name="mod/rna")
+    put("h5mu", "good.h5mu", (folder / "t.h5mu").read_bytes())
+    with h5py.File(folder / "t.loom", "w") as file:
+        file["matrix"], file["layers/spliced"] = counts.T, 2 * counts.T
+        file["row_attrs/Gene"], file["col_attrs/CellID"] = np.array([b"A", b"B", b"C"]), np.array([b"a", b"b", b"c", b"d"])
+        file["col_attrs/Batch"], file["col_attrs/Age"] = np.array([b"x", b"x", b"y", b"y"]), np.array([1.0, 2.0, 3.0, 4.0])
+    put("loom", "good.loom", (folder / "t.loom").read_bytes())
     with h5py.File(folder / "t.h5", "w") as file:
         genome = file.create_group("hg19")
         genome["shape"] = np.array([3, 2], dtype="i4")

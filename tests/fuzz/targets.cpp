@@ -115,7 +115,10 @@ Dataset read_file(io::Format format, const fs::path& file) {
     case io::Format::mat:
         return io::read_mat(file, options);
     case io::Format::h5ad:
+    case io::Format::h5mu:
         return io::read_h5ad(file, options);
+    case io::Format::loom:
+        return io::read_loom(file, options);
     case io::Format::tenx_h5:
         return io::read_tenx_h5(file, options);
     case io::Format::tenx_folder:
@@ -176,11 +179,13 @@ void read_gene_sets_of(std::string_view bytes) {
     read_gene_sets(file.path());
 }
 
-constexpr std::array<Target, 13> all{{{"delimited", read_format<io::Format::delimited>},
+constexpr std::array<Target, 15> all{{{"delimited", read_format<io::Format::delimited>},
                                       {"matrix_market", read_format<io::Format::matrix_market>},
                                       {"npy", read_format<io::Format::npy>},
                                       {"mat", read_format<io::Format::mat>},
                                       {"h5ad", read_format<io::Format::h5ad>},
+                                      {"h5mu", read_format<io::Format::h5mu>},
+                                      {"loom", read_format<io::Format::loom>},
                                       {"tenx_h5", read_format<io::Format::tenx_h5>},
                                       {"checkpoint", read_checkpoint},
                                       {"result", read_result},
@@ -216,6 +221,7 @@ std::optional<Dataset> values_in(const Target& target, const fs::path& file) {
                                                                 {"matrix_market", io::Format::matrix_market},
                                                                 {"mat", io::Format::mat},
                                                                 {"h5ad", io::Format::h5ad},
+                                                                {"loom", io::Format::loom},
                                                                 {"tenx_h5", io::Format::tenx_h5}};
     const auto format = formats.find(target.name);
     if (format == formats.end()) {

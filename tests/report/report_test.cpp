@@ -201,7 +201,9 @@ TEST_F(Report, HoldsEveryGeneOfSparseDataHoweverFarItsCellsAreApart) {
     const Matrix found = expression_of(html, meta_of(html));
     EXPECT_LT((found - X({2, 0, 1, 3}, Eigen::all)).cwiseAbs().maxCoeff(), 5.0 / 255.0);
     EXPECT_EQ((found.array() > 0.0).count(), (X.array() > 0.0).count());
-    SparseMatrix<double> sparse{.rows = 4, .cols = cells};
+    SparseMatrix<double> sparse;
+    sparse.rows = 4;
+    sparse.cols = cells;
     for (Index j = 0; j < cells; ++j) {
         for (Index i = 0; i < 4; ++i) {
             if (X(i, j) != 0.0) {

@@ -152,9 +152,9 @@ TEST(ChooseDevice, PlansForTheCellsOfARank) {
     DeviceNeed sum;
     for (int r = 0; r < 3; ++r) {
         const auto& graph = dynamic_cast<const SparseMultiscaleGraph&>(*made.problem.graph);
-        const OuterNeighbors halo(graph, made.problem.epsilon, shares, r);
-        EXPECT_GE(parts[r].halo, halo.columns());
-        EXPECT_GE(parts[r].sent, halo.sent(made.problem.scales() - 1));
+        const OuterNeighbors outer(graph, made.problem.epsilon, shares, r);
+        EXPECT_GE(parts[r].outer, outer.columns());
+        EXPECT_GE(parts[r].sent, outer.sent(made.problem.scales() - 1));
         const ShiftForest forest(ComponentForest(made.problem.graph->tree(), made.problem.epsilon), shares,
                                  r);
         Index slots = 0;
