@@ -86,7 +86,7 @@ TEST(MatrixFile, SaysWhichFolderRefusesBeforeAnythingIsWritten) {
     }
     setrlimit(RLIMIT_FSIZE, &before);
     std::signal(SIGXFSZ, handler);
-    EXPECT_THAT(message, HasSubstr(folder.path().string() + ": a temporary file cannot be given its room"));
+    EXPECT_THAT(message, HasSubstr(folder.path().string() + ": a temporary file cannot be given its size"));
     EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 

@@ -206,7 +206,7 @@ test('everything can be done without a mouse', async () => {
     await tabTo('button[name=umap]');
     await page.focus('#tab-Scales');
     await page.keyboard.press('ArrowRight');
-    await page.waitForSelector('#panel-Topology:not([hidden])');
+    await page.waitForSelector('#panel-Genes:not([hidden])');
     assert.deepEqual(complaints, []);
     await close();
 });
