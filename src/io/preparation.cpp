@@ -209,6 +209,9 @@ void learn_chosen_genes(Dataset& data, PreparationStep& step, const LearnOptions
         keep = marked_genes(data, options.genes.column);
     }
     step.count = static_cast<double>(std::count(keep.begin(), keep.end(), true));
+    if (!options.unit_cells && options.transform == Transform::none) { // else the kept ones change once more
+        io::set_others_aside(data, keep);
+    }
     io::keep_features(data, keep);
 }
 
@@ -269,6 +272,15 @@ void learn_log_unit(Dataset& data, PreparationStep&, const LearnOptions&) {
 void apply_log_unit(Dataset& data, const PreparationStep&, const ApplyOptions&) {
     take_logarithms(data);
     scale_cells_to_unit_length(data);
+}
+
+std::vector<bool> named_in(const std::vector<std::string>& wanted, const std::vector<std::string>& names) {
+    const std::unordered_set<std::string_view> there(wanted.begin(), wanted.end());
+    std::vector<bool> found;
+    for (const std::string& name : names) {
+        found.push_back(there.contains(name));
+    }
+    return found;
 }
 
 /// A step: what it does to the data of a fit, where it may learn something and keeps it, and to other cells.
@@ -415,8 +427,14 @@ FeatureMatch apply_steps(Dataset& data, const std::vector<PreparationStep>& step
     if (choice == nullptr) {
         match_once();
     }
+    const bool last_change = std::none_of(steps.begin(), steps.end(), [](const PreparationStep& one) {
+        return one.name == step::unit || one.name == step::log_unit;
+    });
     for (const PreparationStep& step : steps) {
         if (&step == choice) {
+            if (step.name == step::chosen_genes && last_change && !matched) {
+                io::set_others_aside(data, named_in(options.features, data.feature_names));
+            }
             match_once();
         }
         functions_of(step).apply(data, step, options);

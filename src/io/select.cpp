@@ -1,7 +1,10 @@
 #include "cells/io/local_cells.hpp"
 #include "io/formats.hpp"
 
+#include <pnmf/io/values.hpp>
+
 #include <algorithm>
+#include <numeric>
 
 namespace pnmf::io {
 
@@ -67,7 +70,8 @@ void keep_rows(SparseMatrix<double>& matrix, const std::vector<bool>& keep) {
     matrix.value.resize(kept);
 }
 
-void keep_columns(SparseMatrix<double>& matrix, const std::vector<bool>& keep) {
+template <class Real>
+void keep_columns(SparseMatrix<Real>& matrix, const std::vector<bool>& keep) {
     std::int64_t kept = 0;
     std::int64_t begin = 0;
     Index cols = 0;
@@ -88,7 +92,78 @@ void keep_columns(SparseMatrix<double>& matrix, const std::vector<bool>& keep) {
     matrix.value.resize(kept);
 }
 
+/// Calls `visit(feature, cell, value)` for every value above zero, cells in order.
+template <class Visit>
+void visit_positive(const Dataset& data, const Visit& visit) {
+    const auto* sparse = std::get_if<SparseMatrix<double>>(&data.X);
+    for (Index j = 0; sparse != nullptr && j < sparse->cols; ++j) {
+        for (auto entry = sparse->start[j]; entry < sparse->start[j + 1]; ++entry) {
+            if (sparse->value[entry] > 0.0) {
+                visit(static_cast<std::size_t>(sparse->row[entry]), j, sparse->value[entry]);
+            }
+        }
+    }
+    const auto* dense = std::get_if<Matrix>(&data.X);
+    for (Index j = 0; dense != nullptr && j < dense->cols(); ++j) {
+        for (Index i = 0; i < dense->rows(); ++i) {
+            if ((*dense)(i, j) > 0.0) {
+                visit(static_cast<std::size_t>(i), j, (*dense)(i, j));
+            }
+        }
+    }
+}
+
+/// Which features `set_others_aside` takes.
+std::vector<bool> others_that_fit(const Dataset& data, const std::vector<bool>& keep, Index most) {
+    std::vector<Index> above(keep.size(), 0);
+    visit_positive(data, [&](std::size_t i, Index, double) { ++above[i]; });
+    const Vector variance = feature_variances(data);
+    std::vector<Index> order;
+    for (std::size_t i = 0; i < keep.size(); ++i) {
+        if (!keep[i] && above[i] > 0) {
+            order.push_back(static_cast<Index>(i));
+        }
+    }
+    std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return variance[a] > variance[b]; });
+    std::vector<bool> taken(keep.size(), false);
+    for (const Index i : order) {
+        most -= above[static_cast<std::size_t>(i)];
+        if (most < 0) {
+            break;
+        }
+        taken[static_cast<std::size_t>(i)] = true;
+    }
+    return taken;
+}
+
 } // namespace
+
+void set_others_aside(Dataset& data, const std::vector<bool>& keep, Index most) {
+    if (data.local) {
+        return;
+    }
+    const std::vector<bool> taken = others_that_fit(data, keep, most);
+    std::vector<std::int32_t> place(keep.size(), -1);
+    OtherGenes others;
+    for (std::size_t i = 0; i < keep.size(); ++i) {
+        if (taken[i]) {
+            place[i] = static_cast<std::int32_t>(std::ssize(others.names));
+            others.names.push_back(data.feature_names[i]);
+        }
+    }
+    others.values.rows = std::ssize(others.names);
+    others.values.cols = data.cells();
+    others.values.start.assign(static_cast<std::size_t>(data.cells()) + 1, 0);
+    visit_positive(data, [&](std::size_t i, Index j, double value) {
+        if (place[i] >= 0) {
+            others.values.row.push_back(place[i]);
+            others.values.value.push_back(static_cast<float>(value));
+            ++others.values.start[static_cast<std::size_t>(j) + 1];
+        }
+    });
+    std::partial_sum(others.values.start.begin(), others.values.start.end(), others.values.start.begin());
+    data.others = std::move(others);
+}
 
 void keep_features(Dataset& data, const std::vector<bool>& keep) {
     if (auto* dense = std::get_if<Matrix>(&data.X)) {
@@ -119,6 +194,9 @@ void keep_cells(Dataset& data, const std::vector<bool>& keep) {
             return std::count(keep.begin() + first, keep.begin() + past, true);
         };
         data.local = CellRange{kept(0, held.first), kept(held.first, held.past()), kept(0, held.all)};
+    }
+    if (data.others) {
+        keep_columns(data.others->values, keep_here);
     }
     move_to_shares(data); // sums over cells need whole blocks of them
     keep_items(data.cell_names, keep);

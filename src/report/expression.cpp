@@ -3,30 +3,42 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 namespace pnmf::report {
 namespace {
 
-/// Calls `visit(feature, cell, value)` for every value above zero, cells in order.
+/// Calls `visit(gene, cell, value)` for every value above zero, cells of a gene in order. Genes are the
+/// features of X, then the others.
 template <class Visit>
 void visit_values(const Dataset& data, const Visit& visit) {
-    const auto* sparse = std::get_if<SparseMatrix<double>>(&data.X);
-    for (Index j = 0; j < data.cells(); ++j) {
-        if (sparse != nullptr) {
-            for (auto entry = sparse->start[j]; entry < sparse->start[j + 1]; ++entry) {
-                if (sparse->value[entry] > 0.0) {
-                    visit(static_cast<Index>(sparse->row[entry]), j, sparse->value[entry]);
-                }
-            }
-        } else {
-            const auto& dense = std::get<Matrix>(data.X);
-            for (Index i = 0; i < dense.rows(); ++i) {
-                if (dense(i, j) > 0.0) {
-                    visit(i, j, dense(i, j));
+    const auto visit_sparse = [&](const auto& X, Index before) {
+        for (Index j = 0; j < X.cols; ++j) {
+            for (auto entry = X.start[j]; entry < X.start[j + 1]; ++entry) {
+                if (X.value[entry] > 0) {
+                    visit(before + X.row[entry], j, static_cast<double>(X.value[entry]));
                 }
             }
         }
+    };
+    if (const auto* dense = std::get_if<Matrix>(&data.X)) {
+        for (Index j = 0; j < dense->cols(); ++j) {
+            for (Index i = 0; i < dense->rows(); ++i) {
+                if ((*dense)(i, j) > 0.0) {
+                    visit(i, j, (*dense)(i, j));
+                }
+            }
+        }
+    } else {
+        visit_sparse(std::get<SparseMatrix<double>>(data.X), 0);
     }
+    if (data.others) {
+        visit_sparse(data.others->values, data.features());
+    }
+}
+
+Index other_genes(const Dataset& data) {
+    return data.others ? std::ssize(data.others->names) : 0;
 }
 
 struct GeneFacts {
@@ -36,7 +48,7 @@ struct GeneFacts {
 };
 
 GeneFacts facts_of(const Dataset& data) {
-    const Index p = data.features();
+    const Index p = data.features() + other_genes(data);
     GeneFacts facts{std::vector<Index>(static_cast<std::size_t>(p), 0), Vector::Zero(p), Vector::Zero(p)};
     Vector sum = Vector::Zero(p);
     visit_values(data, [&](Index i, Index, double value) {
@@ -49,8 +61,8 @@ GeneFacts facts_of(const Dataset& data) {
     return facts;
 }
 
-/// Those listed, then the others, largest variance first.
-std::vector<Index> in_order(std::vector<Index> listed, const Vector& variance) {
+/// Those listed, then the other features, then the other genes; of both the largest variance first.
+std::vector<Index> in_order(std::vector<Index> listed, Index features, const Vector& variance) {
     std::vector<bool> there(static_cast<std::size_t>(variance.size()), false);
     for (const Index i : listed) {
         there[static_cast<std::size_t>(i)] = true;
@@ -61,8 +73,9 @@ std::vector<Index> in_order(std::vector<Index> listed, const Vector& variance) {
             listed.push_back(i);
         }
     }
-    std::stable_sort(listed.begin() + first, listed.end(),
-                     [&](Index a, Index b) { return variance[a] > variance[b]; });
+    std::stable_sort(listed.begin() + first, listed.end(), [&](Index a, Index b) {
+        return std::pair(a >= features, -variance[a]) < std::pair(b >= features, -variance[b]);
+    });
     return listed;
 }
 
@@ -75,10 +88,10 @@ void append_step(std::vector<std::uint8_t>& steps, Index step) {
 
 } // namespace
 
-std::vector<Index> add_expression(Payload& payload, const Dataset& data, std::vector<Index> listed,
-                                  Index budget) {
+std::vector<std::string> add_expression(Payload& payload, const Dataset& data, std::vector<Index> listed,
+                                        Index budget) {
     const GeneFacts facts = facts_of(data);
-    std::vector<Index> genes = in_order(std::move(listed), facts.variance);
+    const std::vector<Index> genes = in_order(std::move(listed), data.features(), facts.variance);
     // The entries of each gene that fits, one gene after the other.
     std::vector<Index> begin{0};
     std::vector<Index> next(genes.size(), -1); // by feature
@@ -119,7 +132,15 @@ std::vector<Index> add_expression(Payload& payload, const Dataset& data, std::ve
     payload.add("genes", "expression_cells", expressing);
     payload.add("genes", "expression_largest", largest);
     payload.meta["expressed_genes"] = expressing.size();
-    return genes;
+    std::vector<std::string> names;
+    for (std::size_t g = 0; g < genes.size(); ++g) {
+        if (genes[g] < data.features()) {
+            names.push_back(data.feature_names[static_cast<std::size_t>(genes[g])]);
+        } else if (g < expressing.size()) {
+            names.push_back(data.others->names[static_cast<std::size_t>(genes[g] - data.features())]);
+        }
+    }
+    return names;
 }
 
 } // namespace pnmf::report

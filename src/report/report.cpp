@@ -319,14 +319,15 @@ void add_programs(Payload& payload, const StoredResult& result, const ReportSour
         genes = programs.genes;
     }
     if (source.data != nullptr && !names.empty()) {
-        genes = add_expression(payload, *source.data, std::move(genes), options.expression_bytes);
+        payload.meta["genes"] =
+            add_expression(payload, *source.data, std::move(genes), options.expression_bytes);
         add_left_out(payload, result);
+        return;
     }
-    Json gene_names = Json::array();
+    payload.meta["genes"] = Json::array();
     for (const Index gene : genes) {
-        gene_names.push_back(names[static_cast<std::size_t>(gene)]);
+        payload.meta["genes"].push_back(names[static_cast<std::size_t>(gene)]);
     }
-    payload.meta["genes"] = gene_names;
 }
 
 void check_data(const StoredResult& result, const Dataset& data) {

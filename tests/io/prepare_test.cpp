@@ -1,4 +1,5 @@
 #include "io/files.hpp"
+#include "io/formats.hpp"
 #include "support/paths.hpp"
 
 #include <gmock/gmock.h>
@@ -126,6 +127,38 @@ TEST(Prepare, AnExplicitZeroIsStillAZero) {
     X.value[0] = X.value[1] = 0.0;
     Dataset data = named(X);
     EXPECT_THAT(complaint_of([&] { prepare(data, {}); }), HasSubstr("1 cell is zero in every gene: c1"));
+}
+
+TEST(Prepare, GenesThatAreNotChosenAreSetAsideForPages) {
+    Matrix X(4, 5);     // the last cell has nothing but a gene that is not chosen
+    X << 9, 0, 5, 1, 0, //
+        1, 1, 1, 1, 2,  //
+        0, 8, 0, 3, 0,  //
+        0, 0, 0, 0, 0;
+    for (Dataset data : both_forms(X)) {
+        data.feature_names = {"a", "b", "c", "zero"};
+        Dataset again = data;
+        prepare(data, {.drop_empty_cells = true, .genes = {.most_variable = 2}});
+        ASSERT_TRUE(data.others);
+        EXPECT_THAT(data.feature_names, ElementsAre("a", "c"));
+        EXPECT_THAT(data.others->names, ElementsAre("b"));
+        EXPECT_THAT(data.others->values.value, ElementsAre(1, 1, 1, 1));
+        EXPECT_THAT(data.others->values.start, ElementsAre(0, 1, 2, 3, 4));
+        apply_steps(again, data.input.steps, {.features = data.feature_names, .drop_empty_cells = true});
+        ASSERT_TRUE(again.others);
+        EXPECT_EQ(again.others->names, data.others->names);
+        EXPECT_EQ(again.others->values.value, data.others->values.value);
+        Dataset few = data;
+        few.others.reset();
+        io::set_others_aside(few, {false, true}, 3); // "a" is above zero in 3 cells
+        EXPECT_THAT(few.others->names, ElementsAre("a"));
+        io::set_others_aside(few, {false, true}, 2);
+        EXPECT_THAT(few.others->names, testing::IsEmpty());
+        Dataset unit = data; // lengths would differ from those of the cells in the fit
+        unit.others.reset();
+        prepare(unit, {.genes = {.most_variable = 1}, .transform = Transform::log_unit});
+        EXPECT_FALSE(unit.others);
+    }
 }
 
 TEST(Prepare, LongListsOfNamesAreAbbreviated) {

@@ -196,7 +196,7 @@ TEST_F(Report, HoldsEveryGeneOfSparseDataHoweverFarItsCellsAreApart) {
     data_.feature_names = {"all", "few", "one", "none"};
     Payload payload;
     payload.meta["cells"] = cells;
-    EXPECT_THAT(add_expression(payload, data_, {2}, 1 << 20), ElementsAre(2, 0, 1, 3));
+    EXPECT_THAT(add_expression(payload, data_, {2}, 1 << 20), ElementsAre("one", "all", "few", "none"));
     const std::string html = payload.elements(0);
     const Matrix found = expression_of(html, meta_of(html));
     EXPECT_LT((found - X({2, 0, 1, 3}, Eigen::all)).cwiseAbs().maxCoeff(), 5.0 / 255.0);
@@ -218,6 +218,34 @@ TEST_F(Report, HoldsEveryGeneOfSparseDataHoweverFarItsCellsAreApart) {
     same.meta["cells"] = cells;
     add_expression(same, data_, {2}, 1 << 20);
     EXPECT_EQ(same.elements(0), html);
+}
+
+TEST_F(Report, HasGenesThatTheFitDoesNotHaveAfterItsOwn) {
+    data_.others = OtherGenes{.names = {"dull", "other"}};
+    auto& X = data_.others->values;
+    X.rows = 2;
+    X.cols = data_.cells();
+    X.start.assign(static_cast<std::size_t>(X.cols) + 1, 3);
+    X.start[0] = 0; // all in the first cell
+    X.start[1] = 2;
+    X.row = {0, 1, 0};
+    X.value = {1.0F, 8.0F, 1.0F}; // and one in the second
+    Payload payload;
+    payload.meta["cells"] = data_.cells();
+    const Index p = data_.features();
+    const auto names = add_expression(payload, data_, {1}, 1 << 20);
+    ASSERT_EQ(std::ssize(names), p + 2);
+    EXPECT_EQ(names[0], data_.feature_names[1]);
+    EXPECT_EQ(names[static_cast<std::size_t>(p)], "other");
+    EXPECT_EQ(names[static_cast<std::size_t>(p) + 1], "dull");
+    const std::string html = payload.elements(0);
+    const Matrix found = expression_of(html, meta_of(html));
+    EXPECT_EQ(found(p, 0), 8.0);
+    EXPECT_EQ(found.row(p + 1).head(2), Matrix::Ones(1, 2));
+    EXPECT_EQ(found.bottomRows(2).sum(), 10.0);
+    Payload small; // those that do not fit are not named
+    small.meta["cells"] = data_.cells();
+    EXPECT_EQ(std::ssize(add_expression(small, data_, {1}, 1)), p);
 }
 
 TEST_F(Report, KeepsTheGenesOfProgramsAndThoseThatVaryMostWhereNotAllFit) {

@@ -126,7 +126,7 @@ export function loopPanel(result: Result, state: State): HTMLElement {
             continue;
         }
         void result.load('genes').then(() => {
-            const waves = result.meta.genes.slice(0, result.meta.expressed_genes).map((gene, g) => phases.wave(gene, result.gene(g)!));
+            const waves = result.meta.genes.slice(0, Math.min(result.meta.expressed_genes!, result.meta.features)).map((gene, g) => phases.wave(gene, result.gene(g)!));
             waves.sort((a, b) => b.share - a.share);
             box.append(genesFigure(name, waves, state).element);
         });

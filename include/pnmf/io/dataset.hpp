@@ -121,6 +121,12 @@ struct FileFacts {
     bool has_image = false;            ///< it has an image of the tissue (`uns["spatial"]` of Scanpy)
 };
 
+/// Genes that a choice of genes left out, those that vary most if not all: values above zero, as X has them.
+struct OtherGenes {
+    std::vector<std::string> names;
+    SparseMatrix<float> values; ///< genes × cells
+};
+
 /// A data set in memory: X is features × cells, whatever the file's orientation; sparse input stays sparse.
 struct Dataset {
     std::variant<Matrix, SparseMatrix<double>> X;
@@ -133,6 +139,7 @@ struct Dataset {
     std::optional<Space> space{};           ///< where distances come from, when not from X
     std::optional<Matrix> expression{};     ///< principal components of cells whose space has their places
     FileFacts facts{};                      ///< what else the file says about its values
+    std::optional<OtherGenes> others{};     ///< for pages, which colour cells by any gene
     /// The cells whose values X and coordinates the space holds, where each process has some of them;
     /// everything else is of all cells. None: all.
     std::optional<CellRange> local{};
