@@ -120,7 +120,7 @@ Dataset read_again(const std::string& path, const Dataset& prepared) {
     try {
         return read_unscaled(path, prepared);
     } catch (const InputError& e) {
-        say("warning: there are no tables of TPM: {}\n", e.what());
+        say("warning: there are no tables of TPM and of z-scores: {}\n", e.what());
         return {};
     }
 }
