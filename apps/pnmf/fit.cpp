@@ -327,7 +327,7 @@ void add_fit(CLI::App& app, const std::string& command) {
         ->type_name("FOLDER")
         ->required();
     OptionNames names = of_distances;
-    names.insert({"within", "precision"});
+    names.insert({"within", "without-loop", "precision"});
     add_input_flags(*verb, *options, names);
     add_fit_flags(*verb, *options);
     verb->add_option("--clusters", options->clusters,

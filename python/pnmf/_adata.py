@@ -160,6 +160,9 @@ def prepare(
         about.update(sample=batches_of(adata.obs[sample_key]))
     if batch_key is not None:
         about.update(batch_key=str(batch_key), batch=batches_of(adata.obs[batch_key]))
+    phases = asked.get("without_loop")
+    if isinstance(phases, str) and phases in adata.obs and pd.api.types.is_numeric_dtype(adata.obs[phases]):
+        about.update(phases_key=phases, phases=adata.obs[phases].to_numpy(np.float64))
     ready = _core.prepare(core_matrix(X), asked, given, about)
     if is_verbose(verbose):
         print(*ready["notices"], sep="\n", file=sys.stderr)

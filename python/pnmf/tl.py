@@ -46,7 +46,7 @@ def log_unit(X: Any) -> Any:
     return normalize(logarithms)
 
 
-@described("input", only={"preset", "normalize", "transform", "genes", "space", "precision"})
+@described("input", only={"preset", "normalize", "transform", "genes", "space", "precision", "without_loop"})
 def pnmf(
     adata: Any,
     rank: int | None = None,
@@ -64,6 +64,7 @@ def pnmf(
     sample_key: str | None = None,
     domains: int | None = None,
     transform: str | None = None,
+    without_loop: int | str | None = None,
     key_added: str = "pnmf",
     save_basis: bool = False,
     clusters: int | None = None,
@@ -156,6 +157,7 @@ def pnmf(
         "genes": genes,
         "space": space,
         "precision": precision,
+        "without_loop": without_loop,
     }
     given = {**options, "rank": rank_of(rank, n_components), "seed": seed_of(random_state)}
     prepared = prepare(adata, asked, given, layer=layer, use_rep=use_rep, mask_var=mask_var, batch_key=batch_key, spatial_key=spatial_key, sample_key=sample_key, verbose=verbose)

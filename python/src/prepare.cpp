@@ -49,6 +49,10 @@ Dataset dataset_of(const py::object& X, const py::dict& about) {
         require(about.contains("are_places") || data.space->coordinates.allFinite(),
                 "{} holds NaN or infinite values: a space must be finite", data.space->name);
     }
+    if (about.contains("phases")) { // of a loop, a column of obs
+        data.cell_table.push_back({.name = about["phases_key"].cast<std::string>(),
+                                   .values = about["phases"].cast<std::vector<double>>()});
+    }
     if (about.contains("are_places")) {
         add_places(data, "obsm:");
     }
@@ -142,7 +146,7 @@ py::dict prepare_data(const py::object& X, const py::dict& asked, const py::dict
         if (column.name == batch_column) {
             result["batch"] =
                 py::make_tuple(*data.input.batch, std::get<std::vector<std::string>>(column.values));
-        } else if (column.name != sample_column) {
+        } else if (column.name != sample_column && column.name != wanted.without_loop) {
             columns[column.name.c_str()] = array_of(std::get<std::vector<double>>(column.values));
         }
     }

@@ -1,4 +1,5 @@
 #include "analysis/supported_rank.hpp"
+#include "analysis/without_loop.hpp"
 #include "cells/io/local_cells.hpp"
 #include "io/local_values.hpp"
 #include "results/program_entries.hpp"
@@ -165,7 +166,7 @@ void plan_space(const Dataset& data, const AnalysisOptions& options, Analysis& a
         }
         return;
     }
-    if (analysis.preset == Preset::cells) {
+    if (analysis.preset == Preset::cells || !options.without_loop.empty()) {
         analysis.prepare.components = principal_component_count;
         analysis.choices.push_back(
             {fmt::format("distances between cells: from {} principal components, not from all genes",
@@ -324,6 +325,9 @@ void prepare(Dataset& data, Analysis& analysis, const AnalysisOptions& options) 
     prepare(data, analysis.prepare, [&](const DataMatrix<double>& X, Index count) {
         return choose_products(fit.solver.device, X, count);
     });
+    if (!options.without_loop.empty()) {
+        leave_out_loop(data, options.without_loop, options.space);
+    }
     const std::optional<Batches> batches = batches_of(data);
     require(!tissue || !batches,
             "neighbours in a tissue cannot be balanced over batches: say which sample each "

@@ -34,6 +34,14 @@ Matrix waves(const Vector& phase) {
     return basis;
 }
 
+/// Least squares, a column for each coordinate.
+Matrix wave_coefficients(const Matrix& basis, const Matrix& points) {
+    Matrix normal = basis * basis.transpose();
+    normal.diagonal().array() += 1e-9 * static_cast<double>(basis.cols()); // few points have fewer waves
+    const Matrix right = basis * points.transpose();
+    return normal.ldlt().solve(right);
+}
+
 Vector grid_of_phases() {
     return Vector::LinSpaced(steps + 1, 0.0, turn).head(steps);
 }
@@ -82,13 +90,14 @@ Vector spread_evenly(const Vector& phase) {
     return even;
 }
 
-ClosedCurve::ClosedCurve(const Matrix& points, const Vector& phase) {
+Matrix without_waves(const Matrix& points, const Vector& phase) {
     const Matrix basis = waves(phase);
-    Matrix normal = basis * basis.transpose();
-    normal.diagonal().array() += 1e-9 * static_cast<double>(phase.size()); // few points have fewer waves
-    const Matrix right = basis * points.transpose();
-    const Matrix coefficients = normal.ldlt().solve(right);
-    grid_ = coefficients.transpose() * waves(grid_of_phases());
+    const Matrix rest = points - wave_coefficients(basis, points).transpose() * basis;
+    return rest.colwise() + points.rowwise().mean();
+}
+
+ClosedCurve::ClosedCurve(const Matrix& points, const Vector& phase) {
+    grid_ = wave_coefficients(waves(phase), points).transpose() * waves(grid_of_phases());
     middle_ = grid_.rowwise().mean();
 }
 

@@ -17,6 +17,10 @@ Vector circular_coordinate(const Loop& loop, const Matrix& distances);
 /// The same order, evenly spread over the circle: 2π times the share of the points before each.
 Vector spread_evenly(const Vector& phase);
 
+/// The points without what two harmonics of their phases and a constant explain by least squares; their mean
+/// stays.
+Matrix without_waves(const Matrix& points, const Vector& phase);
+
 /// A closed curve of two harmonics,
 ///
 ///     c(φ) = a₀ + a₁ cos φ + b₁ sin φ + a₂ cos 2φ + b₂ sin 2φ ,

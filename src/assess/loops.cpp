@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 namespace pnmf {
@@ -94,22 +93,6 @@ Matrix smoothed(Matrix cells) {
     return cells;
 }
 
-/// Points that are the farthest from those before them, beginning at the one nearest to the mean; no two at
-/// the same place.
-std::vector<Index> farthest_points(const Matrix& points, Index count) {
-    const Vector mean = points.rowwise().mean();
-    Index next = 0;
-    (points.colwise() - mean).colwise().squaredNorm().minCoeff(&next);
-    std::vector<Index> chosen;
-    Vector away = Vector::Constant(points.cols(), std::numeric_limits<double>::infinity());
-    while (std::ssize(chosen) < std::min(count, points.cols()) && away[next] > 0.0) {
-        chosen.push_back(next);
-        away = away.cwiseMin((points.colwise() - points.col(next)).colwise().squaredNorm().transpose());
-        away.maxCoeff(&next);
-    }
-    return chosen;
-}
-
 /// What is looked at of a cloud.
 struct Skeleton {
     Matrix smooth; ///< all cells
@@ -125,10 +108,12 @@ struct Skeleton {
 Skeleton skeleton_of(const Matrix& cells, Index landmarks) {
     Skeleton result;
     result.smooth = smoothed(cells);
-    result.landmarks = farthest_points(result.smooth, landmarks);
+    const Vector mean = result.smooth.rowwise().mean();
+    Index first = 0;
+    (result.smooth.colwise() - mean).colwise().squaredNorm().minCoeff(&first);
+    result.landmarks = farthest_points(Points(result.smooth), first, landmarks);
     const Matrix chosen = result.smooth(Eigen::all, result.landmarks);
     result.distances = Points(chosen).table();
-    const Vector mean = result.smooth.rowwise().mean();
     result.spread = std::sqrt((result.smooth.colwise() - mean).colwise().squaredNorm().mean());
     result.loops = h1_diagram(result.distances);
     return result;

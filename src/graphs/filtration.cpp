@@ -67,6 +67,12 @@ Filtration with_scales(TreeAndNeighbors found, const ScaleOptions& scales,
     ScaleSource choosing = source(filtration.tree);
     choosing.neighbors = filtration.neighbors ? &filtration.neighbors->edges : nullptr;
     filtration.scales = choose_scales(choosing, scales);
+    if (!filtration.scales.wanted.empty()) {
+        filtration.notices.push_back(
+            fmt::format("scales: {} loop{} more than chance, or the most persistent, with "
+                        "the scales of birth and death",
+                        filtration.scales.wanted.size() / 2, filtration.scales.wanted.size() > 2 ? "s" : ""));
+    }
     return filtration;
 }
 

@@ -158,7 +158,7 @@ void learn_poor_cells(Dataset& data, PreparationStep& step, const LearnOptions& 
 /// New cells are the user's choice: none is left out for its few genes.
 void apply_nothing(Dataset&, const PreparationStep&, const ApplyOptions&) {}
 
-/// Done by whoever chose the cells: `keep_cluster`.
+/// Done by whoever chose the cells, or looked for the loop: `keep_cluster`, `leave_out_loop`.
 void learn_nothing(Dataset&, PreparationStep&, const LearnOptions&) {}
 
 void learn_counts_per(Dataset& data, PreparationStep& step, const LearnOptions&) {
@@ -264,6 +264,14 @@ void apply_unit(Dataset& data, const PreparationStep&, const ApplyOptions&) {
     scale_cells_to_unit_length(data);
 }
 
+/// Nobody knows where on the loop new cells are.
+void apply_without_loop(Dataset&, const PreparationStep&, const ApplyOptions& options) {
+    require(
+        options.space == nullptr,
+        "the fit left a loop out of the space of its cells, and new cells have no phase on it: embed them "
+        "without the graph");
+}
+
 /// The base of the logarithm cancels in the length.
 void learn_log_unit(Dataset& data, PreparationStep&, const LearnOptions&) {
     take_logarithms(data);
@@ -299,6 +307,7 @@ constexpr std::array known_steps{StepFunctions{step::rare_genes, learn_rare_gene
                                  StepFunctions{step::logarithm, learn_logarithm, apply_logarithm},
                                  StepFunctions{step::chosen_genes, learn_chosen_genes, apply_nothing},
                                  StepFunctions{step::components, learn_components, apply_components},
+                                 StepFunctions{step::without_loop, learn_nothing, apply_without_loop},
                                  StepFunctions{step::unit, learn_unit, apply_unit},
                                  StepFunctions{step::log_unit, learn_log_unit, apply_log_unit}};
 

@@ -307,6 +307,20 @@ std::vector<Loop> h1_diagram(const Matrix& distances) {
     return loops;
 }
 
+std::vector<Index> farthest_points(const Points& points, Index first, Index count) {
+    std::vector<Index> chosen;
+    Vector away = Vector::Constant(points.count(), std::numeric_limits<double>::infinity());
+    Vector distances(points.count());
+    Index next = first;
+    while (std::ssize(chosen) < std::min(count, points.count()) && away[next] > 0.0) {
+        chosen.push_back(next);
+        points.distances_from(next, distances);
+        away = away.cwiseMin(distances);
+        away.maxCoeff(&next);
+    }
+    return chosen;
+}
+
 std::vector<Index> cycle_of(const Loop& loop, const Matrix& distances) {
     const Index n = distances.rows();
     Vector way = Vector::Constant(n, std::numeric_limits<double>::infinity());

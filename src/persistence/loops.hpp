@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pnmf/persistence/distances.hpp>
 #include <pnmf/types.hpp>
 
 #include <vector>
@@ -37,6 +38,9 @@ inline constexpr int cocycle_prime = 47;
 /// neighbourhood graph outside the spanning tree are reduced. Nothing happens beyond the smallest ε at which
 /// a point is joined to all others. O(n²) memory; 2,000 points take seconds.
 std::vector<Loop> h1_diagram(const Matrix& distances);
+
+/// Points that are the farthest from those before them, beginning at `first`; no two at the same place.
+std::vector<Index> farthest_points(const Points& points, Index first, Index count);
 
 /// The points around a loop: its first edge, closed by the shortest way along shorter edges.
 std::vector<Index> cycle_of(const Loop& loop, const Matrix& distances);

@@ -76,6 +76,27 @@ Index duplicates(const SpanningTree& tree) {
                          [](const Edge& edge) { return edge.length == 0.0; });
 }
 
+std::vector<Index> few_positions(Index scales, const std::vector<Index>& wanted, Index count) {
+    std::vector<Index> kept = evenly_spaced(count, scales);
+    std::vector<bool> fixed(kept.size(), false);
+    for (const Index place : wanted) {
+        std::size_t nearest = 0;
+        for (std::size_t k = 1; k + 1 < kept.size(); ++k) { // the ends stay
+            const bool nearer = nearest == 0 || std::abs(kept[k] - place) < std::abs(kept[nearest] - place);
+            nearest = !fixed[k] && nearer ? k : nearest;
+        }
+        const auto there = std::find(kept.begin(), kept.end(), place);
+        if (there != kept.end()) {
+            fixed[static_cast<std::size_t>(there - kept.begin())] = true;
+        } else if (nearest > 0) {
+            kept[nearest] = place;
+            fixed[nearest] = true;
+        }
+    }
+    std::sort(kept.begin(), kept.end());
+    return kept;
+}
+
 ScaleSet keep_scales(const ScaleSet& scales, const std::vector<Index>& positions,
                      const std::vector<double>& weight) {
     require(positions.size() == weight.size(), "{} kept scales need as many weights, got {}",
@@ -96,7 +117,7 @@ ScaleSet thin(const ScaleSet& scales, Index count) {
         return scales;
     }
     require(count >= 2, "at least the finest and the coarsest scale must be kept: 2 scales, got {}", count);
-    const std::vector<Index> places = evenly_spaced(count, scales.size());
+    const std::vector<Index> places = few_positions(scales.size(), scales.wanted, count);
     const double wider = static_cast<double>(scales.size() - 1) / static_cast<double>(count - 1);
     std::vector<double> weight;
     for (const Index place : places) {

@@ -6,6 +6,7 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
+#include <pnmf/scales/scale_set.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -112,8 +113,9 @@ AdaptedScales<Real> adapt_scales(const Problem<Real>& all, Pair<Real> pair, cons
         at = std::move(log.from);
     } else {
         if (log.from.kept.empty()) {
-            const Index first = std::min(options.first, options.most.value_or(options.first));
-            log.from.kept = evenly_spaced(std::min(first, all.scales()), all.scales());
+            const Index first = options.first + std::ssize(options.wanted);
+            log.from.kept = few_positions(all.scales(), options.wanted,
+                                          std::min({first, options.most.value_or(first), all.scales()}));
         }
         at.kept = log.from.kept;
         at.state.current = chained_start(at_scales(all, at.kept), std::move(pair), 1e-3, observer,

@@ -33,6 +33,7 @@ double largest(const std::vector<LeftOut>& scales);
 struct AdaptOptions {
     double error = 0.05;         ///< largest residual allowed at a scale that is left out
     Index first = 9;             ///< scales to begin with, evenly spaced
+    std::vector<Index> wanted{}; ///< beside these; see `few_positions`
     std::optional<Index> most{}; ///< at most so many scales; default: as many as it takes
     LevelOptions level{};        ///< how roughly each set of scales is solved on the way
 };

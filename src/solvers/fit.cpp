@@ -35,7 +35,7 @@ void keep_even_scales(PreparedFit<Real>& prepared) {
         return;
     }
     require(most >= 2, "at least the finest and the coarsest scale must be kept: 2 scales, got {}", most);
-    keep_scales(prepared, evenly_spaced(most, all));
+    keep_scales(prepared, few_positions(all, prepared.scales.wanted, most));
 }
 
 /// What a run needs on a device at least, as far as it is known before neighbours are searched.
@@ -359,6 +359,7 @@ Factors<Real> adapted_start(PreparedFit<Real>& prepared, const Observer& observe
         pair = first_pair(prepared);
     }
     AdaptOptions adapt{.error = *options.scale_error,
+                       .wanted = prepared.scales.wanted,
                        .most = options.filtration.scales.max_scales,
                        .level = level_options(options.solver, prepared.bases_in)};
     if (prepared.most_scales > 0) {

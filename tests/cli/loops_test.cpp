@@ -1,5 +1,7 @@
 #include "fit_fixture.hpp"
 
+#include <pnmf/results/stored_result.hpp>
+
 #include <cmath>
 #include <numbers>
 
@@ -26,6 +28,9 @@ class LoopsVerb : public Fit {
             }
         }
         return {};
+    }
+    Matrix space_of(const std::string& folder) const {
+        return read_stored_result(out(folder)).space->coordinates;
     }
     /// The mean resultant of the differences of two columns of angles, for either direction.
     static double agreement(const std::vector<double>& a, const std::vector<double>& b) {
@@ -78,6 +83,40 @@ TEST_F(LoopsVerb, AResultIsLookedAtInItsSpace) {
     EXPECT_THAT(genes.err, HasSubstr("nothing was stored"));
     EXPECT_EQ(pnmf("loops " + at("fit") + " --genes 100").exit_code, 2);
     EXPECT_THAT(pnmf("loops " + at("fit") + " --clouds 19 --genes-zero gene1").err, HasSubstr("give --data"));
+}
+
+TEST_F(LoopsVerb, ALoopIsLeftOutOfTheSpaceOfAFitByItsNumberOrItsPhases) {
+    draw("loop --cells 200 --genes 200 -o " + at("cells.h5ad"));
+    const std::string fit = "fit " + at("cells.h5ad") + " --max-scales 3 --no-report -o ";
+    const CommandResult number = pnmf(fit + at("number") + " --without-loop 1");
+    ASSERT_EQ(number.exit_code, 0) << number.err;
+    EXPECT_THAT(number.err, HasSubstr("loop 1 of 1 (persistence "));
+    EXPECT_THAT(number.err, HasSubstr("is left out of the space in which cells are compared"));
+    const CommandResult none = pnmf("loops " + at("number") + " --clouds 19 --json");
+    EXPECT_EQ(Json::parse(none.out)["loops"], Json::array()) << "the space of the result has it no more";
+    ASSERT_EQ(pnmf("loops " + at("cells.h5ad") + " --clouds 19 --keep").exit_code, 0);
+    ASSERT_EQ(pnmf(fit + at("phases") + " --without-loop pnmf_loop_1").exit_code, 0);
+    EXPECT_EQ(space_of("phases"), space_of("number"));
+    ASSERT_EQ(pnmf(fit + at("whole")).exit_code, 0);
+    EXPECT_LT(space_of("number").norm(), 0.95 * space_of("whole").norm());
+    const CommandResult graph = pnmf("transform " + at("number") + " " + at("cells.h5ad") + " --graph " +
+                                     at("cells.h5ad") + " -o " + at("new.h5ad"));
+    EXPECT_THAT(graph.err, HasSubstr("new cells have no phase on it"));
+}
+
+TEST_F(LoopsVerb, ALoopThatIsNotThereCannotBeLeftOut) {
+    draw("cells --cells 120 --genes 100 --types 3 -o " + at("types.h5ad"));
+    const auto refused = [&](const std::string& flags) {
+        const CommandResult done = pnmf("fit " + at("types.h5ad") + " -o " + at("fit") + flags);
+        EXPECT_EQ(done.exit_code, 2) << flags;
+        return done.err;
+    };
+    EXPECT_THAT(refused(" --without-loop 1"),
+                HasSubstr("there is no loop 1 to leave out: none is found up to "));
+    EXPECT_THAT(refused(" --without-loop 0"), HasSubstr("there is no loop 0"));
+    EXPECT_THAT(refused(" --without-loop phase"), HasSubstr("there is no column of numbers 'phase'"));
+    EXPECT_THAT(refused(" --without-loop label"), HasSubstr("there is no column of numbers 'label'"));
+    EXPECT_THAT(refused(" --without-loop 1 --space none"), HasSubstr("take principal components"));
 }
 
 TEST_F(LoopsVerb, SaysWhenThereIsNoLoopItCanVouchFor) {

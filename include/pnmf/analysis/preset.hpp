@@ -50,6 +50,7 @@ struct AnalysisOptions {
     std::string batch{};                  ///< as `add_batches` takes it; `automatic` is then never `spatial`
     std::string labels{};                 ///< as `read_labels` takes them
     std::string within{};                 ///< RESULT:CLUSTER whose cells alone take part (`keep_cluster`)
+    std::string without_loop{};           ///< its number or a column of phases (`leave_out_loop`)
     std::optional<CellAxis> cells{};
     std::optional<std::string> layer{};    ///< of an .h5ad or .loom file
     std::optional<std::string> modality{}; ///< of a MuData file
@@ -114,6 +115,11 @@ void visit_input_options(Options& o, const Visitor& visit) {
           "take the cells of one cluster of an earlier result alone, to divide them further: its name in "
           "obs/pnmf_clusters, or in another column. Genes and components are chosen anew among them",
           "RESULT:[COLUMN=]CLUSTER");
+    visit("without-loop", o.without_loop,
+          "leave a loop such as the cell cycle out of the space in which distances are measured and clusters "
+          "tested: its number among those that are found, or a column of the cells with their phases in "
+          "radians. The values that are factorised stay as they are",
+          "N|COLUMN");
     visit("precision", o.precision,
           "precision of the computation; float needs half the memory [preset cells: float; else double]", "");
 }

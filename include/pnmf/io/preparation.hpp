@@ -34,6 +34,7 @@ inline constexpr const char* logarithm = "log1p";           ///< log(1 + x)
 inline constexpr const char* chosen_genes = "chosen-genes"; ///< keeps those that vary most, or of a column
 inline constexpr const char* components = "pca";            ///< the space: principal components of the values
 inline constexpr const char* within = "within";             ///< the cells of one cluster of a result
+inline constexpr const char* without_loop = "without-loop"; ///< a loop is left out of the space
 inline constexpr const char* unit = "unit";                 ///< cells of length 1
 } // namespace step
 

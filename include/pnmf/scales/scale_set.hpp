@@ -24,6 +24,8 @@ struct ScaleSet {
     std::vector<Index> betti0;  ///< components of the graph at this scale
     std::vector<double> weight; ///< of how many scales of the full set each one stands for; 1 in a full set
     Index available = 0;        ///< scales of the full set: as many as here unless some were left out
+    std::vector<Index>
+        wanted; ///< positions that few scales keep too, the most wanted first (`few_positions`)
 
     Index size() const { return static_cast<Index>(epsilon.size()); }
 };
@@ -49,9 +51,13 @@ std::vector<double> distance_scales(const Points& points, const SpanningTree& tr
 Index duplicates(const SpanningTree& tree);
 
 /// `count` of the scales, evenly spaced in rank with the finest and the coarsest kept: positions
-/// ⌊k·(T − 1)/(count − 1) + ½⌋, k = 0 … count − 1. In Λ* rank counts merges, so each step merges about
-/// equally many components. All of them when count ≥ T; count = 1 only where T = 1.
+/// ⌊k·(T − 1)/(count − 1) + ½⌋, k = 0 … count − 1, but for those that are wanted. In Λ* rank counts merges,
+/// so each step merges about equally many components. All of them when count ≥ T; count = 1 only where T = 1.
 ScaleSet thin(const ScaleSet& scales, Index count);
+
+/// Positions of `count` of the scales that stand for all: evenly spaced, each wanted one in place of the
+/// nearest.
+std::vector<Index> few_positions(Index scales, const std::vector<Index>& wanted, Index count);
 
 /// Some of the scales, at ascending positions, each standing for as many scales as its weight says.
 ScaleSet keep_scales(const ScaleSet& scales, const std::vector<Index>& positions,
@@ -68,6 +74,7 @@ enum class ScaleStrategy {
     sufficient, ///< MSS: one uniform draw from each interval (ε_{t−1}, ε_t] of Λ*, ε₀ = 0
     /// For cells in a tissue: neighbourhoods of 0, 1, 2, 4, 8, … cells (`choose_neighborhoods`)
     neighborhoods,
+    with_loops, ///< Λ* and the scales at which loops are born and die (`choose_with_loops`)
 };
 
 /// What a strategy may look at.
@@ -93,6 +100,12 @@ ScaleSet choose_sufficient(const ScaleSource& source);
 /// equal but for rounding; a scale that the one before covers is left out.
 /// Needs neighbours.
 ScaleSet choose_neighborhoods(const ScaleSource& source);
+/// Λ* and, for each loop that is more than chance, birth and death in the diagram of H1 of the points; of the
+/// most persistent loop where none is. Graphs are strict, so the loop is there at its death and not at its
+/// birth. Few scales keep these too. A loop is more than chance where p·m ≤ .05 for the m loops of the
+/// diagram by the law that death/birth of loops of noise follows (Bobrowski and Skraba 2023, Sci. Rep.
+/// 13:12274). Of more than 500 points, so many that are far from each other are looked at. Needs points.
+ScaleSet choose_with_loops(const ScaleSource& source);
 
 /// A strategy: what users call it, and the function that makes its full set. The set may have weights of its
 /// own where a scale stands for more than one of Λ*.
@@ -109,6 +122,7 @@ inline constexpr std::array scale_strategies{
     ScaleStrategyRow{"random", ScaleStrategy::random, choose_random},
     ScaleStrategyRow{"sufficient", ScaleStrategy::sufficient, choose_sufficient},
     ScaleStrategyRow{"neighborhoods", ScaleStrategy::neighborhoods, choose_neighborhoods},
+    ScaleStrategyRow{"h0+h1", ScaleStrategy::with_loops, choose_with_loops},
 };
 
 template <>

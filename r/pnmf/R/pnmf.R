@@ -36,7 +36,7 @@ count_or_zero <- function(value, name) {
 
 # x: genes x cells. space: coordinates of the cells, cells x dimensions, from which distances are taken.
 pnmf.default <- function(x, rank = NULL, clusters = NULL, preset = "auto", normalize = NULL, genes = NULL,
-                         space = NULL, threads = NULL, verbose = interactive(), ...) {
+                         space = NULL, threads = NULL, verbose = interactive(), without_loop = NULL, ...) {
   x <- core_matrix(x)
   options <- list(...)
   if (length(options) > 0 && (is.null(names(options)) || any(names(options) == ""))) {
@@ -48,6 +48,7 @@ pnmf.default <- function(x, rank = NULL, clusters = NULL, preset = "auto", norma
   coordinates <- matrix(0, 0, 0)
   asked <- list(preset = preset)
   if (!is.null(normalize)) asked$normalize <- normalize
+  if (!is.null(without_loop)) asked$without_loop <- as.character(count_or_zero(without_loop, "without_loop"))
   if (!is.null(genes)) asked$genes <- as.character(genes)
   if (is.character(space)) {
     asked$space <- space

@@ -247,6 +247,9 @@ Rcpp::List pnmf_fit(SEXP X, Rcpp::CharacterVector genes, Rcpp::CharacterVector c
     pnmf::Analysis analysis = pnmf::plan_analysis(data, wanted);
     pnmf::prepare(data, analysis, wanted);
     if (verbose) {
+        for (const std::string& notice : data.notices) {
+            REprintf("%s\n", notice.c_str());
+        }
         for (const pnmf::Choice& one : analysis.choices) {
             REprintf("%s\n", one.text.c_str());
         }

@@ -42,6 +42,7 @@ test_that("wrong input is an error that says what is wrong", {
   expect_error(pnmf(made_up()$counts, lambda9 = 1), "lambda9 is no option")
   expect_error(pnmf(made_up()$counts, metric = "manhattan"), "metric must be one of")
   expect_error(pnmf(matrix("a", 2, 2)), "numbers")
+  expect_error(pnmf(made_up()$counts, without_loop = 9), "there is no loop 9 to leave out")
 })
 
 test_that("numbers are checked before they are used", {
