@@ -46,7 +46,8 @@ def write_report(source: Any, path: str | os.PathLike[str], *, data: Any = None,
     path : path
         The page to write.
     data : AnnData, optional
-        The data of the fit: adds colours by gene, scores of genes at every scale and the graph. Where `source` is an
+        The data of the fit: adds colours by gene, scores of genes at every scale, the graph and, of a tissue, the
+        image in ``uns["spatial"]``. Where `source` is an
         AnnData, that is taken; its values must still be those of the fit.
     key : str
         ``key_added`` of `pnmf.tl.pnmf`.
@@ -73,5 +74,8 @@ def write_report(source: Any, path: str | os.PathLike[str], *, data: Any = None,
     parts = dict(result._parts)
     if result.var_names is not None:
         parts["features"] = [str(name) for name in result.var_names]
+    images = getattr(data, "uns", {}).get("spatial")
+    if isinstance(images, dict):
+        parts["spatial"] = images
     html = _core.report(parts, _columns(result.obs), basis, None if data is None else _cells(data, result), Path(os.fspath(path)).stem)
     Path(os.fspath(path)).write_text(html, encoding="utf-8")

@@ -213,6 +213,9 @@ AnnDataFile anndata_file(const py::dict& parts) {
         file.varm["pnmf_W"] = columns_of(Array::ensure(parts["basis"]));
     }
     file.uns["pnmf"] = map_of(parts["uns"].cast<py::dict>());
+    if (parts.contains("spatial")) { // of Scanpy: images behind the cells
+        file.uns["spatial"] = map_of(parts["spatial"].cast<py::dict>());
+    }
     return file;
 }
 

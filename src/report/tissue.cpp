@@ -1,11 +1,16 @@
 #include "report/tissue.hpp"
 
 #include "report/cells.hpp"
+#include "report/image.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/annotations.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <cstdint>
 
 namespace pnmf::report {
@@ -42,6 +47,39 @@ std::vector<std::vector<Index>> aligned_domains(const StoredResult& result, cons
     return domains;
 }
 
+/// Pixels of all images of a page together.
+constexpr Index most_pixels = 1'000'000;
+
+/// The images of the slices, each around its cells and a little farther. `places`: x and y of each cell.
+Json add_images(Payload& payload, const StoredResult& result, const std::vector<float>& places,
+                const std::vector<Index>& slice_of) {
+    Json images = Json::array();
+    const AnnDataMap spatial = result.space->downwards ? spatial_entries(result) : AnnDataMap{};
+    const Index slices = result.space->slices ? std::ssize(result.space->slices->names) : 1;
+    for (Index s = 0; s < slices && !spatial.empty(); ++s) {
+        std::array<double, 4> box{HUGE_VAL, HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
+        for (std::size_t j = 0; 2 * j < places.size(); ++j) {
+            for (std::size_t axis = 0; axis < 2 && (slice_of.empty() || slice_of[j] == s); ++axis) {
+                box[axis] = std::min<double>(box[axis], places[2 * j + axis]);
+                box[axis + 2] = std::max<double>(box[axis + 2], places[2 * j + axis]);
+            }
+        }
+        const double edge = 0.03 * std::max(box[2] - box[0], box[3] - box[1]); // slices lie farther apart
+        box = {box[0] - edge, box[1] - edge, box[2] + edge, box[3] + edge};
+        const std::string library =
+            result.space->slices ? result.space->slices->names[static_cast<std::size_t>(s)] : "";
+        if (slices > 1 && !spatial.contains(library)) {
+            continue;
+        }
+        if (const auto image = packed_image(spatial, library, box, most_pixels / slices)) {
+            payload.add("image", fmt::format("image{}", s), image->bytes);
+            images.push_back(
+                {{"slice", s}, {"width", image->width}, {"height", image->height}, {"box", image->box}});
+        }
+    }
+    return images;
+}
+
 } // namespace
 
 void add_tissue(Payload& payload, const StoredResult& result, const std::vector<Index>& scales) {
@@ -71,12 +109,15 @@ void add_tissue(Payload& payload, const StoredResult& result, const std::vector<
         codes.insert(codes.end(), domains.begin(), domains.end());
     }
     payload.add("core", "domains", codes);
-    payload.add("core", "places", plane_places(result));
+    const std::vector<float> places = plane_places(result);
+    payload.add("core", "places", places);
+    std::vector<Index> slice_of;
     if (result.space->slices) {
         described["slices"] = result.space->slices->names;
-        const std::vector<Index> of_cell = result.in_order(result.space->slices->of_cell);
-        payload.add("core", "slice", std::vector<std::uint16_t>(of_cell.begin(), of_cell.end()));
+        slice_of = result.in_order(result.space->slices->of_cell);
+        payload.add("core", "slice", std::vector<std::uint16_t>(slice_of.begin(), slice_of.end()));
     }
+    described["images"] = add_images(payload, result, places, slice_of);
     payload.meta["tissue"] = std::move(described);
 }
 

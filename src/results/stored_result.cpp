@@ -404,7 +404,8 @@ StoredResult read_stored_result(const fs::path& given, const std::string& key) {
         StoredResult result;
         result.name = path.string();
         result.key = key;
-        result.file = read_anndata(path, {.skip = {"X", "layers", uns + "H", uns + "W"},
+        // Images of a tissue stay in the file too: only a page wants them.
+        result.file = read_anndata(path, {.skip = {"X", "layers", "uns/spatial", uns + "H", uns + "W"},
                                           .matrices = std::vector<std::string>{"X_" + key, key + "_W"}});
         complete(result, slabs_in_file(path, uns + "H"), slabs_in_file(path, uns + "W"));
         return result;

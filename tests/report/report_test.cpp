@@ -1,5 +1,6 @@
 #include "report/expression.hpp"
 #include "report/payload.hpp"
+#include "report/unpacked.hpp"
 #include "support/paths.hpp"
 
 #include <pnmf/error.hpp>
@@ -11,7 +12,6 @@
 #include <pnmf/simulate/simulate.hpp>
 
 #include <gmock/gmock.h>
-#include <zlib.h>
 
 #include <cmath>
 #include <cstring>
@@ -23,39 +23,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-/// What the page does with one section: base64 back to bytes, inflate.
-std::string unpacked(const std::string& html, const std::string& id) {
-    const std::string open = "<script type=\"application/octet-stream\" id=\"" + id + "\">";
-    const std::size_t from = html.find(open);
-    if (from == std::string::npos) {
-        return {};
-    }
-    const std::string text =
-        html.substr(from + open.size(), html.find("</script>", from) - from - open.size());
-    const std::string letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string bytes;
-    std::uint32_t word = 0;
-    int bits = 0;
-    for (const char letter : text) {
-        if (letter == '=') {
-            break;
-        }
-        word = (word << 6U) | static_cast<std::uint32_t>(letters.find(letter));
-        bits += 6;
-        if (bits >= 8) {
-            bits -= 8;
-            bytes += static_cast<char>((word >> static_cast<unsigned>(bits)) & 255U);
-        }
-    }
-    std::string plain(std::size_t{1} << 23U, '\0');
-    uLongf length = plain.size();
-    EXPECT_EQ(uncompress(reinterpret_cast<Bytef*>(plain.data()), &length,
-                         reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()),
-              Z_OK);
-    plain.resize(length);
-    return plain;
-}
 
 class Report : public ::testing::Test {
   protected:
@@ -84,6 +51,29 @@ class Report : public ::testing::Test {
         const auto path = folder_ / "result.h5ad";
         assessment_ = assess_fit(prepared, result_);
         write_result(path, data_, prepared, result_, assessment_, {.save_basis = save_basis});
+        return path;
+    }
+    /// The same with domains, halves that are called the other way round at odd scales; with what `kept` has.
+    std::filesystem::path fitted_tissue(const Matrix& places, const std::filesystem::path& kept = {}) {
+        const Index n = data_.cells();
+        data_.space = Space{.name = "obsm:spatial", .coordinates = places};
+        data_.space->downwards = true;
+        const auto path = fitted();
+        Domains domains;
+        domains.count = 2;
+        domains.scale = 1;
+        for (Index t = 0; t < result_.factors.scales(); ++t) {
+            std::vector<Index> labels;
+            for (Index j = 0; j < n; ++j) {
+                labels.push_back((j < n / 2 ? 0 : 1) ^ (t % 2));
+            }
+            domains.labels.push_back(labels);
+            domains.neighbors.push_back(static_cast<double>(t));
+            domains.distinct.push_back(1.0);
+            domains.coherence.push_back(1.0);
+        }
+        domains.moran = Matrix::Zero(result_.factors.scales(), 3);
+        write_result(path, data_, prepared_, result_, assessment_, {.domains = &domains, .kept_from = kept});
         return path;
     }
     /// The result in a file, kept until the test ends.
@@ -264,25 +254,8 @@ TEST_F(Report, KeepsTheGenesOfProgramsAndThoseThatVaryMostWhereNotAllFit) {
 
 TEST_F(Report, HasTheTissueOfAResultWithDomains) {
     const Index n = data_.cells();
-    data_.space = Space{.name = "obsm:spatial", .coordinates = Matrix::Random(2, n)};
-    data_.space->downwards = true;
-    const auto path = fitted();
+    const auto path = fitted_tissue(Matrix::Random(2, n));
     const Index scales = result_.factors.scales();
-    Domains domains;
-    domains.count = 2;
-    domains.scale = 1;
-    for (Index t = 0; t < scales; ++t) { // the same halves, called the other way round at odd scales
-        std::vector<Index> labels;
-        for (Index j = 0; j < n; ++j) {
-            labels.push_back((j < n / 2 ? 0 : 1) ^ (t % 2));
-        }
-        domains.labels.push_back(labels);
-        domains.neighbors.push_back(static_cast<double>(t));
-        domains.distinct.push_back(1.0);
-        domains.coherence.push_back(1.0);
-    }
-    domains.moran = Matrix::Zero(scales, 3);
-    write_result(path, data_, prepared_, result_, assessment_, {.domains = &domains});
     const std::string html = report_html({{.result = stored(path)}});
     const Json meta = meta_of(html);
     EXPECT_EQ(meta["tissue"]["downwards"], true);
@@ -303,6 +276,30 @@ TEST_F(Report, HasTheTissueOfAResultWithDomains) {
     EXPECT_THAT(
         [&] { report_html({{.result = &damaged}}); },
         ::testing::ThrowsMessage<InputError>(HasSubstr("must have a domain for each of the 16 cells")));
+}
+
+TEST_F(Report, HasTheImageBehindATissueFromMemoryOrTheFile) {
+    const NumericArray red{.shape = {2, 4, 3}, .values = std::vector<float>(24, 1.0F)};
+    const AnnDataMap spatial{
+        {"slide", AnnDataMap{{"images", AnnDataMap{{"lowres", red}}},
+                             {"scalefactors", AnnDataMap{{"tissue_lowres_scalef", 0.5}}}}}};
+    AnnDataFile input;
+    input.cell_names = data_.cell_names;
+    input.feature_names = data_.feature_names;
+    input.uns["spatial"] = {spatial};
+    write_anndata(folder_ / "input.h5ad", input);
+    const Matrix places = 3.0 * (Matrix::Random(2, data_.cells()).array() + 1.0); // of 8 x 4
+    const auto path = fitted_tissue(places, folder_ / "input.h5ad");
+    const Json images = meta_of(report_html({{.result = stored(path)}}))["tissue"]["images"];
+    ASSERT_EQ(images.size(), 1U);
+    EXPECT_EQ(images[0]["slice"], 0);
+    StoredResult held = read_stored_result(path);
+    held.name = "in memory";
+    EXPECT_TRUE(meta_of(report_html({{.result = &held}}))["tissue"]["images"].empty());
+    held.file.uns["spatial"] = spatial;
+    const std::string html = report_html({{.result = &held}});
+    EXPECT_EQ(meta_of(html)["tissue"]["images"], images);
+    EXPECT_FALSE(unpacked(html, "pnmf-0-image").empty());
 }
 
 TEST_F(Report, TakesTheBasisFromMemoryOrTheFileOrTheRecommendedScale) {

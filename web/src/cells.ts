@@ -1,17 +1,16 @@
 /** The cells of one result in the plane: WebGL points that move from scale to scale, their graph, lasso and hover. */
 import { Deck, OrthographicView } from '@deck.gl/core';
-import { LineLayer } from '@deck.gl/layers';
+import { LineLayer, type BitmapLayer } from '@deck.gl/layers';
 import { polygonContains } from 'd3-polygon';
 import { colouringTitle, followsScale, isHidden, paint, paintBytes, sectionOf, valueOf, type Painted } from './colouring';
 import type { Result } from './data';
 import { count, h, svgElement } from './dom';
+import { boxOf, frameOf, half, type Frame } from './frame';
 import { PointsLayer } from './points_layer';
 import type { Colouring, State } from './state';
-import { tissueMap } from './tissue';
+import { imageLayers, tissueMap } from './tissue';
 
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
-/** World coordinates of the frame: from −100 to 100 on both axes. */
-const half = 100;
 
 interface ViewState {
     target: [number, number];
@@ -22,6 +21,15 @@ interface ViewState {
 export interface Layout {
     name: string;
     positions: Float32Array;
+    images?: ImagePlace[];
+}
+
+/** A photograph behind the cells. Box: left, bottom, right and top, as the positions. */
+export interface ImagePlace {
+    array: string;
+    width: number;
+    height: number;
+    box: [number, number, number, number];
 }
 
 export class CellView {
@@ -38,7 +46,8 @@ export class CellView {
     private readonly now: Float32Array;
     readonly colours: Uint8Array;
     private readonly radii: Float32Array;
-    private readonly frame: { x: number; y: number; scale: number };
+    private readonly frame: Frame;
+    private images: BitmapLayer[] = [];
     layout: Layout | null = null;
     private readonly tissue: Layout | null;
     /** What was last gone to; null: the plane of H. */
@@ -104,6 +113,10 @@ export class CellView {
             else this.describe();
         });
         state.on(['view'], () => this.moveToScale());
+        void imageLayers(result, this.tissue).then((images) => {
+            this.images = images;
+            if (images.length > 0) this.draw();
+        });
         state.on(['colour', 'hidden', 'selection', 'theme'], () => void this.recolour());
     }
 
@@ -296,7 +309,9 @@ export class CellView {
             edge: this.state.dark ? [0.08, 0.09, 0.13] : [1, 1, 1],
             edgeWidth: this.result.n <= 3000 ? 0.6 : 0,
         });
-        this.deck.setProps({ layers: [this.edgeLayer(), points] });
+        // A layer that is left out once cannot come back.
+        const visible = this.map !== null && this.map === this.tissue && this.state.showImage;
+        this.deck.setProps({ layers: [...this.images.map((image) => image.clone({ visible })), this.edgeLayer(), points] });
     }
 
     /** Cells of the selection that are shown here. */
@@ -423,22 +438,4 @@ export class CellView {
         const inside = this.shown().filter((j) => polygonContains(polygon, this.pixel(j)));
         this.state.select(inside.map((j) => names[j]));
     }
-}
-
-function boxOf(positions: Float32Array): [number, number, number, number] {
-    const box: [number, number, number, number] = [Infinity, Infinity, -Infinity, -Infinity];
-    for (let i = 0; i < positions.length; i += 2) {
-        box[0] = Math.min(box[0], positions[i]);
-        box[1] = Math.min(box[1], positions[i + 1]);
-        box[2] = Math.max(box[2], positions[i]);
-        box[3] = Math.max(box[3], positions[i + 1]);
-    }
-    return box;
-}
-
-/** The square that holds all boxes: its middle, and world units per unit of the embedding. */
-function frameOf(boxes: [number, number, number, number][]): { x: number; y: number; scale: number } {
-    const all = [0, 1, 2, 3].map((i) => (i < 2 ? Math.min : Math.max)(...boxes.map((box) => box[i])));
-    const side = Math.max(all[2] - all[0], all[3] - all[1]);
-    return { x: (all[0] + all[2]) / 2, y: (all[1] + all[3]) / 2, scale: side > 0 ? (2 * half) / side : 1 };
 }

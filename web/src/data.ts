@@ -95,6 +95,8 @@ export interface Tissue {
     neighbors: number[];
     /** Their names; empty for one alone. */
     slices: string[];
+    /** What lies behind the cells of a slice, in arrays `image0`, … by slice; box: left, top, right, bottom. */
+    images?: { slice: number; width: number; height: number; box: [number, number, number, number] }[];
 }
 
 export interface Meta {

@@ -158,6 +158,14 @@ function viewTools(views: CellView[], state: State): HTMLElement {
         }, { 'aria-pressed': 'true', title: 'Cells where they are in the tissue, or in the plane of H' });
         tools.unshift(tissue);
     }
+    if (state.results.some((result) => result.meta.tissue?.images?.length)) {
+        const image = button('Image', () => {
+            state.showImage = !state.showImage;
+            image.setAttribute('aria-pressed', String(state.showImage));
+            state.emit('theme');
+        }, { 'aria-pressed': 'true', title: 'The image of the tissue behind the cells' });
+        tools.unshift(image);
+    }
     if (state.results.some((result) => result.has('edge_ends'))) {
         const graph = button('Graph', () => {
             state.showGraph = !state.showGraph;

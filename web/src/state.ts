@@ -28,6 +28,8 @@ export class State {
     ownFrame = false;
     /** Cells where they are in the tissue, where that is known. */
     showTissue = true;
+    /** Its photograph behind the cells, where there is one. */
+    showImage = true;
     showGraph = false;
     dark = false;
     pointSize = 0;

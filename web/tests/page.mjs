@@ -58,7 +58,7 @@ export async function goTo(page, key) {
     await page.keyboard.press(key);
 }
 
-/** A pixel picture of a stage: box of what differs from the background, and how many pixels each colour has. */
+/** A pixel picture of a stage: box of what differs from the background, how many pixels each colour has, and in which rows. */
 export async function picture(page, index = 0) {
     const stage = page.locator('.stage').nth(index);
     const shot = await stage.screenshot();
@@ -74,6 +74,7 @@ export async function picture(page, index = 0) {
         const { data, width, height } = context.getImageData(0, 0, canvas.width, canvas.height);
         const background = [...data.slice(4 * (width * 20 + 20), 4 * (width * 20 + 20) + 3)];
         const colours = {};
+        const rows = {};
         const box = [width, height, 0, 0];
         let inked = 0;
         for (let y = 4; y < height; ++y) {
@@ -88,9 +89,10 @@ export async function picture(page, index = 0) {
                 box[3] = Math.max(box[3], y);
                 const key = [data[i], data[i + 1], data[i + 2]].map((v) => Math.round(v / 16)).join(',');
                 colours[key] = (colours[key] ?? 0) + 1;
+                rows[key] = [rows[key]?.[0] ?? y, y];
             }
         }
-        return { width, height, box, inked, colours };
+        return { width, height, box, inked, colours, rows };
     }, shot.toString('base64'));
 }
 
@@ -99,7 +101,7 @@ export async function pictureWhere(page, wanted, index = 0) {
     const until = Date.now() + 30000;
     let seen = await picture(page, index);
     while (!wanted(seen) && Date.now() < until) seen = await picture(page, index);
-    assert.ok(wanted(seen), `the picture stays ${JSON.stringify({ ...seen, colours: Object.keys(seen.colours).length })}`);
+    assert.ok(wanted(seen), `the picture stays ${JSON.stringify({ ...seen, colours: Object.keys(seen.colours).length, rows: null })}`);
     return seen;
 }
 

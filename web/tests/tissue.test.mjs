@@ -1,7 +1,10 @@
 /** A result with places: the tissue as the map, types and domains side by side, slices, images' direction. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { download, file, goTo, launch, open, pictureWhere, pnmf, where } from './page.mjs';
+import { deflateSync, inflateSync } from 'node:zlib';
+import { download, file, folder, goTo, launch, open, pictureWhere, pnmf, where } from './page.mjs';
 
 let browser;
 before(async () => {
@@ -18,6 +21,29 @@ before(async () => {
     browser = await launch();
 });
 after(() => browser?.close());
+
+/** The page `one` with an image behind its cells, as the program packs it: above red, below green. */
+function withImage() {
+    const page = readFileSync(join(folder, 'one', 'report.html'), 'utf8');
+    const element = (name, bytes) => `<script type="application/octet-stream" id="pnmf-0-${name}">${deflateSync(bytes).toString('base64')}</script>`;
+    return page.replace(/<script type="application\/octet-stream" id="pnmf-0-core">(.*?)<\/script>/, (_, packed) => {
+        const core = inflateSync(Buffer.from(packed, 'base64'));
+        const length = core.readUInt32LE(0);
+        const meta = JSON.parse(core.subarray(4, 4 + length).toString());
+        const places = new Float32Array(core.buffer.slice(core.byteOffset + Math.ceil((4 + length) / 8) * 8 + meta.arrays.places.offset).slice(0, 4 * meta.arrays.places.count));
+        const [x, y] = [0, 1].map((axis) => range(places.filter((_, i) => i % 2 === axis)));
+        // 2 x 4 pixels: lightness, R - B, 2G - R - B, each as steps within its rows.
+        const image = Buffer.from([15, 0, 15, 0, 31, 0, 31, 0, 31, 0, -16, 31].map((value) => value & 255));
+        meta.tissue.downwards = true;
+        meta.tissue.images = [{ slice: 0, width: 2, height: 4, box: [x[0], y[0], x[1], y[1]] }];
+        meta.arrays.image0 = { section: 'image', type: 'u8', offset: 0, count: image.length };
+        const text = Buffer.from(JSON.stringify(meta));
+        const head = Buffer.alloc(Math.ceil((4 + text.length) / 8) * 8);
+        head.writeUInt32LE(text.length);
+        text.copy(head, 4);
+        return element('core', Buffer.concat([head, core.subarray(Math.ceil((4 + length) / 8) * 8)])) + element('image', image);
+    });
+}
 
 async function onPage(name, check) {
     const { page, complaints, close } = await open(browser, name);
@@ -89,5 +115,21 @@ test('slices lie side by side, each in the same measure', async () => {
         // A stage is as wide as high: what is drawn keeps the ratio of the tissue, 74 by 9 and a little.
         const { box } = await pictureWhere(page, (p) => p.inked > 500);
         assert.ok((box[2] - box[0]) / (box[3] - box[1]) > 4, String(box));
+    });
+});
+
+test('an image lies behind the cells, above what is above, until it is switched off', async () => {
+    file('image.html', withImage());
+    await onPage('image.html', async (page) => {
+        const part = (picture, colour) => (picture.colours[colour] ?? 0) / (picture.width * picture.height);
+        const [red, green] = ['16,0,0', '0,16,0'];
+        const { rows } = await pictureWhere(page, (p) => part(p, red) > 0.05 && part(p, green) > 0.05);
+        assert.ok(rows[red][1] < rows[green][0], `red in rows ${rows[red]}, green in ${rows[green]}`);
+        await page.click('.view-tools >> text=Image');
+        const without = await pictureWhere(page, (p) => p.inked > 500 && part(p, red) + part(p, green) < 0.001);
+        await page.click('.view-tools >> text=Image');
+        await pictureWhere(page, (p) => p.inked > 2 * without.inked);
+        await page.click('.view-tools >> text=Tissue'); // the plane of H has none
+        await pictureWhere(page, (p) => p.inked > 500 && part(p, red) + part(p, green) < 0.001);
     });
 });
