@@ -282,15 +282,6 @@ void apply_log_unit(Dataset& data, const PreparationStep&, const ApplyOptions&) 
     scale_cells_to_unit_length(data);
 }
 
-std::vector<bool> named_in(const std::vector<std::string>& wanted, const std::vector<std::string>& names) {
-    const std::unordered_set<std::string_view> there(wanted.begin(), wanted.end());
-    std::vector<bool> found;
-    for (const std::string& name : names) {
-        found.push_back(there.contains(name));
-    }
-    return found;
-}
-
 /// A step: what it does to the data of a fit, where it may learn something and keeps it, and to other cells.
 struct StepFunctions {
     const char* name;
@@ -442,7 +433,7 @@ FeatureMatch apply_steps(Dataset& data, const std::vector<PreparationStep>& step
     for (const PreparationStep& step : steps) {
         if (&step == choice) {
             if (step.name == step::chosen_genes && last_change && !matched) {
-                io::set_others_aside(data, named_in(options.features, data.feature_names));
+                io::set_others_aside(data, options.features);
             }
             match_once();
         }

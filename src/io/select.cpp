@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
+#include <unordered_set>
 
 namespace pnmf::io {
 
@@ -163,6 +165,15 @@ void set_others_aside(Dataset& data, const std::vector<bool>& keep, Index most) 
     });
     std::partial_sum(others.values.start.begin(), others.values.start.end(), others.values.start.begin());
     data.others = std::move(others);
+}
+
+void set_others_aside(Dataset& data, const std::vector<std::string>& keep) {
+    const std::unordered_set<std::string_view> there(keep.begin(), keep.end());
+    std::vector<bool> kept;
+    for (const std::string& name : data.feature_names) {
+        kept.push_back(there.contains(name));
+    }
+    set_others_aside(data, kept);
 }
 
 void keep_features(Dataset& data, const std::vector<bool>& keep) {

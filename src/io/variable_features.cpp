@@ -99,7 +99,8 @@ Vector usual_deviations(const Moments& moments) {
     }
     Vector sigma = Vector::Zero(moments.mean.size());
     if (!vary.empty()) {
-        const Vector fitted = trend(moments.mean(vary).array().log10(), moments.variance(vary).array().log10());
+        const Vector fitted =
+            trend(moments.mean(vary).array().log10(), moments.variance(vary).array().log10());
         sigma(vary) = (fitted.array() * (0.5 * std::log(10.0))).exp();
     }
     return sigma;
