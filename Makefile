@@ -8,7 +8,7 @@ JOBS ?= $(shell nproc)
 TEST_JOBS ?= $(shell echo $$((2 * $(JOBS))))
 CXX_FILES = git ls-files '*.hpp' '*.cpp'
 
-.PHONY: help build demo test mpi-test asan tsan docs fuzz reliability install wheel page release uninstall format format-check tidy bench quality reproduce clean packages-build packages-test packages-reproduce packages-quality
+.PHONY: help build demo test mpi-test asan tsan docs fuzz reliability install wheel page page-test release uninstall format format-check tidy bench quality reproduce clean packages-build packages-test packages-reproduce packages-quality
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,6 +46,11 @@ test: packages-test build/dev/build.ninja ## build everything and run all tests
 page: packages-build ## build the page that computes, web/dist/pnmf.html: the program as WebAssembly, in one file
 	@scripts/install-packages page
 	@JOBS=$(JOBS) scripts/page
+
+# Not part of `make test`, which would take minutes longer wherever the page is built.
+page-test: packages-test build/dev/build.ninja page ## build the page that computes, and compare it with the program in Chromium
+	@cmake --build --preset dev --parallel $(JOBS) --target pnmf_program
+	@ctest --preset dev -C page -R ThePageThatComputes
 
 # The site shows the program's own help and the Python package's docstrings, so both are built first.
 docs: packages-build ## make the documentation site, offline: build/docs/html/index.html
