@@ -2,6 +2,8 @@
 #include "io/formats.hpp"
 #include "support/paths.hpp"
 
+#include <pnmf/io/preparation.hpp>
+
 #include <gmock/gmock.h>
 
 #include <cmath>

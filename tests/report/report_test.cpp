@@ -211,7 +211,7 @@ TEST_F(Report, HoldsEveryGeneOfSparseDataHoweverFarItsCellsAreApart) {
 }
 
 TEST_F(Report, HasGenesThatTheFitDoesNotHaveAfterItsOwn) {
-    data_.others = OtherGenes{.names = {"dull", "other"}};
+    data_.others = OtherGenes{.names = {"dull", "other"}, .values = {}};
     auto& X = data_.others->values;
     X.rows = 2;
     X.cols = data_.cells();
