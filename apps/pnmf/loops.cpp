@@ -227,7 +227,7 @@ void print_loops(const LoopsRequest& options, const Cells& cells, const std::vec
             continue;
         }
         put("  {:<20} {:>8} {:>10} {:>8} {:>11}\n", "gene", "peak", "amplitude", "share", "adjusted p");
-        const Index listed = std::min(options.listed, std::ssize(loops[k].genes));
+        const Index listed = std::min<Index>(options.listed, std::ssize(loops[k].genes));
         for (Index g = 0; g < listed; ++g) {
             const PhaseGene& gene = loops[k].genes[static_cast<std::size_t>(g)];
             put("  {:<20} {:>8.2f} {:>10.3g} {:>8.2f} {:>11.1e}\n",

@@ -41,7 +41,7 @@ std::vector<std::vector<Index>> aligned_domains(const StoredResult& result, cons
     for (Index i = from; i + 1 < std::ssize(scales); ++i) {
         align_labels(domains[static_cast<std::size_t>(i) + 1], domains[static_cast<std::size_t>(i)], count);
     }
-    for (Index i = std::min(from, std::ssize(scales) - 1); i > 0; --i) {
+    for (Index i = std::min<Index>(from, std::ssize(scales) - 1); i > 0; --i) {
         align_labels(domains[static_cast<std::size_t>(i) - 1], domains[static_cast<std::size_t>(i)], count);
     }
     return domains;

@@ -5,7 +5,7 @@ import { existsSync, readdirSync, readFileSync, truncateSync, writeFileSync } fr
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { file, folder, launch, pnmf } from './page.mjs';
+import { assertStrict, download, file, folder, launch, pnmf } from './page.mjs';
 
 const built = process.env.PNMF_PAGE;
 const data = process.env.PNMF_DATA;
@@ -45,10 +45,7 @@ async function drop(page, paths, wishes = {}) {
     return { phase, result: JSON.parse((await page.getAttribute('body', 'data-pnmf')) ?? 'null'), trouble: await page.textContent('.trouble') };
 }
 
-async function saved(page, name) {
-    const [download] = await Promise.all([page.waitForEvent('download'), page.click(`[data-file="${name}"]`)]);
-    return readFileSync(await download.path());
-}
+const saved = async (page, name) => (await download(page, `[data-file="${name}"]`)).bytes;
 
 /** The clusters of a stored result, read by Python. */
 const clustersOf = (path) =>
@@ -70,9 +67,9 @@ async function compare(paths, input, words, wishes, t, sameClusters = true) {
         assert.equal(result.clusters, expected.clusters);
         assert.ok(clustersOf('page.h5ad') === clustersOf('native/result.h5ad'), 'the clusters of the cells differ');
     }
-    const frame = page.frameLocator('iframe');
-    await frame.locator('html[data-ready=true]').waitFor({ state: 'attached' });
-    assert.match(await frame.locator('header').textContent(), new RegExp(`${expected.cells.toLocaleString('en-US')} cells`));
+    const frame = await (await page.waitForSelector('iframe')).contentFrame();
+    await frame.waitForSelector('html[data-ready=true]', { state: 'attached' });
+    assert.match(await frame.textContent('header'), new RegExp(`${expected.cells.toLocaleString('en-US')} cells`));
     return { page, complaints, close, frame };
 }
 
@@ -80,12 +77,15 @@ test('simulated cells: objective and clusters are the program\'s, in both precis
     const { page, complaints, close, frame } = await compare([join(folder, 'cells.h5ad')], 'cells.h5ad', [], {}, t);
     assert.match(await page.textContent('.command'), /^pnmf fit cells.h5ad -o cells_pnmf$/m);
     assert.match(await page.textContent('.said'), /preset cells/);
-    await frame.locator('#tab-Programs').click();
+    await frame.click('#tab-Programs');
+    const picture = await download(page, '[aria-label^="Download the cells of"][aria-label$="as PNG"]', frame);
+    assert.match(picture.bytes.toString('latin1', 0, 4), /PNG/);
     // What was saved is a result like any other, and so is the page.
     pnmf('report', 'page.h5ad', '-o', 'again.html');
     assert.match((await saved(page, 'report.html')).toString('latin1', 0, 400), /<!doctype html>/);
     assert.match((await saved(page, 'programs.tsv')).toString(), /gene/);
     assert.deepEqual(complaints, []);
+    for (const document of [page, frame]) await assertStrict(document);
     await close();
     const double = await compare([join(folder, 'cells.h5ad')], 'cells.h5ad', ['--precision', 'double', '--rank', '8', '--genes', '500', '--seed', '3'], { rank: '8', genes: '500', further: '--precision double --seed 3' }, t);
     assert.deepEqual(double.complaints, []);
@@ -160,6 +160,11 @@ test('a run that is cancelled makes room for the next, and so do wrong options',
     const wrong = await drop(page, [join(folder, 'circles.csv')], { rank: '0' });
     assert.equal(wrong.phase, 'failed');
     assert.match(wrong.trouble, /the rank must be between 1 and/);
+    const help = await drop(page, [join(folder, 'circles.csv')], { rank: '', further: '--help' });
+    assert.equal(help.phase, 'failed');
+    assert.match(help.trouble, /no result/);
+    assert.match(await page.textContent('.run details'), /--lambda1/);
+    await page.fill('#further', '--results-only --no-report');
     await page.fill('#rank', '2');
     await page.click('text=Run again');
     await page.waitForSelector('html[data-phase=done]', { state: 'attached' });

@@ -117,8 +117,37 @@ export async function lasso(page, corners, index = 0) {
     await page.mouse.up();
 }
 
-/** The text or bytes a click saves, and the name of the file. */
-export async function download(page, selector) {
-    const [saved] = await Promise.all([page.waitForEvent('download'), page.click(selector)]);
+/** The text or bytes a click saves, in the page or a frame of it, and the name of the file. */
+export async function download(page, selector, frame = page) {
+    const [saved] = await Promise.all([page.waitForEvent('download'), frame.click(selector)]);
     return { name: saved.suggestedFilename(), bytes: readFileSync(await saved.path()) };
+}
+
+/** Nothing that a document is made to hold may run, nor fetch: `frame` is a page or a frame of one. */
+export async function assertStrict(frame) {
+    const came = [];
+    (frame.page?.() ?? frame).on('response', (response) => came.push(response.url()));
+    const expected = ['connect-src', 'img-src', 'script-src-attr', 'script-src-elem', 'style-src-elem'];
+    const seen = await frame.evaluate(async (expected) => {
+        const refused = [];
+        document.addEventListener('securitypolicyviolation', (event) => refused.push(event.effectiveDirective));
+        const script = document.createElement('script');
+        script.textContent = 'window.broken = 1';
+        document.body.append(script);
+        const holder = document.createElement('div');
+        holder.innerHTML =
+            '<img src="https://example.org/x.png"><b onclick="window.broken = 2">x</b>' +
+            '<link rel="stylesheet" href="https://example.org/x.css">';
+        document.body.append(holder);
+        holder.querySelector('b').click();
+        const fetched = await fetch('https://example.org/').then(() => 'came', () => 'refused');
+        const bound = performance.now() + 50000; // violations are told a moment later
+        while (expected.some((directive) => !refused.includes(directive)) && performance.now() < bound)
+            await new Promise((resolve) => setTimeout(resolve, 50));
+        return { broken: window.broken, fetched, refused };
+    }, expected);
+    assert.equal(seen.broken, undefined);
+    assert.equal(seen.fetched, 'refused');
+    for (const directive of expected) assert.ok(seen.refused.includes(directive), `${directive} is not among ${seen.refused}`);
+    assert.deepEqual(came.filter((url) => url.startsWith('http')), []);
 }

@@ -103,7 +103,11 @@ class Page {
         addEventListener('dragover', (event) => event.preventDefault());
         addEventListener('drop', (event) => {
             event.preventDefault();
-            this.start([...(event.dataTransfer?.files ?? [])]);
+            // Read at once: the browser forgets them after the event. Pages from disk cannot look into folders.
+            const folder = [...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry()).find((entry) => entry?.isDirectory);
+            this.trouble.textContent = '';
+            if (folder) this.fail(`${folder.name} is a folder, which a page cannot read: open it and drop its files together`);
+            else this.start([...(event.dataTransfer?.files ?? [])]);
         });
         this.listen();
         setPhase('waiting');
@@ -137,6 +141,7 @@ class Page {
         this.input.value = '';
         this.show(null);
         this.run.hidden = false;
+        this.log.open = true;
         this.said.replaceChildren();
         this.printed.textContent = '';
         this.downloads.replaceChildren();
@@ -194,6 +199,7 @@ class Page {
             return setPhase('failed');
         }
         const bytes = new Map(written.map((file) => [file.name, file.bytes as Uint8Array<ArrayBuffer>]));
+        if (!bytes.has('summary.json')) return this.fail('The program wrote no result; what it printed is below');
         const summary = JSON.parse(new TextDecoder().decode(bytes.get('summary.json'))) as Summary;
         const seconds = (performance.now() - this.began) / 1000;
         const name = this.command.textContent!.match(/ -o (\S+)/)![1];

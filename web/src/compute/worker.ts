@@ -8,6 +8,7 @@ interface Files {
     mount(type: unknown, options: { files: File[] }, at: string): void;
     symlink(to: string, at: string): void;
     chdir(path: string): void;
+    analyzePath(path: string): { exists: boolean };
     readdir(path: string): string[];
     readFile(path: string): Uint8Array;
     stat(path: string): { mode: number };
@@ -71,7 +72,7 @@ function run({ FS, callMain }: Program, { files, folder, words, output }: Job): 
     if (folder) FS.mkdir(folder);
     for (const { name } of files) FS.symlink(`/input/${name}`, folder ? `${folder}/${name}` : name);
     const code = callMain(words);
-    const written = (code === 0 ? FS.readdir(output) : [])
+    const written = (FS.analyzePath(output).exists && code === 0 ? FS.readdir(output) : []) // no folder: --help, say
         .filter((name) => FS.isFile(FS.stat(`${output}/${name}`).mode))
         .map((name) => ({ name, bytes: FS.readFile(`${output}/${name}`) }));
     return { code, written };
