@@ -1,4 +1,5 @@
-/** Takes a picture of a report: node picture.mjs REPORT.html PICTURE.png. At a middle scale, with its graph. */
+/** Takes a picture of a report: node picture.mjs REPORT.html PICTURE.png. At a middle scale, with its graph; a tissue at the scale of its domains, with
+ * programs. */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
@@ -12,12 +13,16 @@ const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, red
 page.setDefaultTimeout(120000);
 await page.goto(pathToFileURL(report).href);
 await page.waitForSelector('html[data-ready=true]', { state: 'attached' });
-await page.click('#tab-Topology');
-await page.click('.view-tools button:has-text("Graph")');
-await page.focus('#scale');
-await page.keyboard.press('Home');
-for (let ten = 0; ten < 5; ++ten) await page.keyboard.press('PageDown');
-await page.waitForSelector('[data-figure="components-of-the-graph"] svg .now', { state: 'attached' });
+if (await page.locator('text=\u2605 domains').count()) {
+    await page.click('#tab-Programs');
+} else {
+    await page.click('#tab-Topology');
+    await page.click('.view-tools button:has-text("Graph")');
+    await page.focus('#scale');
+    await page.keyboard.press('Home');
+    for (let ten = 0; ten < 5; ++ten) await page.keyboard.press('PageDown');
+    await page.waitForSelector('[data-figure="components-of-the-graph"] svg .now', { state: 'attached' });
+}
 await page.evaluate(() => document.activeElement.blur());
 // Software drawing may lag behind: until two pictures in a row are the same.
 let last = await page.screenshot();

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes a made-up result of a given size, as `pnmf fit` would: make_result.py CELLS SCALES RANK FILE.h5ad
+"""Writes a made-up result of a given size, as `pnmf fit` would: make_result.py CELLS SCALES RANK FILE.h5ad [tissue]
 
-Cells of eight types drift together from scale to scale. The numbers mean nothing; their amount does.
+Cells of eight types drift together from scale to scale; of a tissue, they lie in a square, with domains and an image. The numbers mean nothing; their amount does.
 """
 
 import json
@@ -54,5 +54,15 @@ file = anndata.AnnData(
     var=pandas.DataFrame(index=[f"GENE{g}" for g in range(genes)]),
     uns={"pnmf": uns},
 )
+if sys.argv[5:] == ["tissue"]:
+    places = 2000 * random.random((cells, 2))
+    layer = (places[:, 1] // 400).astype(numpy.int32)
+    of_scale = numpy.where(random.random((scales, cells)) < 0.05, random.integers(0, 5, (scales, cells)), layer)
+    uns["space"] = {"name": "obsm:spatial", "coordinates": places, "downwards": True}
+    uns["domains"] = {"of_scale": of_scale, "neighbors": 2.0 ** numpy.arange(scales), "scale": scales - 1}
+    file.obs["pnmf_clusters"] = file.obs["label"]
+    file.obsm["spatial"] = places
+    image = random.normal(0.7, 0.1, (1000, 1000, 3)).clip(0, 1).astype(numpy.float32)
+    file.uns["spatial"] = {"slide": {"images": {"hires": image}, "scalefactors": {"tissue_hires_scalef": 0.5}}}
 file.varm["pnmf_W"] = random.gamma(0.3, 1.0, (genes, rank))
 file.write_h5ad(sys.argv[4])

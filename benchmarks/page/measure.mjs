@@ -2,8 +2,9 @@
  * Opens a report in Chromium and measures: node measure.mjs REPORT.html (with PNMF_CHROMIUM, and playwright-core in
  * the modules of web/). Prints JSON: size, seconds until the cells are drawn (in a browser just started, and in one
  * that has drawn before), frames in a second while a film runs (drawn in software: a graphics card is faster), the
- * page's own work in a frame, and processor time of its thread.
+ * page's own work in a frame, and processor time of its thread; the same for frames in which the wheel zooms.
  */
+import { execFileSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { loadavg } from 'node:os';
@@ -24,6 +25,16 @@ await session.send('Performance.enable', { timeDomain: 'threadTicks' });
 const processor = async () => {
     const { metrics } = await session.send('Performance.getMetrics');
     return metrics.find(({ name }) => name === 'TaskDuration').value;
+};
+/** Seconds of processor time of all of the browser's processes, the software drawing among them. */
+const allProcessors = () => {
+    const rows = execFileSync('ps', ['-eo', 'pid=,ppid=,cputimes='], { encoding: 'utf8' }).trim().split('\n').map((row) => row.trim().split(/\s+/));
+    const own = new Set([String(process.pid)]);
+    for (let size = 0; size < own.size; ) {
+        size = own.size;
+        for (const [pid, parent] of rows) if (own.has(parent)) own.add(pid);
+    }
+    return rows.filter(([pid]) => own.has(pid)).reduce((sum, [, , time]) => sum + Number(time), 0);
 };
 /** Wall clock and processor time from the start of loading until the frame after the cells are drawn. */
 const open = async () => {
@@ -67,10 +78,26 @@ const film = await page.evaluate(async () => {
     };
 });
 const playing = (await processor()) - began;
+// Redraws of the map, and of its twin: the wheel turns at each frame, in and out.
+const beforeZoom = await processor();
+const allBefore = allProcessors();
+const zoom = await page.evaluate(async () => {
+    const canvas = document.querySelector('canvas.cells');
+    const box = canvas.getBoundingClientRect();
+    const at = { clientX: box.x + box.width / 2, clientY: box.y + box.height / 2, bubbles: true, cancelable: true };
+    const times = [];
+    while (times.length < 120) {
+        canvas.dispatchEvent(new WheelEvent('wheel', { ...at, deltaY: times.length % 40 < 20 ? -20 : 20 }));
+        times.push(await new Promise(requestAnimationFrame));
+    }
+    return times.slice(1).map((time, i) => time - times[i]).sort((a, b) => a - b);
+});
+const zooming = ((1000 * ((await processor()) - beforeZoom)) / 120).toFixed(2);
+const zoomed = { zoom_gap_median_ms: Number(zoom[60].toFixed(2)), zoom_gap_95_ms: Number(zoom[113].toFixed(2)), zoom_processor_ms_per_frame: Number(zooming), zoom_all_processors_ms_per_frame: Math.round((1000 * (allProcessors() - allBefore)) / 120) };
 const renderer = await page.evaluate(() => {
     const gl = document.createElement('canvas').getContext('webgl2');
     const info = gl?.getExtension('WEBGL_debug_renderer_info');
     return info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : 'unknown';
 });
-console.log(JSON.stringify({ megabytes: Number((statSync(file).size / 1e6).toFixed(1)), opened_in_new_browser_seconds: Number(first.wall.toFixed(2)), opened_seconds: Number(opened.wall.toFixed(2)), opened_processor_seconds: Number(opened.processor.toFixed(2)), ...film, processor_ms_per_frame: Number(((1000 * playing) / film.frames).toFixed(2)), load: loadavg()[0], renderer, browser: browser.version() }, null, 2));
+console.log(JSON.stringify({ megabytes: Number((statSync(file).size / 1e6).toFixed(1)), opened_in_new_browser_seconds: Number(first.wall.toFixed(2)), opened_seconds: Number(opened.wall.toFixed(2)), opened_processor_seconds: Number(opened.processor.toFixed(2)), ...film, processor_ms_per_frame: Number(((1000 * playing) / film.frames).toFixed(2)), ...zoomed, load: loadavg()[0], renderer, browser: browser.version() }, null, 2));
 await browser.close();
