@@ -209,9 +209,7 @@ void learn_chosen_genes(Dataset& data, PreparationStep& step, const LearnOptions
         keep = marked_genes(data, options.genes.column);
     }
     step.count = static_cast<double>(std::count(keep.begin(), keep.end(), true));
-    if (!options.unit_cells && options.transform == Transform::none) { // else the kept ones change once more
-        io::set_others_aside(data, keep);
-    }
+    io::set_others_aside(data, keep);
     io::keep_features(data, keep);
 }
 
@@ -427,12 +425,9 @@ FeatureMatch apply_steps(Dataset& data, const std::vector<PreparationStep>& step
     if (choice == nullptr) {
         match_once();
     }
-    const bool last_change = std::none_of(steps.begin(), steps.end(), [](const PreparationStep& one) {
-        return one.name == step::unit || one.name == step::log_unit;
-    });
     for (const PreparationStep& step : steps) {
         if (&step == choice) {
-            if (step.name == step::chosen_genes && last_change && !matched) {
+            if (step.name == step::chosen_genes && !matched) {
                 io::set_others_aside(data, options.features);
             }
             match_once();

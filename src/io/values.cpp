@@ -74,6 +74,15 @@ std::span<double> cell_values(Dataset& data, Index j) {
     return {sparse.value.data() + sparse.start[j], sparse.value.data() + sparse.start[j + 1]};
 }
 
+/// Those of its genes that the fit does not have.
+std::span<float> other_values(Dataset& data, Index j) {
+    if (!data.others) {
+        return {};
+    }
+    auto& others = data.others->values;
+    return {others.value.data() + others.start[j], others.value.data() + others.start[j + 1]};
+}
+
 /// Divides by the length; by the largest value first, so that squares can neither vanish nor overflow.
 void to_unit_length(std::span<double> cell) {
     double largest = 0.0;
@@ -151,11 +160,22 @@ void take_logarithms(Dataset& data) {
         for (double& x : cell_values(data, j)) {
             x = std::log1p(x);
         }
+        for (float& x : other_values(data, j)) {
+            x = std::log1p(x);
+        }
     });
 }
 
 void scale_cells_to_unit_length(Dataset& data) {
-    parallel_for(io::local_cells(data).count, [&](Index j) { to_unit_length(cell_values(data, j)); });
+    parallel_for(io::local_cells(data).count, [&](Index j) {
+        const std::span<double> cell = cell_values(data, j);
+        const auto largest = std::max_element(cell.begin(), cell.end());
+        const double before = largest == cell.end() ? 0.0 : *largest;
+        to_unit_length(cell);
+        for (float& x : other_values(data, j)) {
+            x = before > 0.0 ? static_cast<float>(x * (*largest / before)) : x;
+        }
+    });
 }
 
 } // namespace pnmf

@@ -140,6 +140,7 @@ TEST(Prepare, GenesThatAreNotChosenAreSetAsideForPages) {
     for (Dataset data : both_forms(X)) {
         data.feature_names = {"a", "b", "c", "zero"};
         Dataset again = data;
+        Dataset original = data;
         prepare(data, {.drop_empty_cells = true, .genes = {.most_variable = 2}});
         ASSERT_TRUE(data.others);
         EXPECT_THAT(data.feature_names, ElementsAre("a", "c"));
@@ -152,14 +153,21 @@ TEST(Prepare, GenesThatAreNotChosenAreSetAsideForPages) {
         EXPECT_EQ(again.others->values.value, data.others->values.value);
         Dataset few = data;
         few.others.reset();
-        io::set_others_aside(few, {false, true}, 3); // "a" is above zero in 3 cells
+        io::set_others_aside(few, std::vector<bool>{false, true}, 3); // "a" is above zero in 3 cells
         EXPECT_THAT(few.others->names, ElementsAre("a"));
-        io::set_others_aside(few, {false, true}, 2);
+        io::set_others_aside(few, std::vector<bool>{false, true}, 2);
         EXPECT_THAT(few.others->names, testing::IsEmpty());
-        Dataset unit = data; // lengths would differ from those of the cells in the fit
-        unit.others.reset();
-        prepare(unit, {.genes = {.most_variable = 1}, .transform = Transform::log_unit});
-        EXPECT_FALSE(unit.others);
+        Dataset unit = std::move(original); // the same change as that of the genes that are kept
+        prepare(unit, {.drop_empty_cells = true,
+                       .genes = {.most_variable = 2},
+                       .unit_cells = true,
+                       .transform = Transform::log_unit});
+        for (Index j = 0; j < 4; ++j) {
+            const double length = std::hypot(std::log1p(X(0, j) / std::hypot(X(0, j), X(2, j))),
+                                             std::log1p(X(2, j) / std::hypot(X(0, j), X(2, j))));
+            EXPECT_NEAR(unit.others->values.value[static_cast<std::size_t>(j)],
+                        std::log1p(1.0 / std::hypot(X(0, j), X(2, j))) / length, 1e-6);
+        }
     }
 }
 
