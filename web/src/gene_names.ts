@@ -33,6 +33,6 @@ export function whyNoGene(results: Result[], wanted: string): string {
     for (const [step, names] of Object.entries(meta.left_out ?? {})) if (among(names)) return `${wanted} was left out of the fit: ${reasons[step] ?? step}.`;
     const like = genesLike(shownGenes(results), wanted.slice(0, Math.max(2, wanted.length - 2)), 4);
     const near = like.length > 0 ? ` Names like it: ${like.join(', ')}.` : '';
-    if (meta.chosen_genes) return `${wanted} is not among the ${count(meta.chosen_genes)} genes that were chosen for the fit; with --genes all none is left out.${near}`;
+    if (meta.chosen_genes) return `${wanted} is not among the ${count(kept)} genes of this page: ${count(meta.chosen_genes)} were chosen for the fit, and of the others it has those that vary most.${near}`;
     return `${wanted} is none of the ${count(meta.features)} genes of this result.${near}`;
 }
