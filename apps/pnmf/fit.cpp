@@ -160,6 +160,11 @@ Json summary_of(const FitRequest& options, const Work& work, const Run<Real>& ru
     json["preset"] = name_of(work.analysis.preset);
     json["space"] = work.data.space ? work.data.space->name : "none";
     json.update(Json::parse(summary_json(run)));
+    if (run.domains && work.data.space && work.data.space->unit_um) {
+        for (const double epsilon : run.result.scales.epsilon) {
+            json["domains"]["micrometres"].push_back(epsilon * *work.data.space->unit_um);
+        }
+    }
     if (!options.analysis.labels.empty()) {
         add_agreement(json, work.data, run.assessment);
         add_agreement(json, work.data, run.domains);
@@ -327,7 +332,7 @@ void add_fit(CLI::App& app, const std::string& command) {
         ->type_name("FOLDER")
         ->required();
     OptionNames names = of_distances;
-    names.insert({"within", "without-loop", "precision"});
+    names.insert({"unit-um", "within", "without-loop", "precision"});
     add_input_flags(*verb, *options, names);
     add_fit_flags(*verb, *options);
     verb->add_option("--clusters", options->clusters,

@@ -83,9 +83,12 @@ inline void add_agreement(Json& json, const Dataset& data, const std::optional<D
 /// The scales of a tissue: named by their distance and by how many cells are nearer than it.
 inline void print_tissue(const Json& domains) {
     const bool labelled = domains.contains("label_ari");
-    put("\n scale  neighbours  same domain nearby{}\n", labelled ? "  agreement with labels" : "");
+    const bool measured = domains.contains("micrometres");
+    put("\n scale  neighbours{}  same domain nearby{}\n", measured ? "   within µm" : "",
+        labelled ? "  agreement with labels" : "");
     for (std::size_t t = 0; t < domains["neighbors"].size(); ++t) {
-        put("{:>6}  {:>10.1f}  {:>18.2f}{}{}\n", t + 1, domains["neighbors"][t].get<double>(),
+        put("{:>6}  {:>10.1f}{}  {:>18.2f}{}{}\n", t + 1, domains["neighbors"][t].get<double>(),
+            measured ? fmt::format("  {:>10.4g}", domains["micrometres"][t].get<double>()) : "",
             domains["coherence"][t].get<double>(),
             labelled ? fmt::format("  {:>21.2f}", domains["label_ari"][t].get<double>()) : "",
             t + 1 == domains["scale"].get<std::size_t>() ? "  domains are of this scale" : "");

@@ -61,6 +61,17 @@ def _chosen_values(adata: Any, layer: str | None, preset: str) -> tuple[str | No
     return layer, X
 
 
+def _unit_of_places(adata: Any) -> float | None:
+    """Micrometres of one unit of the places: spots of Visium are 55 micrometres wide, and uns says how many units that is."""
+    spatial = adata.uns.get("spatial")
+    for library in spatial.values() if isinstance(spatial, dict) else []:
+        factors = library.get("scalefactors") if isinstance(library, dict) else None
+        units = np.asarray(factors.get("spot_diameter_fullres", np.nan) if isinstance(factors, dict) else np.nan)
+        if units.size == 1 and units.dtype.kind in "fiu" and np.isfinite(units) and units > 0:
+            return 55.0 / float(units)
+    return None
+
+
 def _about(adata: Any, layer: str | None, names: list[str], gene_table: Any, genes: Any, space: str | None) -> dict[str, Any]:
     """What the compiled library is told about the data beside their values."""
     about: dict[str, Any] = {
@@ -73,6 +84,9 @@ def _about(adata: Any, layer: str | None, names: list[str], gene_table: Any, gen
         "has_raw": adata.raw is not None,
         "has_image": "spatial" in adata.uns,
     }
+    unit = _unit_of_places(adata)
+    if unit is not None:
+        about.update(unit_um=unit)
     column = genes if isinstance(genes, str) and genes != "all" and not genes.isdigit() else "highly_variable"
     if column in gene_table:
         about.update(column=column, marked=[float(bool(value)) for value in gene_table[column]])

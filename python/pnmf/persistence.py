@@ -116,8 +116,8 @@ def scales(
     ----------
     X : array-like or sparse matrix of shape (n_cells, n_features)
         Any real numbers; with ``metric="precomputed"`` the distances, n x n.
-    strategy : {"canonical", "uniform", "random", "sufficient"}
-        canonical: the deaths of H0, then a scale at which the graph is complete.
+    strategy : {"canonical", "uniform", "random", "sufficient", "h0+h1"}
+        canonical: the deaths of H0, then a scale at which the graph is complete. h0+h1: those, and birth and death of loops.
     max_scales : int, optional
         Keep at most this many, evenly spaced in rank, finest and coarsest among them.
     metric : {"euclidean", "cosine", "precomputed"}

@@ -46,7 +46,7 @@ def log_unit(X: Any) -> Any:
     return normalize(logarithms)
 
 
-@described("input", only={"preset", "normalize", "transform", "genes", "space", "precision", "without_loop"})
+@described("input", only={"preset", "normalize", "transform", "genes", "space", "precision", "without_loop", "unit_um"})
 def pnmf(
     adata: Any,
     rank: int | None = None,
@@ -62,6 +62,7 @@ def pnmf(
     batch_key: str | None = None,
     spatial_key: str | None = None,
     sample_key: str | None = None,
+    unit_um: float | None = None,
     domains: int | None = None,
     transform: str | None = None,
     without_loop: int | str | None = None,
@@ -158,6 +159,7 @@ def pnmf(
         "space": space,
         "precision": precision,
         "without_loop": without_loop,
+        "unit_um": unit_um,
     }
     given = {**options, "rank": rank_of(rank, n_components), "seed": seed_of(random_state)}
     prepared = prepare(adata, asked, given, layer=layer, use_rep=use_rep, mask_var=mask_var, batch_key=batch_key, spatial_key=spatial_key, sample_key=sample_key, verbose=verbose)
@@ -193,6 +195,8 @@ def pnmf(
     )
     if ready["space"] is not None:
         uns["space"] = ready["space"]
+        if tissue and "unit_um" in ready["space"]:
+            uns["domains"]["micrometres"] = np.asarray(uns["epsilon"]) * ready["space"]["unit_um"]
     _store(adata, parts, key_added, prepared.rows, save_basis)
     return adata if copy else None
 

@@ -139,6 +139,7 @@ py::dict fit_in(const py::object& X, RunOptions options, const Keeping& keeping,
     if (folder) {
         std::error_code ignored;
         std::filesystem::remove(folder->checkpoint(), ignored);
+        std::filesystem::remove(folder->types(), ignored);
         folder.reset();
         std::filesystem::remove(*keeping.folder, ignored); // where nothing else is in it
     }

@@ -40,6 +40,9 @@ Dataset dataset_of(const py::object& X, const py::dict& about) {
                   .has_raw = about["has_raw"].cast<bool>(),
                   .obsm = {},
                   .has_image = about["has_image"].cast<bool>()};
+    if (about.contains("unit_um")) {
+        data.facts.unit_um = about["unit_um"].cast<double>();
+    }
     if (about.contains("coordinates")) {
         data.space = Space{.name = about["space"].cast<std::string>(),
                            .coordinates = columns_of(about["coordinates"].cast<Array>())};
@@ -85,6 +88,9 @@ py::object space_of(const Dataset& data) {
     space["coordinates"] = rows_of(Matrix(data.space->coordinates));
     if (data.space->downwards) {
         space["downwards"] = true;
+    }
+    if (data.space->unit_um) {
+        space["unit_um"] = *data.space->unit_um;
     }
     if (data.space->slices) {
         const Slices& slices = *data.space->slices;

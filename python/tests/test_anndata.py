@@ -98,6 +98,9 @@ class SameAsTheProgram(unittest.TestCase):
         self.assertEqual(list(slices["of_cell"]), [0, 1] * 45)
         moved = np.asarray(slices["moved"])[np.asarray(slices["of_cell"])]
         places = np.asarray(adata.uns["pnmf"]["space"]["coordinates"])
+        self.compare(adata, ["--unit-um", "2.5", "--max-sweeps", "2"], preset="auto", unit_um=2.5, max_sweeps=2)
+        reach = adata.uns["pnmf"]["domains"]["micrometres"]
+        np.testing.assert_allclose(reach, 2.5 * np.asarray(adata.uns["pnmf"]["epsilon"]))
         np.testing.assert_allclose(places[:, 0] - moved, adata.obsm["spatial"][:, 0], atol=1e-12)
         with self.assertRaisesRegex(ValueError, "for the preset spatial"):
             pnmf.tl.pnmf(adata, preset="cells", domains=3)

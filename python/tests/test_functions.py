@@ -43,7 +43,7 @@ class Persistence(unittest.TestCase):
         self.assertEqual(np.isinf(diagram[:, 1]).sum(), 1)
 
     def test_scales_are_counted_as_the_graphs_say(self):
-        for strategy in ["canonical", "uniform", "random", "sufficient"]:
+        for strategy in ["canonical", "uniform", "random", "sufficient", "h0+h1"]:
             found = pnmf.scales(POINTS, strategy=strategy, max_scales=9, count_edges=True, random_state=1)
             self.assertEqual(len(found), 9)
             distances = pdist(POINTS)

@@ -73,3 +73,18 @@ class Loops(unittest.TestCase):
 
 if __name__ == "__main__":
     unittest.main()
+
+    def test_a_loop_is_left_out_of_a_fit_by_its_number_or_its_phases(self):
+        adata, _ = circle(cells=200)
+        few = {"rank": 4, "max_scales": 3, "preset": "cells"}
+        pnmf.tl.pnmf(adata, without_loop=1, **few)
+        number = np.array(adata.uns["pnmf"]["space"]["coordinates"])
+        self.assertIn("without-loop", str(adata.uns["pnmf"]["input"]))
+        pnmf.tl.loops(adata, clouds=19)
+        pnmf.tl.pnmf(adata, without_loop="pnmf_loop_1", **few)
+        np.testing.assert_array_equal(adata.uns["pnmf"]["space"]["coordinates"], number)
+        pnmf.tl.pnmf(adata, **few)
+        whole = np.array(adata.uns["pnmf"]["space"]["coordinates"])
+        self.assertLess(np.square(number).sum(), 0.9 * np.square(whole).sum())
+        with self.assertRaisesRegex(ValueError, "there is no loop 7 to leave out"):
+            pnmf.tl.pnmf(adata, without_loop=7, **few)

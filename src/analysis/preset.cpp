@@ -316,11 +316,32 @@ Analysis plan_analysis(const Dataset& data, const AnalysisOptions& options) {
     return analysis;
 }
 
+namespace {
+
+/// What one unit of the places is, with the line that says so.
+void plan_unit(Dataset& data, Analysis& analysis, const AnalysisOptions& options) {
+    const bool tissue = analysis.preset == Preset::spatial;
+    if (options.unit_um) {
+        require(tissue, "a unit of places is for the preset spatial, not for {}", name_of(analysis.preset));
+        require(std::isfinite(*options.unit_um) && *options.unit_um > 0.0,
+                "a unit of the places must be more than 0 micrometres, got {}", *options.unit_um);
+        data.space->unit_um = options.unit_um;
+    } else if (tissue && data.space->unit_um) {
+        analysis.choices.push_back(
+            {fmt::format("places: one unit is {:.4g} µm, for the spots of Visium are 55 µm wide",
+                         *data.space->unit_um),
+             "unit-um"});
+    }
+}
+
+} // namespace
+
 void prepare(Dataset& data, Analysis& analysis, const AnalysisOptions& options) {
     const bool tissue = analysis.preset == Preset::spatial;
     if (tissue || analysis.preset == Preset::cells || is_cell_format(data.input.format)) {
         keep_counts(data);
     }
+    plan_unit(data, analysis, options);
     FitOptions& fit = analysis.fit;
     prepare(data, analysis.prepare, [&](const DataMatrix<double>& X, Index count) {
         return choose_products(fit.solver.device, X, count);

@@ -18,7 +18,8 @@ namespace {
 constexpr Index most_axes = 30;
 constexpr Index fewest_axes = 10;     ///< below, nothing can be said about noise
 constexpr double clearly_above = 1.1; ///< the edge of noise, which is known to a few per cent
-constexpr Index averaged = 8;         ///< neighbours of a cell
+constexpr Index averaged = 8;         ///< neighbours of a cell, at least
+constexpr Index averaged_part = 40;   ///< one in so many cells is one
 constexpr Index averages = 4;
 constexpr Index fits = 5; ///< of the closed curve
 
@@ -80,7 +81,8 @@ SignalAxes signal_axes(const Matrix& sample) {
 /// Each cell the mean of itself and its nearest, again and again.
 Matrix smoothed(Matrix cells) {
     const Index n = cells.cols();
-    const Neighbors near = exact_neighbors(Points(cells), std::min(averaged, n - 1));
+    const Neighbors near =
+        exact_neighbors(Points(cells), std::min(std::max(averaged, n / averaged_part), n - 1));
     for (Index round = 0; round < averages; ++round) {
         Matrix next = cells;
         for (Index j = 0; j < n; ++j) {

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace pnmf {
@@ -33,10 +34,34 @@ bool reads_raw(const Object& root, const ReadOptions& options) {
            !(root.contains("layers") && root.open("layers").contains("raw"));
 }
 
+/// One unit of the places of Visium, whose spots are 55 µm wide and which says how many units that is.
+std::optional<double> unit_of_places(const Object& images) {
+    constexpr double spot_um = 55.0;
+    for (const std::string& name : images.is_group() ? images.names() : std::vector<std::string>{}) {
+        const Object library = images.open(name);
+        if (!library.is_group() || !library.contains("scalefactors")) {
+            continue;
+        }
+        const Object factors = library.open("scalefactors");
+        constexpr const char* diameter = "spot_diameter_fullres";
+        if (!factors.is_group() || !factors.contains(diameter)) {
+            continue;
+        }
+        const Object value = factors.open(diameter);
+        const auto kind = value.is_dataset() ? value.element() : hdf5::Element::text;
+        if ((kind == hdf5::Element::real || kind == hdf5::Element::integer) && value.size() == 1) {
+            const double units = value.read<double>().at(0);
+            return std::isfinite(units) && units > 0.0 ? std::optional(spot_um / units) : std::nullopt;
+        }
+    }
+    return std::nullopt;
+}
+
 FileFacts facts_of(const Object& root) {
     FileFacts facts;
     facts.log_recorded = root.contains("uns") && root.open("uns").contains("log1p");
     facts.has_image = root.contains("uns") && root.open("uns").contains("spatial");
+    facts.unit_um = facts.has_image ? unit_of_places(root.open("uns").open("spatial")) : std::nullopt;
     if (root.contains("layers")) {
         facts.layers = root.open("layers").names();
     }

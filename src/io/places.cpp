@@ -87,6 +87,7 @@ void add_places(Dataset& data, const std::string& where) {
     }
     require(data.space.has_value(), "the data have no {}: places must be read with them", where);
     data.space->downwards = where.starts_with("obsm:") && data.facts.has_image;
+    data.space->unit_um = where.starts_with("obsm:") ? data.facts.unit_um : std::nullopt;
     check_places(data);
 }
 

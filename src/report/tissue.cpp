@@ -103,6 +103,10 @@ void add_tissue(Payload& payload, const StoredResult& result, const std::vector<
                    {"slices", Json::array()}};
     for (const Index t : scales) {
         described["neighbors"].push_back(neighbors[static_cast<std::size_t>(t)]);
+        if (result.space->unit_um && !result.epsilon.empty()) {
+            described["micrometres"].push_back(result.epsilon[static_cast<std::size_t>(t)] *
+                                               *result.space->unit_um);
+        }
     }
     std::vector<std::uint8_t> codes;
     for (const auto& domains : aligned_domains(result, all, scales, count, described["scale"].get<Index>())) {

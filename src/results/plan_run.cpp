@@ -95,7 +95,8 @@ void check_same_data(const std::string& fingerprint) {
 }
 
 bool resumes(const RunOptions& options) {
-    return options.folder != nullptr && options.folder->use() == FolderUse::resume;
+    return options.folder != nullptr && options.folder->use() == FolderUse::resume &&
+           std::filesystem::exists(options.folder->checkpoint()); // else it has the types of a tissue alone
 }
 
 MemoryLimit memory_limit(const RunOptions& options) {

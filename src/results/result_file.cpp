@@ -17,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <type_traits>
 
 namespace pnmf {
@@ -151,6 +152,9 @@ void add_space(AnnDataMap& uns, const Space& space) {
     if (space.downwards) {
         map["downwards"] = true;
     }
+    if (space.unit_um) {
+        map["unit_um"] = *space.unit_um;
+    }
     if (space.slices) {
         map["slices"] = AnnDataMap{{"names", space.slices->names},
                                    {"of_cell", numeric_array(integers(space.slices->of_cell))},
@@ -175,7 +179,8 @@ NumericArray table_of_scales(const std::vector<std::vector<Index>>& labels) {
     return {.shape = {std::ssize(labels), std::ssize(labels.front())}, .values = std::move(values)};
 }
 
-void add_domains(AnnDataFile& file, AnnDataMap& uns, const Dataset& data, const Domains& domains) {
+void add_domains(AnnDataFile& file, AnnDataMap& uns, const Dataset& data, const Domains& domains,
+                 const std::vector<double>& epsilon) {
     set_column(file.cell_table,
                cluster_column("pnmf_domains", domains.labels[static_cast<std::size_t>(domains.scale)],
                               domains.count));
@@ -189,6 +194,12 @@ void add_domains(AnnDataFile& file, AnnDataMap& uns, const Dataset& data, const 
                                 {"distinct", numeric_array(domains.distinct)},
                                 {"coherence", numeric_array(domains.coherence)},
                                 {"moran", numeric_array(domains.moran)}};
+    if (data.space && data.space->unit_um) {
+        std::vector<double> reach;
+        std::transform(epsilon.begin(), epsilon.end(), std::back_inserter(reach),
+                       [&](double e) { return e * *data.space->unit_um; });
+        std::get<AnnDataMap>(uns["domains"].value)["micrometres"] = numeric_array(reach);
+    }
 }
 
 /// The batch of each cell of the fit, in its order.
@@ -319,7 +330,7 @@ AnnDataFile result_file(const Dataset& data, const PreparedFit<Real>& prepared, 
                               converted<double>(result.embedding(recommended, buffer)));
     });
     if (options.domains != nullptr) {
-        add_domains(file, uns, data, *options.domains);
+        add_domains(file, uns, data, *options.domains, result.scales.epsilon);
     }
     uns["stop"] = std::string(name_of(result.stop));
     uns["warnings"] = result.warnings;

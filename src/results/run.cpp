@@ -7,6 +7,7 @@
 #include "results/split_space.hpp"
 #include "results/start_from.hpp"
 #include "results/sweep_bytes.hpp"
+#include "results/tissue_types.hpp"
 #include "solvers/prepare_local.hpp"
 
 #include <pnmf/error.hpp>
@@ -284,11 +285,24 @@ Assessment types_of(const DataView& X, const RunOptions& options, RunStages& sta
     stages.begin(Stage::preparing, "types");
     RunObserver observer = stages.of_part(share);
     observer.notice = [&](const std::string& text) { stages.notice(fmt::format("types: {}", text)); };
+    const RunFolder* const folder = options.folder;
+    const std::string fingerprint =
+        folder == nullptr ? std::string() : types_fingerprint(X, *options.tissue, options.clusters);
+    if (folder != nullptr && folder->use() == FolderUse::resume) {
+        if (auto kept = load_types(folder->types(), fingerprint)) {
+            stages.notice("types: those that the run had found");
+            return std::move(*kept);
+        }
+    }
     const RunOptions by_expression{.fit = options.tissue->types,
                                    .space = options.tissue->expression,
                                    .clusters = options.clusters,
                                    .memory = options.memory};
-    return run_fit<Real>(X, by_expression, observer).assessment;
+    Assessment types = run_fit<Real>(X, by_expression, observer).assessment;
+    if (folder != nullptr) {
+        save_types(folder->types(), fingerprint, types);
+    }
+    return types;
 }
 
 } // namespace

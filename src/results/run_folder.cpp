@@ -50,7 +50,7 @@ void check_place(const fs::path& folder) {
 }
 
 void check_use(const RunFolder& folder) {
-    const bool checkpoint = fs::exists(folder.checkpoint());
+    const bool checkpoint = fs::exists(folder.checkpoint()) || fs::exists(folder.types());
     const bool result = fs::exists(folder.result());
     switch (folder.use()) {
     case FolderUse::resume:
@@ -75,8 +75,8 @@ void remove_left_files(const RunFolder& folder) {
     for (const auto& entry : fs::directory_iterator(folder.path(), error)) {
         const std::string name = entry.path().filename().string();
         for (const fs::path& file :
-             {folder.checkpoint(), folder.result(), folder.summary(), folder.path() / "programs.tsv",
-              folder.path() / "report.html", folder.path() / ".writable"}) {
+             {folder.checkpoint(), folder.types(), folder.result(), folder.summary(),
+              folder.path() / "programs.tsv", folder.path() / "report.html", folder.path() / ".writable"}) {
             if (io::is_left_behind(name, file.filename().string())) {
                 fs::remove(entry.path(), error);
             }

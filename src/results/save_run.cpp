@@ -174,6 +174,7 @@ std::string save_run(const RunFolder& folder, const Dataset& data, const Run<Rea
         save_result(folder, result_file(data, run.prepared, run.result, run.assessment, complete), summary);
     std::error_code ignored;
     fs::remove(folder.checkpoint(), ignored);
+    fs::remove(folder.types(), ignored);
     return left_out;
 }
 

@@ -137,6 +137,9 @@ void read_space(StoredResult& result) {
     const auto* downwards = entry_of<bool>(result, "space/downwards");
     space.downwards = downwards != nullptr && *downwards;
     Slices slices;
+    if (const auto* unit = entry_of<double>(result, "space/unit_um")) {
+        space.unit_um = *unit;
+    }
     slices.names = result.texts("space/slices/names");
     slices.moved = result.numbers("space/slices/moved");
     slices.of_cell = result.positions("space/slices/of_cell", 0, std::ssize(slices.names));

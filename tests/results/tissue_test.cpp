@@ -83,6 +83,30 @@ TEST(Places, GrowDownwardsWhereTheFileHasAnImage) {
     EXPECT_TRUE(read_planned(folder / "image.h5ad", {}).data.space->downwards);
 }
 
+TEST(Places, OfVisiumAreMeasuredByItsSpots) {
+    const test::TemporaryFolder folder;
+    const SimulatedTissue tissue = small_tissue();
+    AnnDataFile file;
+    file.X = tissue.cells.counts;
+    file.feature_names = tissue_data(tissue).feature_names;
+    file.cell_names = tissue_data(tissue).cell_names;
+    file.obsm["spatial"] = tissue.places.transpose();
+    const auto unit = [&](const AnnDataMap& factors, const AnalysisOptions& options = {}) {
+        file.uns["spatial"] = AnnDataMap{{"slice", AnnDataMap{{"scalefactors", factors}}}};
+        write_anndata(folder / "visium.h5ad", file);
+        return read_planned(folder / "visium.h5ad", options).data.space->unit_um;
+    };
+    EXPECT_EQ(unit({{"spot_diameter_fullres", 110.0}}), 0.5);
+    EXPECT_EQ(unit({{"spot_diameter_fullres", std::int64_t{11}}}), 5.0);
+    EXPECT_EQ(unit({{"spot_diameter_fullres", std::string("11")}}), std::nullopt);
+    EXPECT_EQ(unit({{"spot_diameter_fullres", 0.0}}), std::nullopt);
+    EXPECT_EQ(unit({{"tissue_hires_scalef", 0.1}}), std::nullopt);
+    EXPECT_EQ(unit({{"spot_diameter_fullres", 110.0}}, {.unit_um = 2.0}), 2.0);
+    EXPECT_THAT([&] { unit({}, {.unit_um = -1.0}); }, ThrowsMessage<InputError>(HasSubstr("more than 0")));
+    EXPECT_THAT([&] { unit({}, {.preset = Preset::cells, .unit_um = 2.0}); },
+                ThrowsMessage<InputError>(HasSubstr("for the preset spatial")));
+}
+
 TEST(PresetSpatial, IsChosenWherePlacesWereReadAndNothingElseIsAskedFor) {
     const Dataset data = tissue_data(small_tissue());
     EXPECT_EQ(plan_analysis(data, {}).preset, Preset::spatial);
@@ -178,6 +202,63 @@ TEST(Tissue, SaysHowMuchIsDoneAndStopsWhereItIsAsked) {
     without.tissue->expression = nullptr;
     EXPECT_THAT([&] { run_fit<float>(view_of(data.X), without); },
                 ThrowsMessage<InputError>(HasSubstr("coordinates of the cells in what they express")));
+}
+
+TEST(Tissue, KeepsItsTypesWhenItIsResumed) {
+    const test::TemporaryFolder place;
+    Dataset data = tissue_data(small_tissue());
+    Analysis analysis = plan_analysis(data, {});
+    prepare(data, analysis, {});
+    RunOptions options{
+        .fit = analysis.fit, .space = &data.space->coordinates, .tissue = tissue_run(data, analysis, 3)};
+    const Run<float> whole = run_fit<float>(view_of(data.X), options);
+    {
+        RunFolder folder(place / "run");
+        options.folder = &folder;
+        RunObserver observer;
+        observer.progress = [](const RunProgress& report) { return report.stage != Stage::sweeping; };
+        EXPECT_THROW(run_fit<float>(view_of(data.X), options, observer), Interrupted);
+        EXPECT_TRUE(std::filesystem::exists(folder.types()));
+    }
+    for (const bool checkpoint : {false, true}) { // killed before the first one; after it
+        const std::filesystem::path path = place / (checkpoint ? "run" : "killed");
+        std::filesystem::create_directories(path);
+        std::filesystem::copy_file(place / "run" / "types.json", path / "types.json",
+                                   std::filesystem::copy_options::skip_existing);
+        RunFolder folder(path, FolderUse::resume);
+        options.folder = &folder;
+        std::vector<std::string> notices;
+        RunObserver observer;
+        observer.notice = [&](const std::string& text) { notices.push_back(text); };
+        const Run<float> resumed = run_fit<float>(view_of(data.X), options, observer);
+        EXPECT_THAT(notices, testing::Contains("types: those that the run had found"));
+        EXPECT_EQ(resumed.assessment.clusters[0], whole.assessment.clusters[0]);
+        EXPECT_EQ(resumed.assessment.notices, whole.assessment.notices);
+        EXPECT_EQ(resumed.assessment.resolutions.all.front().share,
+                  whole.assessment.resolutions.all.front().share);
+        EXPECT_EQ(resumed.domains->labels, whole.domains->labels);
+        notices.clear();
+        options.clusters = 5; // others than those that were found
+        std::filesystem::remove(folder.checkpoint());
+        run_fit<float>(view_of(data.X), options, observer);
+        options.clusters.reset();
+        EXPECT_THAT(notices, testing::Not(testing::Contains("types: those that the run had found")));
+    }
+}
+
+TEST(Tissue, HasItsScalesInMicrometresWhereTheUnitIsKnown) {
+    Dataset data = tissue_data(small_tissue());
+    data.space->unit_um = 10.0;
+    const FittedTissue result = fitted_tissue(std::move(data), 3, 6);
+    const StoredResult stored =
+        stored_result(result_file(result.data, result.run.prepared, result.run.result, result.run.assessment,
+                                  {.domains = &*result.run.domains}));
+    EXPECT_EQ(stored.space->unit_um, 10.0);
+    const std::vector<double> reach = stored.numbers("domains/micrometres", stored.scales);
+    ASSERT_EQ(std::ssize(reach), stored.scales);
+    for (std::size_t t = 0; t < reach.size(); ++t) {
+        EXPECT_DOUBLE_EQ(reach[t], 10.0 * stored.epsilon[t]);
+    }
 }
 
 TEST(Tissue, HasNoEdgesBetweenSamples) {

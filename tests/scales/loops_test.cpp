@@ -27,7 +27,7 @@ Matrix rings(const std::vector<double>& radii, Index cells_of_each, std::uint64_
         left += 1.5 * radii[r];
         for (Index j = 0; j < cells_of_each; ++j) {
             const double angle = 2.0 * std::numbers::pi * random.uniform();
-            const double radius = radii[r] * (1.0 + 0.02 * random.normal());
+            const double radius = radii[r] * (1.0 + 0.1 * random.normal());
             X.col(static_cast<Index>(r) * cells_of_each + j) << 100.0 + left + radius * std::cos(angle),
                 100.0 + radius * std::sin(angle);
         }
@@ -44,7 +44,7 @@ ScaleSet scales_of(const Matrix& X, std::optional<Index> most = {}) {
 
 TEST(ScalesOfLoops, AreThoseOfLambdaWithBirthAndDeathOfEachClearLoop) {
     for (const std::vector<double>& radii : {std::vector{3.0}, std::vector{3.0, 6.0}}) {
-        const Matrix X = rings(radii, 60);
+        const Matrix X = rings(radii, 120);
         const ScaleSet scales = scales_of(X);
         const ScaleSet canonical = canonical_scales(minimum_spanning_tree(Points(X)));
         EXPECT_TRUE(std::is_sorted(scales.epsilon.begin(), scales.epsilon.end(), std::less_equal<>()));
@@ -57,7 +57,7 @@ TEST(ScalesOfLoops, AreThoseOfLambdaWithBirthAndDeathOfEachClearLoop) {
             const double radius = radii[radii.size() - 1 - k];
             const double death = scales.epsilon[static_cast<std::size_t>(scales.wanted[2 * k])];
             const double birth = scales.epsilon[static_cast<std::size_t>(scales.wanted[2 * k + 1])];
-            EXPECT_NEAR(death, std::sqrt(3.0) * radius, 0.15 * radius) << "a triangle across the ring";
+            EXPECT_NEAR(death, std::sqrt(3.0) * radius, 0.25 * radius) << "a triangle across the ring";
             EXPECT_LT(birth, radius);
             EXPECT_EQ(scales.multiplicity[static_cast<std::size_t>(scales.wanted[2 * k])], 0);
         }
@@ -75,9 +75,9 @@ TEST(ScalesOfLoops, AreThoseOfTheMostPersistentLoopWhereNoneIsClear) {
 }
 
 TEST(ScalesOfLoops, AreKeptHoweverFewScalesAre) {
-    const ScaleSet all = scales_of(rings({3.0, 6.0}, 60));
+    const ScaleSet all = scales_of(rings({3.0, 6.0}, 120));
     for (const Index count : {6, 9, 40}) {
-        const ScaleSet few = scales_of(rings({3.0, 6.0}, 60), count);
+        const ScaleSet few = scales_of(rings({3.0, 6.0}, 120), count);
         ASSERT_EQ(few.size(), count);
         EXPECT_EQ(few.epsilon.front(), all.epsilon.front());
         EXPECT_EQ(few.epsilon.back(), all.epsilon.back());
@@ -111,7 +111,7 @@ TEST(ScalesOfLoops, HaveEmbeddingsInAFitThatKeepsFewScales) {
 TEST(ScalesOfLoops, OfManyPointsAreThoseOfSomeAndNeedPoints) {
     const ScaleSet scales = scales_of(rings({3.0}, 700));
     ASSERT_EQ(scales.wanted.size(), 2U);
-    EXPECT_NEAR(scales.epsilon[static_cast<std::size_t>(scales.wanted[0])], 3.0 * std::sqrt(3.0), 0.5);
+    EXPECT_NEAR(scales.epsilon[static_cast<std::size_t>(scales.wanted[0])], 3.0 * std::sqrt(3.0), 0.8);
     const SortedEdges edges = all_pairs(Points(rings({3.0}, 20)));
     EXPECT_THAT([&] { make_filtration(edges, {.scales = {.strategy = ScaleStrategy::with_loops}}); },
                 ThrowsMessage<InputError>(HasSubstr("need coordinates of the cells")));

@@ -93,6 +93,8 @@ export interface Tissue {
     scale: number;
     /** Cells in a neighbourhood at each scale, on average. */
     neighbors: number[];
+    /** How far it reaches at each scale, where the unit of the places is known. */
+    micrometres?: number[];
     /** Their names; empty for one alone. */
     slices: string[];
     /** What lies behind the cells of a slice, in arrays `image0`, … by slice; box: left, top, right, bottom. */

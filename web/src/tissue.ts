@@ -108,5 +108,7 @@ export function domainScale(result: Result): number | null {
 export function neighborhoodWords(result: Result, t: number): string {
     const cells = result.meta.tissue?.neighbors[t];
     if (cells === undefined) return '';
-    return cells < 0.5 ? 'no neighbours' : `${Number(cells.toPrecision(2))} neighbours`;
+    const reach = result.meta.tissue?.micrometres?.[t];
+    const within = reach === undefined ? '' : ` within ${Number(reach.toPrecision(3))} \u00b5m`;
+    return (cells < 0.5 ? 'no neighbours' : `${Number(cells.toPrecision(2))} neighbours`) + within;
 }

@@ -46,6 +46,7 @@ struct AnalysisOptions {
     std::string genes{};                  ///< "all", a number, or a column of the table of features
     std::string space{};                  ///< "none", "pca:N" or "obsm:KEY"
     std::string places{};                 ///< "obsm:KEY" or "COLUMN,COLUMN", of the preset `spatial`
+    std::optional<double> unit_um{};      ///< micrometres of one unit of the places
     std::string sample{};                 ///< the slice of each cell, as `add_samples` takes it
     std::string batch{};                  ///< as `add_batches` takes it; `automatic` is then never `spatial`
     std::string labels{};                 ///< as `read_labels` takes them
@@ -102,6 +103,11 @@ void visit_input_options(Options& o, const Visitor& visit) {
           "where the cells are in their tissue, for the preset spatial: an entry of obsm, or two or three "
           "columns of the table of cells [obsm:spatial, else x,y]",
           "obsm:KEY|COLUMN,COLUMN");
+    visit(
+        "unit-um", o.unit_um,
+        "micrometres of one unit of the places, for the preset spatial: scales are then named in micrometres "
+        "[of Visium by the diameter of its spots, 55; else not known]",
+        "");
     visit("sample", o.sample,
           "which slice each cell is of, for the preset spatial: a column of the data, or a text table. Cells "
           "then have neighbours in their own slice alone",

@@ -15,7 +15,7 @@ struct LoopOptions {
     double level = 0.05;     ///< loops with a larger p-value are not reported
     Index null_clouds = 99;  ///< clouds without a loop to compare with; at least 1/level − 1
     Index most_cells = 2000; ///< loops are looked for among so many, evenly spaced
-    Index landmarks = 400;
+    Index landmarks = 200;
     std::uint64_t seed = 0; ///< of the clouds
 };
 
@@ -42,7 +42,8 @@ struct LoopFinding {
 /// 1. Space (`space`: d × n, such as principal components): along its principal axes, each shrunk by
 ///    1 − λ₊/λ_k. λ₊, the largest variance that noise has, is found from the lower half of the variances,
 ///    which fall as λ₊ − c·k^(2/3) near the edge of a spectrum of noise.
-/// 2. Cells are replaced by the mean of themselves and their 8 nearest, four times, which takes noise off.
+/// 2. Cells are replaced by the mean of themselves and their nearest, a fortieth of the cells and at least 8,
+///    four times, which takes noise off.
 /// 3. H1 of landmarks, each the farthest from those before it.
 /// 4. p: the share of clouds with a loop as persistent, of normal clouds with the variances, the number and
 ///    the treatment of the cells, this one counted. A cloud of one piece, clusters and trees have loops that

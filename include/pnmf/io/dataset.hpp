@@ -84,6 +84,7 @@ struct Space {
     /// Of `pca`: how other cells get their coordinates. None for coordinates that a file brought along.
     std::optional<PrincipalComponents> components{};
     std::optional<Slices> slices{};
+    std::optional<double> unit_um{}; ///< of places: the micrometres of one unit, where they are known
     bool downwards = false; ///< of places in an image: the second coordinate counts its rows from above
 };
 
@@ -119,6 +120,8 @@ struct FileFacts {
     bool has_raw = false;              ///< an .h5ad file with `raw`
     std::vector<std::string> obsm{};   ///< entries of `obsm` of an .h5ad file
     bool has_image = false;            ///< it has an image of the tissue (`uns["spatial"]` of Scanpy)
+    std::optional<double>
+        unit_um{}; ///< micrometres of one unit of its places, where it has the size of spots
 };
 
 /// Genes that a choice of genes left out, those that vary most if not all: values above zero, as X has them.

@@ -46,6 +46,7 @@ class RunFolder {
 
     const std::filesystem::path& path() const { return path_; }
     std::filesystem::path checkpoint() const { return path_ / "checkpoint.bin"; }
+    std::filesystem::path types() const { return path_ / "types.json"; } ///< of a tissue, once found
     std::filesystem::path result() const { return path_ / "result.h5ad"; }
     std::filesystem::path summary() const { return path_ / "summary.json"; }
     FolderUse use() const { return use_; }

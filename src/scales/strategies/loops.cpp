@@ -5,26 +5,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numbers>
 
 namespace pnmf {
 namespace {
 
-constexpr Index most_points = 500;
+constexpr Index most_points = 250;
 constexpr double level = 0.05;
 
-/// Loops that are more than chance, the most persistent one where none is.
+/// Loops that are more than chance, whose own persistence does not move the median; the most persistent one where none is.
 std::vector<Loop> clear_loops(std::vector<Loop> loops) {
     const auto stretch = [](const Loop& loop) { return std::log(std::log(loop.death / loop.birth)); };
-    double mean = 0.0;
-    for (const Loop& loop : loops) {
-        mean += stretch(loop) / static_cast<double>(loops.size());
-    }
-    // Of noise, stretch − mean − γ has the distribution function 1 − exp(−exp(x)).
+    std::vector<double> sorted;
+    std::transform(loops.begin(), loops.end(), std::back_inserter(sorted), stretch);
+    std::sort(sorted.begin(), sorted.end());
+    const double median = sorted.empty() ? 0.0 : sorted[sorted.size() / 2];
+    // Of noise, stretch + c has the distribution function 1 − exp(−exp(x)), and so the median log log 2.
+    const double c = std::log(std::numbers::ln2) - median;
     const double least = std::log(-std::log(level / static_cast<double>(loops.size())));
     std::vector<Loop> clear;
     for (const Loop& loop : loops) {
-        if (stretch(loop) - mean - std::numbers::egamma >= least) {
+        if (stretch(loop) + c >= least) {
             clear.push_back(loop);
         }
     }
