@@ -1,9 +1,9 @@
-/** Takes a picture of a report: node picture.mjs REPORT.html PICTURE.png. At a middle scale, with its graph. */
+/** Takes a picture of a report, at a middle scale, with its graph: node picture.mjs REPORT.html PICTURE.png. Of the page that computes, when it is done with a file: node picture.mjs pnmf.html PICTURE.png FILE. */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 
-const [report, picture] = process.argv.slice(2).map((path) => resolve(path));
+const [report, picture, data] = process.argv.slice(2).map((path) => resolve(path));
 const browser = await chromium.launch({
     executablePath: process.env.PNMF_CHROMIUM ?? '/usr/bin/chromium',
     args: ['--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--ignore-gpu-blocklist'],
@@ -11,13 +11,21 @@ const browser = await chromium.launch({
 const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, reducedMotion: 'reduce', colorScheme: 'light' });
 page.setDefaultTimeout(120000);
 await page.goto(pathToFileURL(report).href);
-await page.waitForSelector('html[data-ready=true]', { state: 'attached' });
-await page.click('#tab-Topology');
-await page.click('.view-tools button:has-text("Graph")');
-await page.focus('#scale');
-await page.keyboard.press('Home');
-for (let ten = 0; ten < 5; ++ten) await page.keyboard.press('PageDown');
-await page.waitForSelector('[data-figure="components-of-the-graph"] svg .now', { state: 'attached' });
+if (data) {
+    await page.setInputFiles('#pnmf-input', data);
+    await page.waitForSelector('html[data-phase=done]', { state: 'attached' });
+    const frame = await (await page.waitForSelector('iframe')).contentFrame();
+    await frame.waitForFunction(() => /^UMAP/.test(document.querySelector('.axes')?.textContent));
+    await page.addStyleTag({ content: '.report iframe { height: 30rem !important; }' });
+} else {
+    await page.waitForSelector('html[data-ready=true]', { state: 'attached' });
+    await page.click('#tab-Topology');
+    await page.click('.view-tools button:has-text("Graph")');
+    await page.focus('#scale');
+    await page.keyboard.press('Home');
+    for (let ten = 0; ten < 5; ++ten) await page.keyboard.press('PageDown');
+    await page.waitForSelector('[data-figure="components-of-the-graph"] svg .now', { state: 'attached' });
+}
 await page.evaluate(() => document.activeElement.blur());
 // Software drawing may lag behind: until two pictures in a row are the same.
 let last = await page.screenshot();
