@@ -12,10 +12,11 @@ Rcpp::Rostream<false>& Rcpp::Rcerr = Rcpp::Rcpp_cerr_get();
 
 // pnmf_fit
 Rcpp::List pnmf_fit(SEXP X, Rcpp::CharacterVector genes, Rcpp::CharacterVector cells, Rcpp::List asked,
-                    Rcpp::List options, Rcpp::NumericMatrix coordinates, int clusters, int threads,
-                    bool verbose);
+                    Rcpp::List options, Rcpp::NumericMatrix coordinates, Rcpp::List about, int clusters,
+                    int threads, bool verbose);
 RcppExport SEXP _pnmf_pnmf_fit(SEXP XSEXP, SEXP genesSEXP, SEXP cellsSEXP, SEXP askedSEXP, SEXP optionsSEXP,
-                               SEXP coordinatesSEXP, SEXP clustersSEXP, SEXP threadsSEXP, SEXP verboseSEXP) {
+                               SEXP coordinatesSEXP, SEXP aboutSEXP, SEXP clustersSEXP, SEXP threadsSEXP,
+                               SEXP verboseSEXP) {
     BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::RNGScope rcpp_rngScope_gen;
@@ -25,16 +26,114 @@ RcppExport SEXP _pnmf_pnmf_fit(SEXP XSEXP, SEXP genesSEXP, SEXP cellsSEXP, SEXP 
     Rcpp::traits::input_parameter<Rcpp::List>::type asked(askedSEXP);
     Rcpp::traits::input_parameter<Rcpp::List>::type options(optionsSEXP);
     Rcpp::traits::input_parameter<Rcpp::NumericMatrix>::type coordinates(coordinatesSEXP);
+    Rcpp::traits::input_parameter<Rcpp::List>::type about(aboutSEXP);
     Rcpp::traits::input_parameter<int>::type clusters(clustersSEXP);
     Rcpp::traits::input_parameter<int>::type threads(threadsSEXP);
     Rcpp::traits::input_parameter<bool>::type verbose(verboseSEXP);
     rcpp_result_gen =
-        Rcpp::wrap(pnmf_fit(X, genes, cells, asked, options, coordinates, clusters, threads, verbose));
+        Rcpp::wrap(pnmf_fit(X, genes, cells, asked, options, coordinates, about, clusters, threads, verbose));
+    return rcpp_result_gen;
+    END_RCPP
+}
+// pnmf_programs
+std::string pnmf_programs(std::string file, int listed);
+RcppExport SEXP _pnmf_pnmf_programs(SEXP fileSEXP, SEXP listedSEXP) {
+    BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter<std::string>::type file(fileSEXP);
+    Rcpp::traits::input_parameter<int>::type listed(listedSEXP);
+    rcpp_result_gen = Rcpp::wrap(pnmf_programs(file, listed));
+    return rcpp_result_gen;
+    END_RCPP
+}
+// pnmf_transform
+Rcpp::List pnmf_transform(std::string file, SEXP X, Rcpp::CharacterVector genes, Rcpp::CharacterVector cells,
+                          int threads);
+RcppExport SEXP _pnmf_pnmf_transform(SEXP fileSEXP, SEXP XSEXP, SEXP genesSEXP, SEXP cellsSEXP,
+                                     SEXP threadsSEXP) {
+    BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter<std::string>::type file(fileSEXP);
+    Rcpp::traits::input_parameter<SEXP>::type X(XSEXP);
+    Rcpp::traits::input_parameter<Rcpp::CharacterVector>::type genes(genesSEXP);
+    Rcpp::traits::input_parameter<Rcpp::CharacterVector>::type cells(cellsSEXP);
+    Rcpp::traits::input_parameter<int>::type threads(threadsSEXP);
+    rcpp_result_gen = Rcpp::wrap(pnmf_transform(file, X, genes, cells, threads));
+    return rcpp_result_gen;
+    END_RCPP
+}
+// pnmf_find_paths
+Rcpp::List pnmf_find_paths(std::string file, SEXP X, Rcpp::CharacterVector genes, Rcpp::CharacterVector cells,
+                           std::string root, std::vector<std::string> ends, std::vector<std::string> groups,
+                           std::string column);
+RcppExport SEXP _pnmf_pnmf_find_paths(SEXP fileSEXP, SEXP XSEXP, SEXP genesSEXP, SEXP cellsSEXP,
+                                      SEXP rootSEXP, SEXP endsSEXP, SEXP groupsSEXP, SEXP columnSEXP) {
+    BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter<std::string>::type file(fileSEXP);
+    Rcpp::traits::input_parameter<SEXP>::type X(XSEXP);
+    Rcpp::traits::input_parameter<Rcpp::CharacterVector>::type genes(genesSEXP);
+    Rcpp::traits::input_parameter<Rcpp::CharacterVector>::type cells(cellsSEXP);
+    Rcpp::traits::input_parameter<std::string>::type root(rootSEXP);
+    Rcpp::traits::input_parameter<std::vector<std::string>>::type ends(endsSEXP);
+    Rcpp::traits::input_parameter<std::vector<std::string>>::type groups(groupsSEXP);
+    Rcpp::traits::input_parameter<std::string>::type column(columnSEXP);
+    rcpp_result_gen = Rcpp::wrap(pnmf_find_paths(file, X, genes, cells, root, ends, groups, column));
+    return rcpp_result_gen;
+    END_RCPP
+}
+// pnmf_report
+void pnmf_report(std::string file, SEXP X, Rcpp::CharacterVector genes, Rcpp::CharacterVector cells,
+                 std::string page, std::string name);
+RcppExport SEXP _pnmf_pnmf_report(SEXP fileSEXP, SEXP XSEXP, SEXP genesSEXP, SEXP cellsSEXP, SEXP pageSEXP,
+                                  SEXP nameSEXP) {
+    BEGIN_RCPP
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter<std::string>::type file(fileSEXP);
+    Rcpp::traits::input_parameter<SEXP>::type X(XSEXP);
+    Rcpp::traits::input_parameter<Rcpp::CharacterVector>::type genes(genesSEXP);
+    Rcpp::traits::input_parameter<Rcpp::CharacterVector>::type cells(cellsSEXP);
+    Rcpp::traits::input_parameter<std::string>::type page(pageSEXP);
+    Rcpp::traits::input_parameter<std::string>::type name(nameSEXP);
+    pnmf_report(file, X, genes, cells, page, name);
+    return R_NilValue;
+    END_RCPP
+}
+// pnmf_rank
+Rcpp::List pnmf_rank(SEXP X, Rcpp::CharacterVector genes, Rcpp::CharacterVector cells, Rcpp::List asked,
+                     std::vector<int> ranks, int restarts, double held_out, std::string rule, double seed,
+                     int threads);
+RcppExport SEXP _pnmf_pnmf_rank(SEXP XSEXP, SEXP genesSEXP, SEXP cellsSEXP, SEXP askedSEXP, SEXP ranksSEXP,
+                                SEXP restartsSEXP, SEXP held_outSEXP, SEXP ruleSEXP, SEXP seedSEXP,
+                                SEXP threadsSEXP) {
+    BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter<SEXP>::type X(XSEXP);
+    Rcpp::traits::input_parameter<Rcpp::CharacterVector>::type genes(genesSEXP);
+    Rcpp::traits::input_parameter<Rcpp::CharacterVector>::type cells(cellsSEXP);
+    Rcpp::traits::input_parameter<Rcpp::List>::type asked(askedSEXP);
+    Rcpp::traits::input_parameter<std::vector<int>>::type ranks(ranksSEXP);
+    Rcpp::traits::input_parameter<int>::type restarts(restartsSEXP);
+    Rcpp::traits::input_parameter<double>::type held_out(held_outSEXP);
+    Rcpp::traits::input_parameter<std::string>::type rule(ruleSEXP);
+    Rcpp::traits::input_parameter<double>::type seed(seedSEXP);
+    Rcpp::traits::input_parameter<int>::type threads(threadsSEXP);
+    rcpp_result_gen =
+        Rcpp::wrap(pnmf_rank(X, genes, cells, asked, ranks, restarts, held_out, rule, seed, threads));
     return rcpp_result_gen;
     END_RCPP
 }
 
-static const R_CallMethodDef CallEntries[] = {{"_pnmf_pnmf_fit", (DL_FUNC)&_pnmf_pnmf_fit, 9},
+static const R_CallMethodDef CallEntries[] = {{"_pnmf_pnmf_fit", (DL_FUNC)&_pnmf_pnmf_fit, 10},
+                                              {"_pnmf_pnmf_programs", (DL_FUNC)&_pnmf_pnmf_programs, 2},
+                                              {"_pnmf_pnmf_transform", (DL_FUNC)&_pnmf_pnmf_transform, 5},
+                                              {"_pnmf_pnmf_find_paths", (DL_FUNC)&_pnmf_pnmf_find_paths, 8},
+                                              {"_pnmf_pnmf_report", (DL_FUNC)&_pnmf_pnmf_report, 6},
+                                              {"_pnmf_pnmf_rank", (DL_FUNC)&_pnmf_pnmf_rank, 10},
                                               {NULL, NULL, 0}};
 
 RcppExport void R_init_pnmf(DllInfo* dll) {

@@ -1,8 +1,10 @@
-#include <Rcpp.h>
+#include "host.hpp"
 
 #include <pnmf/analysis/preset.hpp>
 #include <pnmf/error.hpp>
+#include <pnmf/io/annotations.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
 #include <pnmf/solvers/option_list.hpp>
 
@@ -86,7 +88,10 @@ struct Taken {
     }
 };
 
-/// What the user set, about the input and about the fit.
+} // namespace
+
+namespace pnmf_r {
+
 pnmf::AnalysisOptions analysis_options(const Rcpp::List& asked, const Rcpp::List& options) {
     pnmf::AnalysisOptions analysis;
     Taken of_input{asked};
@@ -104,7 +109,6 @@ pnmf::AnalysisOptions analysis_options(const Rcpp::List& asked, const Rcpp::List
     return analysis;
 }
 
-/// Genes × cells in R's memory; both kinds of matrix are stored by columns, as the library has them.
 pnmf::Dataset dataset_of(SEXP X, const Rcpp::CharacterVector& genes, const Rcpp::CharacterVector& cells) {
     pnmf::Dataset data;
     if (Rf_isMatrix(X)) {
@@ -130,7 +134,6 @@ pnmf::Dataset dataset_of(SEXP X, const Rcpp::CharacterVector& genes, const Rcpp:
     return data;
 }
 
-/// Whether the user pressed Ctrl-C or Escape; R would otherwise jump out of C++ without destructors.
 bool interrupted() {
     return R_ToplevelExec([](void*) { R_CheckUserInterrupt(); }, nullptr) == FALSE;
 }
@@ -150,6 +153,15 @@ Rcpp::NumericMatrix transposed(const pnmf::DenseMatrix<Real>& matrix, const std:
     result.attr("dimnames") = Rcpp::List::create(Rcpp::wrap(names), programs);
     return result;
 }
+
+template Rcpp::NumericMatrix transposed(const pnmf::DenseMatrix<float>&, const std::vector<std::string>&);
+template Rcpp::NumericMatrix transposed(const pnmf::DenseMatrix<double>&, const std::vector<std::string>&);
+
+} // namespace pnmf_r
+
+namespace {
+
+using namespace pnmf_r;
 
 /// Clusters and scales are numbered from 1 in R.
 Rcpp::IntegerVector from_one(const std::vector<Index>& values) {
@@ -173,6 +185,13 @@ Rcpp::List resolutions_of(const pnmf::Assessment& assessment) {
     }
     return Rcpp::List::create(Rcpp::Named("clusters") = clusters, Rcpp::Named("scale") = scale,
                               Rcpp::Named("stability") = stability, Rcpp::Named("recommended") = recommended);
+}
+
+/// Of a tissue, at the scale that was chosen for them; else NULL.
+template <class Real>
+SEXP domains_of(const pnmf::Run<Real>& run) {
+    return run.domains ? SEXP(from_one(run.domains->labels[static_cast<std::size_t>(run.domains->scale)]))
+                       : R_NilValue;
 }
 
 template <class Real>
@@ -204,14 +223,24 @@ Rcpp::List result_of(const pnmf::Dataset& data, const pnmf::Run<Real>& run) {
         Rcpp::Named("recommended") = static_cast<int>(recommended) + 1,
         Rcpp::Named("objective") = fit.trace.back().total(),
         Rcpp::Named("stop") = std::string(pnmf::name_of(fit.stop)), Rcpp::Named("warnings") = fit.warnings,
-        Rcpp::Named("genes") = data.feature_names, Rcpp::Named("cells") = data.cell_names);
+        Rcpp::Named("genes") = data.feature_names, Rcpp::Named("cells") = data.cell_names,
+        Rcpp::Named("domains") = domains_of(run));
 }
 
 template <class Real>
-Rcpp::List run(const pnmf::Dataset& data, const pnmf::Analysis& analysis, int clusters, bool verbose) {
+Rcpp::List run(const pnmf::Dataset& data, const pnmf::Analysis& analysis, int clusters, int domains,
+               const std::string& file, bool verbose) {
     pnmf::RunOptions options{.fit = analysis.fit, .space = data.space ? &data.space->coordinates : nullptr};
     if (clusters > 0) {
         options.clusters = clusters;
+    }
+    if (analysis.preset == pnmf::Preset::spatial) {
+        options.tissue = pnmf::TissueRun{.domains = {.seed = analysis.fit.seed},
+                                         .types = pnmf::options_of_types(analysis.fit, data.cells()),
+                                         .expression = data.expression ? &*data.expression : nullptr};
+        if (domains > 0) {
+            options.tissue->domains.domains = domains;
+        }
     }
     pnmf::RunObserver observer;
     observer.progress = [](const pnmf::RunProgress&) { return !interrupted(); };
@@ -222,24 +251,41 @@ Rcpp::List run(const pnmf::Dataset& data, const pnmf::Analysis& analysis, int cl
     for (const std::string& warning : done.result.warnings) {
         Rcpp::warning("%s", warning);
     }
+    pnmf::write_result(
+        file, data, done.prepared, done.result, done.assessment,
+        {.save_basis = true, .command = "R", .domains = done.domains ? &*done.domains : nullptr});
     return result_of(data, done);
 }
 
 } // namespace
 
+/// `about`: columns of the cells beside the values: `sample` and `batch`, and what `batch_name` calls it;
+/// whether the coordinates are `places`; the number of `domains`, 0 to find it; where to write the result.
 // [[Rcpp::export]]
 Rcpp::List pnmf_fit(SEXP X, Rcpp::CharacterVector genes, Rcpp::CharacterVector cells, Rcpp::List asked,
-                    Rcpp::List options, Rcpp::NumericMatrix coordinates, int clusters, int threads,
-                    bool verbose) {
-    const pnmf::AnalysisOptions wanted = analysis_options(asked, options);
+                    Rcpp::List options, Rcpp::NumericMatrix coordinates, Rcpp::List about, int clusters,
+                    int threads, bool verbose) {
+    using Texts = std::vector<std::string>;
+    pnmf::AnalysisOptions wanted = analysis_options(asked, options);
     pnmf::Dataset data = dataset_of(X, genes, cells);
+    const bool places = Rcpp::as<bool>(about["places"]);
     if (coordinates.nrow() > 0) {
         pnmf::require(coordinates.ncol() == data.cells(),
-                      "space must have a row for each of the {} cells, got {}", data.cells(),
-                      coordinates.ncol());
-        data.space = pnmf::Space{.name = "obsm:space",
+                      "{} must have a row for each of the {} cells, got {}", places ? "places" : "space",
+                      data.cells(), coordinates.ncol());
+        data.space = pnmf::Space{.name = places ? "obsm:spatial" : "obsm:space",
                                  .coordinates = Eigen::Map<const pnmf::Matrix>(
                                      coordinates.begin(), coordinates.nrow(), coordinates.ncol())};
+    }
+    if (places) {
+        pnmf::add_places(data, "obsm:");
+    }
+    if (about.containsElementNamed("sample")) {
+        pnmf::add_samples(data, Rcpp::as<Texts>(about["sample"]));
+    }
+    if (about.containsElementNamed("batch")) {
+        wanted.batch = Rcpp::as<std::string>(about["batch_name"]);
+        pnmf::add_batches(data, wanted.batch, Rcpp::as<Texts>(about["batch"]));
     }
     if (threads > 0) {
         pnmf::set_thread_count(threads);
@@ -254,6 +300,9 @@ Rcpp::List pnmf_fit(SEXP X, Rcpp::CharacterVector genes, Rcpp::CharacterVector c
             REprintf("%s\n", one.text.c_str());
         }
     }
-    return analysis.precision == pnmf::Precision::single ? run<float>(data, analysis, clusters, verbose)
-                                                         : run<double>(data, analysis, clusters, verbose);
+    const auto file = Rcpp::as<std::string>(about["file"]);
+    const int domains = Rcpp::as<int>(about["domains"]);
+    return analysis.precision == pnmf::Precision::single
+               ? run<float>(data, analysis, clusters, domains, file, verbose)
+               : run<double>(data, analysis, clusters, domains, file, verbose);
 }

@@ -9,6 +9,9 @@ made_up <- function() {
   list(counts = counts, types = types)
 }
 
+# The share of cells in groups of `a` that are mostly of one group of `b`.
+purity <- function(a, b) sum(apply(table(a, b), 1, max)) / length(b)
+
 same_groups <- function(a, b) all(rowSums(table(a, b) > 0) == 1) && all(colSums(table(a, b) > 0) == 1)
 
 test_that("types that differ clearly are found", {
@@ -72,6 +75,11 @@ test_that("a SingleCellExperiment gets embedding and clusters", {
   object <- pnmf(object, rank = 6, clusters = 3, threads = 1)
   expect_equal(dim(SingleCellExperiment::reducedDim(object, "PNMF")), c(90, 6))
   expect_true(same_groups(object$pnmf_clusters, data$types))
+  expect_equal(nrow(programs(object, 2)), 12)
+  object$x <- runif(90)
+  object$y <- data$types + runif(90)
+  object <- pnmf(object, rank = 6, domains = 3, places = c("x", "y"), threads = 1)
+  expect_gt(purity(object$pnmf_domains, data$types), 0.8)
 })
 
 test_that("values of a Seurat object are asked for as its version names them", {
@@ -92,4 +100,80 @@ test_that("a Seurat object gets a reduction and clusters", {
   object <- pnmf(object, rank = 6, clusters = 3, threads = 1)
   expect_equal(dim(SeuratObject::Embeddings(object, "pnmf")), c(90, 6))
   expect_true(same_groups(object$pnmf_clusters, data$types))
+  expect_equal(nrow(programs(object, 2)), 12)
+  object$donor <- rep(c("one", "two"), 45)
+  expect_true(same_groups(pnmf(object, rank = 6, clusters = 3, batch = "donor", threads = 1)$pnmf_clusters, data$types))
+})
+
+test_that("programs and other cells are in the numbers of the fit", {
+  data <- made_up()
+  fit <- pnmf(data$counts, rank = 6, clusters = 3, threads = 1)
+  listed <- programs(fit, 4)
+  expect_equal(nrow(listed), 4 * 6)
+  best <- listed[listed$rank == 1, ]
+  expect_equal(unname(top_genes(fit, 1)[as.integer(sub("P", "", best$program))]), best$gene)
+  again <- transform_cells(fit, data$counts, threads = 1)
+  expect_equal(dimnames(again), dimnames(fit$embedding))
+  # Without their neighbours the cells of the fit are near their places, not at them.
+  expect_gt(cor(as.vector(again), as.vector(fit$embedding)), 0.9)
+  expect_warning(transform_cells(fit, data$counts[-(1:3), ], threads = 1), "3 genes of the fit are missing")
+  expect_error(programs(list()), "what pnmf\\(\\) returned")
+})
+
+test_that("the stored result is a file that makes the page, and survives being saved", {
+  data <- made_up()
+  fit <- pnmf(data$counts, rank = 4, clusters = 3, threads = 1)
+  page <- tempfile(fileext = ".html")
+  write_report(fit, page, data$counts, name = "mine")
+  expect_match(paste(readLines(page, warn = FALSE, n = 6), collapse = ""), "<!doctype html>", fixed = TRUE)
+  plain <- tempfile(fileext = ".html")
+  write_report(fit, plain)
+  expect_gt(file.size(page), file.size(plain)) # genes
+  expect_error(write_report(fit, page, data$counts[, 90:1]), "not the data of the fit")
+  saved <- tempfile(fileext = ".rds")
+  saveRDS(fit, saved)
+  expect_equal(programs(readRDS(saved)), programs(fit))
+  path <- tempfile(fileext = ".h5ad")
+  write_result(fit, path)
+  expect_equal(readBin(path, "raw", 4)[2:4], charToRaw("HDF"))
+})
+
+test_that("batches are balanced, and need a value for each cell", {
+  data <- made_up()
+  batch <- rep(c("one", "two"), 45)
+  shifted <- data$counts * (1 + 3 * (rep(seq_len(nrow(data$counts)) %% 5 == 0, 90) & rep(batch == "two", each = nrow(data$counts))))
+  fit <- pnmf(shifted, rank = 6, clusters = 3, batch = batch, threads = 1, preset = "cells")
+  expect_gt(purity(fit$clusters, data$types), 0.9)
+  expect_false(identical(fit$embedding, pnmf(shifted, rank = 6, clusters = 3, threads = 1, preset = "cells")$embedding))
+  expect_error(pnmf(shifted, batch = "one"), "a value for each of the 90 cells, got 1")
+})
+
+test_that("cells in a tissue have domains, also in two slices", {
+  data <- made_up()
+  places <- cbind(runif(90), data$types + runif(90))
+  fit <- pnmf(data$counts, rank = 6, clusters = 3, domains = 3, places = places, threads = 1)
+  expect_equal(nlevels(fit$domains), 3)
+  expect_gt(purity(fit$domains, data$types), 0.8)
+  expect_true("moran" %in% names(programs(fit, 1)))
+  slices <- pnmf(data$counts, rank = 6, domains = 3, places = places, sample = rep(1:2, 45), threads = 1)
+  expect_equal(nlevels(slices$domains), 3)
+  expect_error(pnmf(data$counts, places = places, space = "pca:5"), "give one of them")
+  expect_error(pnmf(data$counts, places = places[-1, ]), "places must have a row for each of the 90 cells, got 89")
+})
+
+test_that("paths begin at their root and lead to the other groups", {
+  data <- made_up()
+  fit <- pnmf(data$counts, rank = 6, clusters = 3, preset = "cells", threads = 1)
+  found <- find_paths(fit, root = "c1", ends = c("b", "c"), groups = letters[data$types])
+  expect_equal(unname(found$time["c1"]), 0)
+  expect_equal(colnames(found$fates), c("b", "c"))
+  expect_equal(unname(rowSums(found$fates)), rep(1, 90), tolerance = 1e-6)
+  expect_error(find_paths(fit, root = "nobody"), "nobody")
+})
+
+test_that("the rank of three types is about three", {
+  found <- choose_rank(made_up()$counts, ranks = c(2, 3, 6), restarts = 3, threads = 1)
+  expect_equal(found$curve$rank, c(2, 3, 6))
+  expect_true(found$chosen %in% c(3, 6))
+  expect_error(choose_rank(made_up()$counts, ranks = 0), "ranks must be a whole number")
 })
