@@ -1,5 +1,7 @@
 """Every picture is drawn from an estimator, a stored result and an AnnData, and shows what it should."""
 
+import pathlib
+import tempfile
 import unittest
 import warnings
 
@@ -93,6 +95,19 @@ class Pictures(unittest.TestCase):
         self.assertTrue(pnmf.pl.tissue(adata, "P1")[0, 0].yaxis_inverted())
         with self.assertRaisesRegex(ValueError, "sample_key: obs"):
             pnmf.pl.tissue(adata, sample_key="nothing")
+
+    def test_the_page_of_a_tissue_has_the_image_of_the_slice(self):
+        adata = self.adata.copy()
+        adata.obsm["spatial"] = 40 * np.random.default_rng(0).random((60, 2))
+        images = {"hires": np.full((40, 40, 3), 200, dtype=np.uint8)}
+        adata.uns["spatial"] = {"slide": {"images": images, "scalefactors": {"tissue_hires_scalef": 1.0}}}
+        pnmf.tl.pnmf(adata, rank=4, clusters=3, domains=2, verbose=False)
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "page.html"
+            for expected in (True, False):
+                pnmf.write_report(adata, page)
+                self.assertEqual('id="pnmf-0-image"' in page.read_text(), expected)
+                images.clear()
 
     def test_programs_have_a_bar_over_their_scales(self):
         ax = pnmf.pl.programs(self.adata)

@@ -80,12 +80,6 @@ class Report : public ::testing::Test {
     const StoredResult* stored(const std::filesystem::path& path) {
         return &held_.emplace_back(read_stored_result(path));
     }
-    static Json meta_of(const std::string& html, int number = 0) {
-        const std::string core = unpacked(html, "pnmf-" + std::to_string(number) + "-core");
-        std::uint32_t length = 0;
-        std::memcpy(&length, core.data(), sizeof length);
-        return Json::parse(core.substr(sizeof length, length));
-    }
 
     test::TemporaryFolder folder_;
     std::deque<StoredResult> held_;
@@ -132,42 +126,6 @@ TEST_F(Report, HoldsTheEmbeddingsAndTheData) {
         }
     }
     EXPECT_EQ(meta["genes"].size(), meta["expressed_genes"].get<std::size_t>());
-}
-
-/// An array of a section, as the page reads it.
-template <class Value>
-std::vector<Value> array_of(const std::string& html, const Json& meta, const char* name) {
-    const Json& place = meta["arrays"][name];
-    const std::string section = unpacked(html, "pnmf-0-" + place["section"].get<std::string>());
-    std::vector<Value> values(place["count"].get<std::size_t>());
-    std::memcpy(values.data(), section.data() + place["offset"].get<std::size_t>(),
-                values.size() * sizeof(Value));
-    return values;
-}
-
-/// X as a page has it, genes in the order of `meta["genes"]`.
-Matrix expression_of(const std::string& html, const Json& meta) {
-    const auto shares = array_of<std::uint8_t>(html, meta, "expression");
-    const auto steps = array_of<std::uint8_t>(html, meta, "expression_steps");
-    const auto expressing = array_of<std::int32_t>(html, meta, "expression_cells");
-    const auto largest = array_of<float>(html, meta, "expression_largest");
-    Matrix X = Matrix::Zero(std::ssize(expressing), meta["cells"].get<Index>());
-    std::size_t entry = 0;
-    std::size_t byte = 0;
-    for (Index g = 0; g < X.rows(); ++g) {
-        Index cell = -1;
-        for (std::int32_t left = expressing[static_cast<std::size_t>(g)]; left > 0; ++byte) {
-            cell += steps[byte] == 0 ? 255 : steps[byte];
-            if (steps[byte] > 0) {
-                X(g, cell) =
-                    shares[entry++] / 255.0 * static_cast<double>(largest[static_cast<std::size_t>(g)]);
-                --left;
-            }
-        }
-    }
-    EXPECT_EQ(entry, shares.size());
-    EXPECT_EQ(byte, steps.size());
-    return X;
 }
 
 TEST_F(Report, HoldsEveryGeneOfSparseDataHoweverFarItsCellsAreApart) {
