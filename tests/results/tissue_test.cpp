@@ -211,7 +211,7 @@ TEST(Tissue, KeepsItsTypesWhenItIsResumed) {
     prepare(data, analysis, {});
     RunOptions options{
         .fit = analysis.fit, .space = &data.space->coordinates, .tissue = tissue_run(data, analysis, 3)};
-    const Run<float> whole = run_fit<float>(view_of(data.X), options);
+    const pnmf::Run<float> whole = run_fit<float>(view_of(data.X), options);
     {
         RunFolder folder(place / "run");
         options.folder = &folder;
@@ -230,7 +230,7 @@ TEST(Tissue, KeepsItsTypesWhenItIsResumed) {
         std::vector<std::string> notices;
         RunObserver observer;
         observer.notice = [&](const std::string& text) { notices.push_back(text); };
-        const Run<float> resumed = run_fit<float>(view_of(data.X), options, observer);
+        const pnmf::Run<float> resumed = run_fit<float>(view_of(data.X), options, observer);
         EXPECT_THAT(notices, testing::Contains("types: those that the run had found"));
         EXPECT_EQ(resumed.assessment.clusters[0], whole.assessment.clusters[0]);
         EXPECT_EQ(resumed.assessment.notices, whole.assessment.notices);
