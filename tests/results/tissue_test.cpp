@@ -209,9 +209,10 @@ TEST(Tissue, KeepsItsTypesWhenItIsResumed) {
     Dataset data = tissue_data(small_tissue());
     Analysis analysis = plan_analysis(data, {});
     prepare(data, analysis, {});
+    analysis.fit.solver.max_sweeps = 2;
     RunOptions options{
         .fit = analysis.fit, .space = &data.space->coordinates, .tissue = tissue_run(data, analysis, 3)};
-    const Run<float> whole = run_fit<float>(view_of(data.X), options);
+    const pnmf::Run<float> whole = run_fit<float>(view_of(data.X), options);
     {
         RunFolder folder(place / "run");
         options.folder = &folder;
@@ -222,24 +223,27 @@ TEST(Tissue, KeepsItsTypesWhenItIsResumed) {
     }
     for (const bool checkpoint : {false, true}) { // killed before the first one; after it
         const std::filesystem::path path = place / (checkpoint ? "run" : "killed");
-        std::filesystem::create_directories(path);
-        std::filesystem::copy_file(place / "run" / "types.json", path / "types.json",
-                                   std::filesystem::copy_options::skip_existing);
+        if (!checkpoint) {
+            std::filesystem::create_directories(path);
+            std::filesystem::copy_file(place / "run" / "types.json", path / "types.json");
+        }
         RunFolder folder(path, FolderUse::resume);
         options.folder = &folder;
         std::vector<std::string> notices;
         RunObserver observer;
         observer.notice = [&](const std::string& text) { notices.push_back(text); };
-        const Run<float> resumed = run_fit<float>(view_of(data.X), options, observer);
+        const pnmf::Run<float> resumed = run_fit<float>(view_of(data.X), options, observer);
         EXPECT_THAT(notices, testing::Contains("types: those that the run had found"));
         EXPECT_EQ(resumed.assessment.clusters[0], whole.assessment.clusters[0]);
         EXPECT_EQ(resumed.assessment.notices, whole.assessment.notices);
         EXPECT_EQ(resumed.assessment.resolutions.all.front().share,
                   whole.assessment.resolutions.all.front().share);
         EXPECT_EQ(resumed.domains->labels, whole.domains->labels);
+        if (checkpoint) {
+            continue;
+        }
         notices.clear();
         options.clusters = 5; // others than those that were found
-        std::filesystem::remove(folder.checkpoint());
         run_fit<float>(view_of(data.X), options, observer);
         options.clusters.reset();
         EXPECT_THAT(notices, testing::Not(testing::Contains("types: those that the run had found")));
