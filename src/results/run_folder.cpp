@@ -50,7 +50,9 @@ void check_place(const fs::path& folder) {
 }
 
 void check_use(const RunFolder& folder) {
-    const bool checkpoint = fs::exists(folder.checkpoint()) || fs::exists(folder.types());
+    const bool types_alone = fs::exists(folder.types()) && !fs::exists(folder.checkpoint());
+    const fs::path left = types_alone ? folder.types() : folder.checkpoint();
+    const bool checkpoint = fs::exists(left);
     const bool result = fs::exists(folder.result());
     switch (folder.use()) {
     case FolderUse::resume:
@@ -59,8 +61,7 @@ void check_use(const RunFolder& folder) {
         return;
     case FolderUse::fresh:
         require(!checkpoint, Remedy::resume_or_overwrite,
-                "{}: left by an interrupted run, which a new run would replace",
-                folder.checkpoint().string());
+                "{}: left by an interrupted run, which a new run would replace", left.string());
         require(!result, Remedy::overwrite, "{}: there is a result already, which this run would replace",
                 folder.result().string());
         return;

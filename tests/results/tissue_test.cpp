@@ -209,6 +209,7 @@ TEST(Tissue, KeepsItsTypesWhenItIsResumed) {
     Dataset data = tissue_data(small_tissue());
     Analysis analysis = plan_analysis(data, {});
     prepare(data, analysis, {});
+    analysis.fit.solver.max_sweeps = 2;
     RunOptions options{
         .fit = analysis.fit, .space = &data.space->coordinates, .tissue = tissue_run(data, analysis, 3)};
     const pnmf::Run<float> whole = run_fit<float>(view_of(data.X), options);
@@ -222,9 +223,10 @@ TEST(Tissue, KeepsItsTypesWhenItIsResumed) {
     }
     for (const bool checkpoint : {false, true}) { // killed before the first one; after it
         const std::filesystem::path path = place / (checkpoint ? "run" : "killed");
-        std::filesystem::create_directories(path);
-        std::filesystem::copy_file(place / "run" / "types.json", path / "types.json",
-                                   std::filesystem::copy_options::skip_existing);
+        if (!checkpoint) {
+            std::filesystem::create_directories(path);
+            std::filesystem::copy_file(place / "run" / "types.json", path / "types.json");
+        }
         RunFolder folder(path, FolderUse::resume);
         options.folder = &folder;
         std::vector<std::string> notices;
@@ -237,9 +239,11 @@ TEST(Tissue, KeepsItsTypesWhenItIsResumed) {
         EXPECT_EQ(resumed.assessment.resolutions.all.front().share,
                   whole.assessment.resolutions.all.front().share);
         EXPECT_EQ(resumed.domains->labels, whole.domains->labels);
+        if (checkpoint) {
+            continue;
+        }
         notices.clear();
         options.clusters = 5; // others than those that were found
-        std::filesystem::remove(folder.checkpoint());
         run_fit<float>(view_of(data.X), options, observer);
         options.clusters.reset();
         EXPECT_THAT(notices, testing::Not(testing::Contains("types: those that the run had found")));
