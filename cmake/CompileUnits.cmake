@@ -26,12 +26,9 @@ function(pnmf_compile_units target)
         endif()
     endforeach()
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
-    if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-        return()
-    endif()
     # GCC takes the sources of a unit for headers, where a type of a file's own is suspicious; and a name of one source is
     # seen in the next, where a local one may hide it.
-    target_compile_options(${target} PRIVATE -Wno-subobject-linkage -Wno-shadow)
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage> -Wno-shadow)
 endfunction()
 
 # pnmf_precompile(<target> <headers>…): for a target, and for those that say REUSE_FROM it with the same flags.

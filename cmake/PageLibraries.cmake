@@ -49,5 +49,5 @@ set(PNMF_MATIO_LIBRARY "")
 # Vectors are 16 bytes; Eigen knows them as those of SSE. It works round faults of GCC, by the version that clang gives
 # itself out for, with instructions of x86-64: below 6.3 in one place (ten times the first number plus the second), from 6.0
 # on in another (number by number). Exceptions are WebAssembly's own.
-add_compile_options(-fwasm-exceptions -msimd128 -msse4.1 -fgnuc-version=5.30)
+add_compile_options(-fwasm-exceptions -msimd128 -msse4.1 -fgnuc-version=5.30 -Wno-unknown-warning-option)
 add_link_options(-fwasm-exceptions)

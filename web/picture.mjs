@@ -17,7 +17,7 @@ if (data) {
     await page.waitForSelector('html[data-phase=done]', { state: 'attached' });
     const frame = await (await page.waitForSelector('iframe')).contentFrame();
     await frame.waitForFunction(() => /^UMAP/.test(document.querySelector('.axes')?.textContent));
-    await page.addStyleTag({ content: '.report iframe { height: 30rem !important; }' });
+    await page.setViewportSize({ width: 1280, height: 1080 }); // the explorer is as tall as the window
 } else {
     await page.waitForSelector('html[data-ready=true]', { state: 'attached' });
 }

@@ -124,6 +124,11 @@ test('a damaged file ends in words, and the page goes on', async () => {
         assert.equal(phase, 'failed', name);
         assert.ok(trouble.length > 20, `${name}: ${trouble}`);
     }
+    await page.evaluate(() => {
+        const items = [{ webkitGetAsEntry: () => ({ isDirectory: true, name: 'filtered' }) }];
+        dispatchEvent(Object.assign(new Event('drop'), { dataTransfer: { items, files: [] } }));
+    });
+    assert.match(await page.textContent('.trouble'), /^filtered is a folder: open it/);
     const { phase, trouble } = await drop(page, [join(folder, 'circles.csv')], { rank: '2' });
     assert.equal(phase, 'done', trouble);
     assert.deepEqual(complaints, []);

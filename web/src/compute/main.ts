@@ -103,10 +103,9 @@ class Page {
         addEventListener('dragover', (event) => event.preventDefault());
         addEventListener('drop', (event) => {
             event.preventDefault();
-            // Read at once: the browser forgets them after the event. Pages from disk cannot look into folders.
             const folder = [...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry()).find((entry) => entry?.isDirectory);
             this.trouble.textContent = '';
-            if (folder) this.fail(`${folder.name} is a folder, which a page cannot read: open it and drop its files together`);
+            if (folder) this.fail(`${folder.name} is a folder: open it and drop its files together`);
             else this.start([...(event.dataTransfer?.files ?? [])]);
         });
         this.listen();
