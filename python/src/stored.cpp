@@ -50,7 +50,8 @@ py::dict stored(const py::dict& parts, const std::string& name) {
 /// Cells with names, prepared as those of the fit were: (X, names of cells, names of features); where they
 /// are to get neighbours, with their coordinates in its space.
 RecordedData prepared_as(const StoredResult& result, const py::tuple& cells,
-                         std::optional<std::string> transform, bool drop_empty_cells, bool neighbors = false) {
+                         std::optional<std::string> transform, bool drop_empty_cells,
+                         bool neighbors = false) {
     require(cells.size() == 3, "cells are (X, names of cells, names of features)");
     RecordedData fresh;
     fresh.data.X = copy_of(Cells(cells[0]));
@@ -60,11 +61,11 @@ RecordedData prepared_as(const StoredResult& result, const py::tuple& cells,
     if (transform) {
         set_transform(record, transform_from(*transform));
     }
-    fresh.match = apply_steps(fresh.data, record.steps,
-                              {.features = result.features,
-                               .drop_empty_cells = drop_empty_cells,
-                               .space = neighbors && result.space && result.space->components ? &*result.space
-                                                                                              : nullptr});
+    fresh.match = apply_steps(
+        fresh.data, record.steps,
+        {.features = result.features,
+         .drop_empty_cells = drop_empty_cells,
+         .space = neighbors && result.space && result.space->components ? &*result.space : nullptr});
     return fresh;
 }
 
@@ -74,7 +75,8 @@ py::dict transform_result(const py::dict& parts, const py::tuple& cells, const s
                           bool drop_empty_cells, std::optional<int> threads) {
     const Threads held(threads);
     const StoredResult result = stored_result(anndata_file(parts), "the fit");
-    const RecordedData fresh = prepared_as(result, cells, std::move(transform), drop_empty_cells, !data_of_fit.is_none());
+    const RecordedData fresh =
+        prepared_as(result, cells, std::move(transform), drop_empty_cells, !data_of_fit.is_none());
     std::optional<RecordedData> of_fit;
     if (!data_of_fit.is_none()) {
         of_fit = prepared_as(result, data_of_fit.cast<py::tuple>(), std::nullopt, true);

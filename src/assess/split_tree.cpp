@@ -15,6 +15,8 @@ namespace {
 
 constexpr Index most_tried = 12;     ///< ways to divide one node
 constexpr double first_valley = 0.8; ///< asked of the division of all cells
+/// Of the divisions after the first: that there are groups is known then.
+constexpr double next_level = 0.05;
 
 using Leaves = std::vector<Index>; ///< ascending
 
@@ -144,6 +146,7 @@ class Grower {
         double& tried = nodes_[node].tried;
         const double most = tried + static_cast<double>(most_tried);
         const double valley = node == 0 ? first_valley : 1.0;
+        const double level = node == 0 ? cells_.level : next_level;
         for (const Leaves& branch : branches(leaves)) {
             if (tried >= most) {
                 return;
@@ -155,7 +158,7 @@ class Grower {
             // Tarone 1990: what could not pass in the best of cases, none between, is not tried, and costs
             // the others nothing.
             const auto few = static_cast<double>(cells.smaller_side(second));
-            if (std::pow(1.0 + valley, -few) * (tried + 1.0) >= cells_.level) {
+            if (std::pow(1.0 + valley, -few) * (tried + 1.0) >= level) {
                 continue;
             }
             const SplitTest test = cells.test(second, {.shape = shape, .valley = valley});
@@ -165,7 +168,7 @@ class Grower {
             tried += 1.0;
             const double p = std::min(1.0, test.p_value * tried);
             least_ = node == 0 ? std::min(least_, p) : least_;
-            if (p < cells_.level) {
+            if (p < level) {
                 const Leaves rest = without(leaves, branch);
                 nodes_[node].height = between(branch, rest);
                 nodes_[node].p_value = p;

@@ -93,10 +93,10 @@ TEST_F(FitPreset, AnotherOrderOfTheCellsIsAnotherSeed) {
 }
 
 TEST_F(FitPreset, AFileAndAFolderAreEnough) {
-    const CommandResult done = typed(stored(counts(120, 300)) + " --labels type");
+    const CommandResult done = typed(stored(counts(80, 300)) + " --labels type");
     ASSERT_EQ(done.exit_code, 0) << done.err;
     for (const char* line :
-         {"preset cells", "values: counts", "30 principal components", "rank 10", "time: about"}) {
+         {"preset cells", "values: counts", "30 principal components", "rank 9", "time: about"}) {
         EXPECT_THAT(done.err, HasSubstr(line));
     }
     const Json said = summary();

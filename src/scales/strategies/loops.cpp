@@ -14,7 +14,8 @@ namespace {
 constexpr Index most_points = 250;
 constexpr double level = 0.05;
 
-/// Loops that are more than chance, whose own persistence does not move the median; the most persistent one where none is.
+/// Loops that are more than chance, whose own persistence does not move the median; the most persistent one
+/// where none is.
 std::vector<Loop> clear_loops(std::vector<Loop> loops) {
     const auto stretch = [](const Loop& loop) { return std::log(std::log(loop.death / loop.birth)); };
     std::vector<double> sorted;
