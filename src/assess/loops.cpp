@@ -19,7 +19,7 @@ constexpr Index most_axes = 30;
 constexpr Index fewest_axes = 10;     ///< below, nothing can be said about noise
 constexpr double clearly_above = 1.1; ///< the edge of noise, which is known to a few per cent
 constexpr Index averaged = 8;         ///< neighbours of a cell, at least
-constexpr Index averaged_part = 40;   ///< one in so many cells is one
+constexpr Index averaged_part = 100;  ///< one in so many cells is one
 constexpr Index averages = 4;
 constexpr Index fits = 5; ///< of the closed curve
 
