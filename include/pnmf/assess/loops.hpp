@@ -42,7 +42,8 @@ struct LoopFinding {
 /// 1. Space (`space`: d × n, such as principal components): along its principal axes, each shrunk by
 ///    1 − λ₊/λ_k. λ₊, the largest variance that noise has, is found from the lower half of the variances,
 ///    which fall as λ₊ − c·k^(2/3) near the edge of a spectrum of noise.
-/// 2. Cells are replaced by the mean of themselves and their nearest, a hundredth of the cells and at least 8,
+/// 2. Cells are replaced by the mean of themselves and their nearest, a hundredth of the cells and at least
+/// 8,
 ///    four times, which takes noise off.
 /// 3. H1 of landmarks, each the farthest from those before it.
 /// 4. p: the share of clouds with a loop as persistent, of normal clouds with the variances, the number and
