@@ -51,6 +51,7 @@ onPage('clusters get names, which are everywhere and are exported', async (page)
     // The file that was saved can be dropped again.
     file('names.csv', bytes.toString());
     await page.setInputFiles('#table', join(folder, 'names.csv'));
+    await page.waitForFunction(() => document.querySelector('.table-status').textContent.trim());
     assert.match(await page.textContent('.table-status'), /80 of 80 cells are in the table\. Added: label \(table\), label name\./);
     await title(page, 'label (table)');
 });
@@ -61,6 +62,7 @@ onPage('a table of the reader\u2019s own colours the cells it has', async (page)
     file('own.tsv', ['score\tarm\tid\tplate', ...rows, '1\tx\tnobody\t1'].join('\r\n'));
     await page.setInputFiles('#table', join(folder, 'own.tsv'));
     await title(page, 'score');
+    await page.waitForFunction(() => document.querySelector('.table-status').textContent.trim());
     assert.equal(await page.textContent('.table-status'), 'own.tsv: 60 of 80 cells are in the table. Added: score, arm, plate. 20 cells are missing in it. 1 of its rows are of other cells.');
     assert.deepEqual(await page.$$eval('.legend .ends span', (ends) => ends.map((end) => end.textContent)), ['0', '5.9']);
     await page.selectOption('#colour', { label: 'plate' });
