@@ -61,15 +61,25 @@ def _chosen_values(adata: Any, layer: str | None, preset: str) -> tuple[str | No
     return layer, X
 
 
+def _unit_of_library(library: Any) -> float | None:
+    """As Visium HD says it, or by the spots of Visium, which are 55 micrometres wide and whose width in units is there."""
+    factors = library.get("scalefactors") if isinstance(library, dict) else None
+
+    def positive(name: str) -> float | None:
+        value = np.asarray(factors.get(name, np.nan) if isinstance(factors, dict) else np.nan)
+        there = value.size == 1 and value.dtype.kind in "fiu" and np.isfinite(value) and value > 0
+        return float(value) if there else None
+
+    units = positive("spot_diameter_fullres")
+    return positive("microns_per_pixel") or (None if units is None else (positive("bin_size_um") or 55.0) / units)
+
+
 def _unit_of_places(adata: Any) -> float | None:
-    """Micrometres of one unit of the places: spots of Visium are 55 micrometres wide, and uns says how many units that is."""
+    """Micrometres of one unit of the places; None where a library does not say it, or where they differ."""
     spatial = adata.uns.get("spatial")
-    for library in spatial.values() if isinstance(spatial, dict) else []:
-        factors = library.get("scalefactors") if isinstance(library, dict) else None
-        units = np.asarray(factors.get("spot_diameter_fullres", np.nan) if isinstance(factors, dict) else np.nan)
-        if units.size == 1 and units.dtype.kind in "fiu" and np.isfinite(units) and units > 0:
-            return 55.0 / float(units)
-    return None
+    units = [_unit_of_library(library) for library in (spatial.values() if isinstance(spatial, dict) else [])]
+    known = [unit for unit in units if unit is not None]
+    return known[0] if known and len(known) == len(units) and max(known) <= 1.01 * min(known) else None
 
 
 def _about(adata: Any, layer: str | None, names: list[str], gene_table: Any, genes: Any, space: str | None) -> dict[str, Any]:

@@ -328,7 +328,7 @@ void plan_unit(Dataset& data, Analysis& analysis, const AnalysisOptions& options
         data.space->unit_um = options.unit_um;
     } else if (tissue && data.space->unit_um) {
         analysis.choices.push_back(
-            {fmt::format("places: one unit is {:.4g} µm, for the spots of Visium are 55 µm wide",
+            {fmt::format("places: one unit is {:.4g} µm, by the scale factors in the file",
                          *data.space->unit_um),
              "unit-um"});
     }

@@ -34,27 +34,45 @@ bool reads_raw(const Object& root, const ReadOptions& options) {
            !(root.contains("layers") && root.open("layers").contains("raw"));
 }
 
-/// One unit of the places of Visium, whose spots are 55 µm wide and which says how many units that is.
-std::optional<double> unit_of_places(const Object& images) {
-    constexpr double spot_um = 55.0;
-    for (const std::string& name : images.is_group() ? images.names() : std::vector<std::string>{}) {
-        const Object library = images.open(name);
-        if (!library.is_group() || !library.contains("scalefactors")) {
-            continue;
-        }
-        const Object factors = library.open("scalefactors");
-        constexpr const char* diameter = "spot_diameter_fullres";
-        if (!factors.is_group() || !factors.contains(diameter)) {
-            continue;
-        }
-        const Object value = factors.open(diameter);
-        const auto kind = value.is_dataset() ? value.element() : hdf5::Element::text;
-        if ((kind == hdf5::Element::real || kind == hdf5::Element::integer) && value.size() == 1) {
-            const double units = value.read<double>().at(0);
-            return std::isfinite(units) && units > 0.0 ? std::optional(spot_um / units) : std::nullopt;
-        }
+/// A number above 0 in a group; none where there is no such thing.
+std::optional<double> positive_in(const Object& group, const char* name) {
+    if (!group.is_group() || !group.contains(name)) {
+        return std::nullopt;
     }
-    return std::nullopt;
+    const Object value = group.open(name);
+    const auto kind = value.is_dataset() ? value.element() : hdf5::Element::text;
+    if ((kind != hdf5::Element::real && kind != hdf5::Element::integer) || value.size() != 1) {
+        return std::nullopt;
+    }
+    const double number = value.read<double>().at(0);
+    return std::isfinite(number) && number > 0.0 ? std::optional(number) : std::nullopt;
+}
+
+/// Micrometres of one unit of the places of one library: as Visium HD says it, or by the spots of Visium,
+/// which are 55 µm wide and whose width in units is there.
+std::optional<double> unit_of_library(const Object& library) {
+    if (!library.is_group() || !library.contains("scalefactors")) {
+        return std::nullopt;
+    }
+    const Object factors = library.open("scalefactors");
+    if (const auto unit = positive_in(factors, "microns_per_pixel")) {
+        return unit;
+    }
+    const auto units = positive_in(factors, "spot_diameter_fullres");
+    return units ? std::optional(positive_in(factors, "bin_size_um").value_or(55.0) / *units) : std::nullopt;
+}
+
+/// That of all libraries; none where one does not say it, or where they differ.
+std::optional<double> unit_of_places(const Object& images) {
+    std::optional<double> unit;
+    for (const std::string& name : images.is_group() ? images.names() : std::vector<std::string>{}) {
+        const auto one = unit_of_library(images.open(name));
+        if (!one || (unit && std::abs(*one / *unit - 1.0) > 0.01)) {
+            return std::nullopt;
+        }
+        unit = unit.value_or(*one);
+    }
+    return unit;
 }
 
 FileFacts facts_of(const Object& root) {
