@@ -289,7 +289,7 @@ Assessment types_of(const DataView& X, const RunOptions& options, RunStages& sta
     const std::string fingerprint =
         folder == nullptr ? std::string() : types_fingerprint(X, *options.tissue, options.clusters);
     if (folder != nullptr && folder->use() == FolderUse::resume) {
-        if (auto kept = load_types(folder->types(), fingerprint)) {
+        if (auto kept = load_types(folder->types(), fingerprint, options.tissue->expression->cols())) {
             stages.notice("types: those that the run had found");
             return std::move(*kept);
         }

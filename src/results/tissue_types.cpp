@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <fstream>
 #include <limits>
 
@@ -40,6 +41,17 @@ Resolution resolution_of(const TypesJson& json) {
     return one;
 }
 
+/// A file that was damaged may still be JSON: each cell has one of the clusters.
+bool is_whole(const Assessment& types, Index cells) {
+    const auto& all = types.resolutions.all;
+    return types.resolutions.recommended >= 0 && types.resolutions.recommended < std::ssize(all) &&
+           std::all_of(all.begin(), all.end(), [&](const Resolution& one) {
+               return std::ssize(one.labels) == cells &&
+                      std::all_of(one.labels.begin(), one.labels.end(),
+                                  [&](Index label) { return label >= 0 && label < one.clusters; });
+           });
+}
+
 } // namespace
 
 std::string types_fingerprint(const DataView& X, const TissueRun& tissue,
@@ -60,7 +72,8 @@ void save_types(const std::filesystem::path& path, const std::string& fingerprin
     write_text(path, json.dump(-1, ' ', false, TypesJson::error_handler_t::replace));
 }
 
-std::optional<Assessment> load_types(const std::filesystem::path& path, const std::string& fingerprint) {
+std::optional<Assessment> load_types(const std::filesystem::path& path, const std::string& fingerprint,
+                                     Index cells) {
     std::ifstream file(path);
     const TypesJson json = file ? TypesJson::parse(file, nullptr, false) : TypesJson();
     try {
@@ -74,7 +87,7 @@ std::optional<Assessment> load_types(const std::filesystem::path& path, const st
         for (const TypesJson& one : json.at("resolutions")) {
             types.resolutions.all.push_back(resolution_of(one));
         }
-        return types;
+        return is_whole(types, cells) ? std::optional(std::move(types)) : std::nullopt;
     } catch (const TypesJson::exception&) {
         return std::nullopt;
     }

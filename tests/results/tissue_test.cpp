@@ -1,4 +1,5 @@
 #include "graphs/sparse_graph.hpp"
+#include "results/tissue_types.hpp"
 #include "support/paths.hpp"
 #include "support/sanitiser.hpp"
 
@@ -98,7 +99,15 @@ TEST(Places, OfVisiumAreMeasuredByItsSpots) {
     };
     EXPECT_EQ(unit({{"spot_diameter_fullres", 110.0}}), 0.5);
     EXPECT_EQ(unit({{"spot_diameter_fullres", std::int64_t{11}}}), 5.0);
+    EXPECT_EQ(unit({{"spot_diameter_fullres", 16.0}, {"bin_size_um", 8.0}}), 0.5) << "Visium HD";
+    EXPECT_EQ(unit({{"spot_diameter_fullres", 16.0}, {"microns_per_pixel", 0.25}}), 0.25);
     EXPECT_EQ(unit({{"spot_diameter_fullres", std::string("11")}}), std::nullopt);
+    const auto of_width = [](double units) {
+        return AnnDataMap{{"scalefactors", AnnDataMap{{"spot_diameter_fullres", units}}}};
+    };
+    file.uns["spatial"] = AnnDataMap{{"one", of_width(110.0)}, {"other", of_width(55.0)}};
+    write_anndata(folder / "two.h5ad", file);
+    EXPECT_EQ(read_planned(folder / "two.h5ad", {}).data.space->unit_um, std::nullopt) << "slices differ";
     EXPECT_EQ(unit({{"spot_diameter_fullres", 0.0}}), std::nullopt);
     EXPECT_EQ(unit({{"tissue_hires_scalef", 0.1}}), std::nullopt);
     EXPECT_EQ(unit({{"spot_diameter_fullres", 110.0}}, {.unit_um = 2.0}), 2.0);
@@ -248,6 +257,26 @@ TEST(Tissue, KeepsItsTypesWhenItIsResumed) {
         options.clusters.reset();
         EXPECT_THAT(notices, testing::Not(testing::Contains("types: those that the run had found")));
     }
+}
+
+TEST(Tissue, TypesOfADamagedFileAreFoundAnew) {
+    const test::TemporaryFolder folder;
+    Assessment types;
+    types.cluster_count = 2;
+    types.resolutions.recommended = 0;
+    types.resolutions.all.push_back({.clusters = 2, .labels = {0, 1, 1}});
+    const auto loaded = [&](Index cells) {
+        save_types(folder / "types.json", "these", types);
+        return load_types(folder / "types.json", "these", cells).has_value();
+    };
+    EXPECT_TRUE(loaded(3));
+    EXPECT_FALSE(loaded(4)) << "of other cells";
+    EXPECT_FALSE(load_types(folder / "types.json", "others", 3));
+    types.resolutions.all[0].labels[1] = 2;
+    EXPECT_FALSE(loaded(3)) << "a cluster that is not there";
+    types.resolutions.all[0].labels[1] = 1;
+    types.resolutions.recommended = 1;
+    EXPECT_FALSE(loaded(3));
 }
 
 TEST(Tissue, HasItsScalesInMicrometresWhereTheUnitIsKnown) {
