@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <numbers>
 #include <optional>
 
 namespace pnmf {
@@ -69,6 +70,12 @@ Vector phases_in_column(const Dataset& data, const std::string& name) {
     require(phase.allFinite(), "each cell needs a phase: '{}' has none for {} of {} cells", name,
             std::count_if(values.begin(), values.end(), [](double one) { return !std::isfinite(one); }),
             values.size());
+    constexpr double turn = 2.0 * std::numbers::pi;
+    require(phase.maxCoeff() - phase.minCoeff() <= turn * 1.001,
+            "phases are in radians, and '{}' goes from {:.4g} to {:.4g}, more than once round (2π): divide "
+            "degrees by "
+            "57.3 first",
+            name, phase.minCoeff(), phase.maxCoeff());
     return phase;
 }
 

@@ -148,6 +148,9 @@ void scale_cells_to(Dataset& data, double target) {
             for (double& x : cell) {
                 x *= target / sum;
             }
+            for (float& x : other_values(data, j)) {
+                x = static_cast<float>(x * (target / sum));
+            }
         }
     });
 }

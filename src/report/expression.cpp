@@ -1,5 +1,7 @@
 #include "report/expression.hpp"
 
+#include <pnmf/error.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -90,6 +92,7 @@ void append_step(std::vector<std::uint8_t>& steps, Index step) {
 
 std::vector<std::string> add_expression(Payload& payload, const Dataset& data, std::vector<Index> listed,
                                         Index budget) {
+    require(!data.others || data.others->values.cols == data.cells(), "the other genes are of other cells");
     const GeneFacts facts = facts_of(data);
     const std::vector<Index> genes = in_order(std::move(listed), data.features(), facts.variance);
     // The entries of each gene that fits, one gene after the other.

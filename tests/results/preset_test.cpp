@@ -22,6 +22,7 @@ namespace pnmf {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 Dataset named_data(std::variant<Matrix, SparseMatrix<double>> X, const std::string& format = "h5ad") {
     Dataset data;
@@ -314,6 +315,24 @@ TEST(Preset, KeepsTheMarkersOfRareCells) {
     scale_cells_to(logged, 1e4);
     take_logarithms(logged);
     EXPECT_THAT(variable_features(logged, 100), testing::Not(testing::Contains(7)));
+}
+
+TEST(Preset, PhasesOfALoopAreInRadians) {
+    Dataset data = counts_of(60, 100);
+    std::vector<double> angle(60);
+    std::iota(angle.begin(), angle.end(), 0.0); // up to 59
+    data.cell_table.push_back({.name = "angle", .values = angle});
+    AnalysisOptions asked;
+    asked.without_loop = "angle";
+    Analysis analysis = plan_analysis(data, asked);
+    Dataset degrees = data;
+    EXPECT_THAT([&] { prepare(degrees, analysis, asked); },
+                ThrowsMessage<InputError>(HasSubstr("phases are in radians, and 'angle' goes from 0 to 59")));
+    for (double& one : std::get<std::vector<double>>(data.cell_table[0].values)) {
+        one *= 0.1;
+    }
+    prepare(data, analysis, asked);
+    EXPECT_EQ(data.input.steps.back().name, step::without_loop);
 }
 
 /// How many programs are said to be supported, of 12.
