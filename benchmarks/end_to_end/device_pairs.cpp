@@ -1,3 +1,5 @@
+#include "persistence/candidate_ranking.hpp"
+#include "persistence/neighbor_candidates.hpp"
 #include "persistence/neighbors_of.hpp"
 #include "persistence/searched_pairs.hpp"
 #include "solvers/device.hpp"
@@ -16,10 +18,12 @@
 
 /// How long the exact neighbours and the exact tree of many cells take on a CUDA device, step by step:
 ///
-///     bench_device_pairs [CELLS COMPONENTS NEIGHBOURS]
+///     bench_device_pairs [CELLS COMPONENTS NEIGHBOURS [LOOKED_AT…]]
 ///
-/// Simulated cells × 2,000 genes, log10(1 + x), unit length; in COMPONENTS principal components, or in all
-/// genes where that is 0. The neighbours of a few cells are found anew by the CPU first and must agree.
+/// With LOOKED_AT: the clustered search alone, in which a cell is compared with about so many, with its
+/// recall on 10,000 cells. Simulated cells × 2,000 genes, log10(1 + x), unit length; in COMPONENTS principal
+/// components, or in all genes where that is 0. The neighbours of a few cells are found anew by the CPU first
+/// and must agree.
 namespace pnmf {
 namespace {
 
@@ -84,7 +88,48 @@ void check_some(const PairBounds& bounds, const Neighbors& found) {
     }
 }
 
-void measure(Index cells, Index components, Index k) {
+/// Share of the k nearest of some cells that are among the candidates; the device looks at all pairs for
+/// them.
+double recall_of(const Points& points, PairSearcher& searcher,
+                 const std::vector<std::vector<CellAtDistance>>& found, Index k) {
+    const Index n = points.count();
+    std::vector<std::int32_t> some;
+    for (const Index cell : random_sample(n, std::min<Index>(n, 10000), Random(7))) {
+        some.push_back(static_cast<std::int32_t>(cell));
+    }
+    const SearchedLists lists = searcher.search({.cells = some, .count = searched_count(k)});
+    const CandidateRanking ranking(points);
+    Index right = 0;
+    for (std::size_t q = 0; q < some.size(); ++q) {
+        const auto others =
+            std::span(lists.cell)
+                .subspan(q * static_cast<std::size_t>(lists.count), static_cast<std::size_t>(lists.count));
+        const double radius = ranking.nearest(some[q], others, k).back().first;
+        right += std::count_if(found[some[q]].begin(), found[some[q]].end(),
+                               [&](const CellAtDistance& other) { return other.first <= radius; });
+    }
+    return static_cast<double>(right) / static_cast<double>(k * std::ssize(some));
+}
+
+void measure_clusters(const Points& points, PairSearcher& searcher, Index k,
+                      const std::vector<Index>& looked_at) {
+    Lap lap;
+    const SearchSpace space = search_space(points, clustered_search.dimension, basis_sample, 0);
+    lap("search space");
+    const CandidateRanking ranking(points);
+    for (const Index compared : looked_at) {
+        std::vector<std::vector<CellAtDistance>> found(static_cast<std::size_t>(points.count()));
+        visit_clustered_candidates(space, searched_count(k), {.looked_at = compared}, 0, searcher,
+                                   [&](Index cell, std::span<const std::int32_t> candidates) {
+                                       found[cell] = ranking.nearest(cell, candidates, k);
+                                   });
+        lap(fmt::format("clustered search, {} looked at", compared).c_str());
+        fmt::print("| recall | {:.4f} |\n", recall_of(points, searcher, found, k));
+        lap("all pairs of 10,000 cells");
+    }
+}
+
+void measure(Index cells, Index components, Index k, const std::vector<Index>& looked_at) {
     fmt::print("{} cells, {} components, {} neighbours, {}, {} threads\n\n| step | time |\n| --- | --- |\n",
                cells, components, k, facts_of(Device::cuda).name, thread_count());
     Lap lap;
@@ -101,10 +146,13 @@ void measure(Index cells, Index components, Index k) {
         components > 0 ? Points(DataView(DenseView<double>(coordinates.data(), coordinates.rows(), cells)))
                        : Points(DataView(X.columns()));
     lap("points");
-    const PairBounds bounds(points);
-    lap("bounds of the CPU");
     const auto device = device_row(Device::cuda).searcher(points);
     lap("points to the device");
+    if (!looked_at.empty()) {
+        return measure_clusters(points, *device, k, looked_at);
+    }
+    const PairBounds bounds(points);
+    lap("bounds of the CPU");
     Counted searcher(*device);
     std::vector<std::int32_t> all(static_cast<std::size_t>(cells));
     std::iota(all.begin(), all.end(), 0);
@@ -133,6 +181,10 @@ int main(int argc, char** argv) {
         fmt::print("no CUDA device: {}\n", pnmf::facts_of(pnmf::Device::cuda).reason);
         return 1;
     }
-    pnmf::measure(count(1, 100000), count(2, 30), count(3, 15));
+    std::vector<pnmf::Index> looked_at;
+    for (int i = 4; i < argc; ++i) {
+        looked_at.push_back(count(i, 0));
+    }
+    pnmf::measure(count(1, 100000), count(2, 30), count(3, 15), looked_at);
     return 0;
 }

@@ -67,4 +67,11 @@ struct ClusterSettings {
 void visit_clustered_candidates(const SearchSpace& space, Index count, const ClusterSettings& settings,
                                 std::uint64_t seed, const CandidateVisitor& visit);
 
+class PairSearcher;
+
+/// The same by a device, which looks at more pairs in less time.
+inline constexpr ClusterSettings clusters_of_device{.looked_at = 400000};
+void visit_clustered_candidates(const SearchSpace& space, Index count, const ClusterSettings& settings,
+                                std::uint64_t seed, PairSearcher& searcher, const CandidateVisitor& visit);
+
 } // namespace pnmf

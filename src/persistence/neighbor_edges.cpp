@@ -5,6 +5,7 @@
 #include "persistence/neighbor_candidates.hpp"
 #include "persistence/neighbors.hpp"
 #include "persistence/neighbors_of.hpp"
+#include "persistence/searched_pairs.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
@@ -45,8 +46,9 @@ void gather_nearest(std::vector<std::vector<Candidate>>& nearest) {
 
 /// For each cell its k nearest, as far as the search finds them.
 std::vector<std::vector<Candidate>> approximate_neighbors(const Points& points, NeighborSearch search,
-                                                          Index k, std::uint64_t seed) {
+                                                          const NeighborOptions& options) {
     const Index n = points.count();
+    const auto [k, asked, seed, searcher] = options;
     const bool screened = search == NeighborSearch::screened;
     const SearchSettings settings = screened ? screened_search : clustered_search;
     const SearchSpace space = search_space(points, settings.dimension, basis_sample, seed);
@@ -56,7 +58,9 @@ std::vector<std::vector<Candidate>> approximate_neighbors(const Points& points, 
     const auto rank = [&](Index cell, std::span<const std::int32_t> found) {
         nearest[cell] = ranking.nearest(cell, found, k);
     };
-    if (screened) {
+    if (searcher != nullptr && !screened) {
+        visit_clustered_candidates(space, searched_count(k), clusters_of_device, seed, *searcher, rank);
+    } else if (screened) {
         visit_screened_candidates(space, candidates, rank);
     } else {
         visit_clustered_candidates(space, candidates, ClusterSettings{}, seed, rank);
@@ -108,9 +112,9 @@ NeighborEdges exact_edges(const Points& points, Index k) {
     return result;
 }
 
-NeighborEdges approximate_edges(const Points& points, NeighborSearch search, Index k, std::uint64_t seed) {
+NeighborEdges approximate_edges(const Points& points, NeighborSearch search, const NeighborOptions& options) {
     const Index n = points.count();
-    const auto nearest = approximate_neighbors(points, search, k, seed);
+    const auto nearest = approximate_neighbors(points, search, options);
     std::vector<Index> first{0}; // edge of each cell
     for (const std::vector<Candidate>& found : nearest) {
         first.push_back(first.back() + std::ssize(found));
@@ -128,9 +132,9 @@ NeighborEdges approximate_edges(const Points& points, NeighborSearch search, Ind
     NeighborEdges result;
     result.search = search;
     result.edges = distinct_edges(std::move(edges));
-    const std::vector<Index> sample = sample_for_recall(n, seed);
+    const std::vector<Index> sample = sample_for_recall(n, options.seed);
     result.sampled = static_cast<Index>(sample.size());
-    result.recall = measured_recall(points, nearest, k, sample);
+    result.recall = measured_recall(points, nearest, options.neighbors, sample);
     return result;
 }
 
@@ -195,7 +199,7 @@ NeighborEdges neighbor_edges(const Points& points, const NeighborOptions& option
     }
     require(have_coordinates,
             "an approximate search of neighbours needs coordinates, but only distances were given");
-    return approximate_edges(points, search, k, options.seed);
+    return approximate_edges(points, search, options);
 }
 
 } // namespace pnmf

@@ -145,13 +145,16 @@ SpanningTree neighbor_tree(const Points& points, const std::vector<Edge>& edges)
 
 TreeAndNeighbors tree_and_neighbors(const Points& points, std::optional<Index> neighbors,
                                     NeighborSearch search, std::uint64_t seed, PairSearcher* searcher) {
-    const bool all_pairs = search == NeighborSearch::automatic || search == NeighborSearch::exact;
-    if (searcher != nullptr && neighbors && all_pairs) {
-        return searched_tree_and_neighbors(points, *neighbors, *searcher);
+    if (searcher != nullptr && neighbors) {
+        search = chosen_search_of_device(search, points.count());
+        if (search == NeighborSearch::exact) {
+            return searched_tree_and_neighbors(points, *neighbors, *searcher);
+        }
     }
     TreeAndNeighbors found;
     if (neighbors) {
-        found.neighbors = neighbor_edges(points, {.neighbors = *neighbors, .search = search, .seed = seed});
+        found.neighbors = neighbor_edges(
+            points, {.neighbors = *neighbors, .search = search, .seed = seed, .searcher = searcher});
     }
     found.tree =
         found.tree_is_exact() ? minimum_spanning_tree(points) : neighbor_tree(points, found.neighbors->edges);

@@ -29,7 +29,8 @@ struct TreeAndNeighbors {
 
 class PairSearcher;
 
-/// With a device that looks through all pairs, the automatic search is exact, for any number of cells.
+/// With a device the automatic search is exact up to `largest_search_of_all_pairs`; `searcher` then looks at
+/// pairs.
 TreeAndNeighbors tree_and_neighbors(const Points& points, std::optional<Index> neighbors,
                                     NeighborSearch search, std::uint64_t seed,
                                     PairSearcher* searcher = nullptr);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <pnmf/persistence/distances.hpp>
+#include <pnmf/persistence/neighbor_edges.hpp>
 #include <pnmf/types.hpp>
 
 #include <cstdint>
@@ -13,6 +14,8 @@ namespace pnmf {
 /// What is asked of a `PairSearcher`: for each of some cells its nearest others, or its farthest.
 struct PairQuery {
     std::span<const std::int32_t> cells{};
+    /// The others, each once; empty: all. Not with groups, `farthest` or `reach`.
+    std::span<const std::int32_t> among{};
     /// A number for each of all cells: a pair inside a group does not count. Empty: only a cell itself does
     /// not.
     std::span<const std::int32_t> group{};
@@ -30,14 +33,14 @@ struct SearchedLists {
     std::vector<std::int32_t> cell{};
     /// No larger than the pair's key, ascending in r. Of the farthest: no smaller, descending.
     std::vector<double> bound{};
-    /// Of query q: no larger than the key of any pair that is not in its list; +∞ where all are. Of the
-    /// farthest: no smaller, and −∞.
+    /// Of query q: no larger than the key of any pair looked at that is not in its list; +∞ where all are. Of
+    /// the farthest: no smaller, and −∞.
     std::vector<double> beyond{};
     /// Of query q: no smaller than the key of any of its pairs. Empty unless asked for.
     std::vector<double> reach{};
 };
 
-/// Looks through all pairs of the points on a device, by products of rounded coordinates. It decides nothing:
+/// Looks through pairs of the points on a device, by products of rounded coordinates. It decides nothing:
 /// what its bounds leave open is decided by `Points::distance` (searched_pairs.hpp). Points outlive it.
 class PairSearcher {
   public:
@@ -49,5 +52,15 @@ class PairSearcher {
     virtual Index most() const = 0;
     virtual SearchedLists search(const PairQuery& query) = 0;
 };
+
+/// Cells up to which a device looks at all pairs; above, at those of near clusters.
+inline constexpr Index largest_search_of_all_pairs = 2'000'000;
+
+/// What a device does where the choice is left open.
+inline NeighborSearch chosen_search_of_device(NeighborSearch asked, Index cells) {
+    return asked != NeighborSearch::automatic     ? asked
+           : cells <= largest_search_of_all_pairs ? NeighborSearch::exact
+                                                  : NeighborSearch::clustered;
+}
 
 } // namespace pnmf

@@ -19,9 +19,8 @@ namespace {
 constexpr double least_work = 1e8;
 
 /// Multiplications of a search of all pairs below which the CPU has found the neighbours before a device has
-/// started, and above which a choice that was left to the program would take an hour.
+/// started.
 constexpr double least_search = 1e10;
-constexpr double most_search = 5e17;
 
 /// Multiplications of a sweep: products with X and with the graphs.
 double work_of(const DeviceNeed& need) {
@@ -194,9 +193,11 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFac
 }
 
 SearcherChoice choose_searcher(Device asked, const Points& points, const FiltrationOptions& options) {
-    const bool all_pairs =
-        options.search == NeighborSearch::automatic || options.search == NeighborSearch::exact;
-    if (asked == Device::cpu || !options.neighbors || !all_pairs || !options.batch.empty() ||
+    const NeighborSearch search = chosen_search_of_device(options.search, points.count());
+    const bool all_pairs = search == NeighborSearch::exact;
+    const bool clustered =
+        search == NeighborSearch::clustered && points.count() > largest_search_of_all_pairs;
+    if (asked == Device::cpu || !options.neighbors || !(all_pairs || clustered) || !options.batch.empty() ||
         points.dimensions() == 0) {
         return {};
     }
@@ -211,16 +212,22 @@ SearcherChoice choose_searcher(Device asked, const Points& points, const Filtrat
     }
     const auto cells = static_cast<double>(points.count());
     const double work = cells * cells * static_cast<double>(points.dimensions());
-    if ((asked == Device::automatic && work < least_search) ||
-        (options.search == NeighborSearch::automatic && work > most_search)) {
+    if (asked == Device::automatic && work < least_search) {
         return {};
     }
     const double bytes = row->searcher_bytes(points.dimensions(), points.count());
     if (bytes > facts.free_bytes) {
         return {
             .notice = fmt::format(
-                "neighbours are searched on the cpu: all pairs need {} on the {}, of whose {} are free {}",
+                "neighbours are searched on the cpu: the cells need {} on the {}, of whose {} are free {}",
                 gigabytes(bytes), facts.name, gigabytes(facts.total_bytes), gigabytes(facts.free_bytes))};
+    }
+    if (clustered) {
+        return {.searcher = row->searcher(points),
+                .notice =
+                    fmt::format("neighbours: those of near clusters, searched on the {}; more than {} cells "
+                                "are searched so, --search exact looks at all pairs",
+                                facts.name, largest_search_of_all_pairs)};
     }
     const bool cpu_would_approximate =
         options.search == NeighborSearch::automatic && points.count() > largest_exact_search;
@@ -256,7 +263,7 @@ std::unique_ptr<DataProducts> choose_products(Device asked, const DataMatrix<Rea
 }
 
 std::unique_ptr<PairSearcher> searcher_for_stored(const Points& points, const FiltrationOptions& options) {
-    return options.search == NeighborSearch::exact
+    return options.search == NeighborSearch::exact || options.search == NeighborSearch::clustered
                ? choose_searcher(Device::automatic, points, options).searcher
                : nullptr;
 }

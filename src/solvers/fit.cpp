@@ -210,8 +210,8 @@ Filtration filter_points(const Points& points, const FitOptions& options, bool& 
     return filtration;
 }
 
-/// `filter` is told where to say that a device searched. A search that is exact only because of the device is
-/// recorded as exact: whoever makes the graphs again must get the same.
+/// `filter` is told where to say that a device searched. A search that is as it is only because of the device
+/// is recorded so: whoever makes the graphs again must get the same.
 template <RealNumber Real>
 PreparedFit<Real> prepare_from_points(const DataView& X, const FitOptions& options, bool keep,
                                       const std::function<Filtration(bool&)>& filter,
@@ -221,7 +221,7 @@ PreparedFit<Real> prepare_from_points(const DataView& X, const FitOptions& optio
         X, options, keep, [&] { return filter(on_device); }, local);
     NeighborSearch& search = prepared.options.filtration.search;
     if (on_device && search == NeighborSearch::automatic && prepared.X->cells() > largest_exact_search) {
-        search = NeighborSearch::exact;
+        search = chosen_search_of_device(search, prepared.X->cells());
     }
     return prepared;
 }

@@ -1,3 +1,5 @@
+#include "persistence/candidate_ranking.hpp"
+#include "persistence/neighbor_candidates.hpp"
 #include "persistence/searched_pairs.hpp"
 #include "solvers/device.hpp"
 #include "support/clouds.hpp"
@@ -17,7 +19,10 @@ namespace {
 class InexactSearcher final : public PairSearcher {
   public:
     InexactSearcher(const Points& points, Metric metric, double error, Index most)
-        : points_(points), metric_(metric), error_(error), most_(most) {}
+        : points_(points), metric_(metric), error_(error), most_(most),
+          all_(static_cast<std::size_t>(points.count())) {
+        std::iota(all_.begin(), all_.end(), 0);
+    }
 
     Index most() const override { return most_; }
 
@@ -29,7 +34,7 @@ class InexactSearcher final : public PairSearcher {
         for (const Index a : query.cells) {
             std::vector<std::pair<double, std::int32_t>> others;
             double reach = 0.0;
-            for (Index b = 0; b < points_.count(); ++b) {
+            for (const std::int32_t b : query.among.empty() ? all_ : query.among) {
                 reach = a == b ? reach : std::max(reach, upper(a, b));
                 const bool counts = query.group.empty() ? a != b : query.group[a] != query.group[b];
                 if (counts) {
@@ -73,6 +78,7 @@ class InexactSearcher final : public PairSearcher {
     Metric metric_;
     double error_;
     Index most_;
+    std::vector<std::int32_t> all_;
 };
 
 void expect_exact(const Points& points, Index k, PairSearcher& searcher, const std::string& name) {
@@ -145,6 +151,54 @@ TEST(SearchedPairs, KnowHowFarCellsOfCountsCanBe) {
     EXPECT_DOUBLE_EQ(tree.largest_distance, minimum_spanning_tree(points).largest_distance);
     EXPECT_EQ(tree.edges, minimum_spanning_tree(points).edges);
     EXPECT_EQ(searcher.farthest_searches, 0);
+}
+
+std::vector<std::vector<double>> nearest_by(const Points& points, Index k,
+                                            const std::function<void(const CandidateVisitor&)>& search) {
+    std::vector<std::vector<double>> nearest(static_cast<std::size_t>(points.count()));
+    const CandidateRanking ranking(points);
+    search([&](Index cell, std::span<const std::int32_t> candidates) {
+        EXPECT_EQ(std::count(candidates.begin(), candidates.end(), cell), 0);
+        for (const auto& [distance, other] : ranking.nearest(cell, candidates, k)) {
+            nearest[cell].push_back(distance);
+        }
+    });
+    return nearest;
+}
+
+/// The device finds neighbours as near as those that the CPU finds among the same cells, however few it looks
+/// at; all, if it looks at all.
+TEST(SearchedPairs, OfNearClustersAreThoseThatTheCpuFinds) {
+    constexpr Index k = 5;
+    for (const auto& [name, X] : test::all_clouds(300)) {
+        SCOPED_TRACE(name);
+        const Points points(X);
+        const SearchSpace space = search_space(points, clustered_search.dimension, basis_sample, 1);
+        InexactSearcher searcher(points, Metric::euclidean, 1e-7, 32);
+        for (const Index looked_at : {20, 100, 1000}) {
+            const ClusterSettings settings{.in_a_list = 20, .looked_at = looked_at, .central = 10};
+            const auto found = nearest_by(points, k, [&](const CandidateVisitor& visit) {
+                visit_clustered_candidates(space, 32, settings, 1, searcher, visit);
+            });
+            EXPECT_EQ(found, nearest_by(points, k, [&](const CandidateVisitor& visit) {
+                          visit_clustered_candidates(space, 32, settings, 1, visit);
+                      }));
+            if (looked_at == 1000) {
+                EXPECT_EQ(found, nearest_by(points, k, [&](const CandidateVisitor& visit) {
+                              visit_screened_candidates(space, 299, visit);
+                          }));
+            }
+        }
+    }
+}
+
+TEST(SearchedPairs, OfADeviceAreAllPairsUpToASizeThenClusters) {
+    EXPECT_EQ(chosen_search_of_device(NeighborSearch::automatic, largest_search_of_all_pairs),
+              NeighborSearch::exact);
+    EXPECT_EQ(chosen_search_of_device(NeighborSearch::automatic, largest_search_of_all_pairs + 1),
+              NeighborSearch::clustered);
+    EXPECT_EQ(chosen_search_of_device(NeighborSearch::exact, 10 * largest_search_of_all_pairs),
+              NeighborSearch::exact);
 }
 
 TEST(SearchedPairs, AskedForMoreNeighboursThanThereAreAreRefused) {

@@ -32,10 +32,13 @@ struct EnumNames<NeighborSearch> {
 inline constexpr Index largest_exact_search = 20000;
 inline constexpr Index largest_screened_search = 50000;
 
+class PairSearcher;
+
 struct NeighborOptions {
     Index neighbors = 15; ///< k, 1 ≤ k < n
     NeighborSearch search = NeighborSearch::automatic;
     std::uint64_t seed = 0; ///< of the approximate search and of the cells its recall is measured on
+    PairSearcher* searcher = nullptr; ///< of a device, which makes a clustered search; null: the CPU does
 };
 
 /// The edges between each cell and its k nearest, with canonical lengths.

@@ -130,8 +130,11 @@ class CudaPairSearcher final : public PairSearcher {
 
     SearchedLists search(const PairQuery& query) override {
         const auto queries = std::ssize(query.cells);
-        cuda::PairSelection wanted{
-            .keep = 32, .farthest = query.farthest, .grouped = !query.group.empty(), .reach = query.reach};
+        cuda::PairSelection wanted{.keep = 32,
+                                   .farthest = query.farthest,
+                                   .grouped = !query.group.empty(),
+                                   .reach = query.reach,
+                                   .among = query.among};
         while (wanted.keep < query.count) {
             wanted.keep *= 2;
         }

@@ -82,11 +82,13 @@ __device__ void offer(Entry* held, int& waiting, float& limit, bool take, float 
 struct SelectionArguments {
     const float* products; ///< others × queries
     std::int64_t pitch;
-    std::int64_t first; ///< the first of the others
     int others;
-    const float* bound; ///< lower bounds of all cells, or upper ones for the farthest
+    std::int64_t first;         ///< number of the first of the others,
+    const std::int32_t* number; ///< or, where not null, of each
+    const float* bound;         ///< their lower bounds, or upper ones for the farthest
     const float* upper;
-    const std::int32_t* group; ///< null: every cell is its own
+    const std::int32_t* group; ///< theirs and, from `groups` on, of all cells; null: every cell is its own
+    const std::int32_t* groups;
     const std::int32_t* query;
     int queries;
     Entry* lists;
@@ -117,7 +119,7 @@ __global__ void __launch_bounds__(warps* lanes) select_others(SelectionArguments
             held[q * 2 * keep + i] = of.lists[static_cast<std::int64_t>(number) * keep + i];
         }
         own[q] = of.query[number];
-        own_group[q] = of.group != nullptr ? of.group[own[q]] : own[q];
+        own_group[q] = of.group != nullptr ? of.groups[own[q]] : own[q];
         products[q] = of.products + number * of.pitch;
         farthest_seen[q] = -INFINITY;
     }
@@ -128,21 +130,22 @@ __global__ void __launch_bounds__(warps* lanes) select_others(SelectionArguments
     }
     for (int begin = 0; begin < of.others; begin += others_of_warp) {
         const int at = begin + others_of_lane * lane;
-        const std::int64_t cell = of.first + at;
-        const auto bound = *reinterpret_cast<const Four<float>*>(of.bound + cell);
+        const auto bound = *reinterpret_cast<const Four<float>*>(of.bound + at);
         Four<float> upper;
         if (reach) {
-            upper = *reinterpret_cast<const Four<float>*>(of.upper + cell);
+            upper = *reinterpret_cast<const Four<float>*>(of.upper + at);
         }
-        Four<std::int32_t> group;
-        if (of.group != nullptr) {
-            group = *reinterpret_cast<const Four<std::int32_t>*>(of.group + cell);
+        Four<std::int32_t> cell;
+        if (of.number != nullptr) {
+            cell = *reinterpret_cast<const Four<std::int32_t>*>(of.number + at);
         } else {
 #pragma unroll
             for (int e = 0; e < others_of_lane; ++e) {
-                group.at[e] = static_cast<std::int32_t>(cell + e);
+                cell.at[e] = static_cast<std::int32_t>(of.first + at + e);
             }
         }
+        const auto group =
+            of.group != nullptr ? *reinterpret_cast<const Four<std::int32_t>*>(of.group + at) : cell;
         Four<float> product[queries_of_warp];
 #pragma unroll
         for (int q = 0; q < queries_of_warp; ++q) {
@@ -160,7 +163,7 @@ __global__ void __launch_bounds__(warps* lanes) select_others(SelectionArguments
                 key[e] = farthest ? twice - bound.at[e] : bound.at[e] - twice;
                 take[e] = there && key[e] < limit[q] && group.at[e] != own_group[q];
                 any = any || take[e];
-                if (reach && there && cell + e != own[q]) {
+                if (reach && there && cell.at[e] != own[q]) {
                     farthest_seen[q] = fmaxf(farthest_seen[q], upper.at[e] - twice);
                 }
             }
@@ -168,7 +171,7 @@ __global__ void __launch_bounds__(warps* lanes) select_others(SelectionArguments
 #pragma unroll
                 for (int e = 0; e < others_of_lane; ++e) {
                     offer<keep>(held + q * 2 * keep, waiting[q], limit[q], take[e] && key[e] < limit[q],
-                                key[e], cell + e, lane);
+                                key[e], cell.at[e], lane);
                 }
             }
         }
@@ -239,6 +242,14 @@ __global__ void gather_cells(const Number* from, const std::int32_t* cell, std::
     }
 }
 
+template <class Number>
+void gather(const DeviceArray<Number>& from, const std::int32_t* cell, std::int64_t dimensions,
+            std::int64_t count, DeviceArray<Number>& to) {
+    gather_cells<<<static_cast<unsigned>(blocks_of(dimensions * count, 256)), 256>>>(
+        from.get(), cell, dimensions, count, to.get());
+    check_launch("gathering cells");
+}
+
 __global__ void make_halves(const float* from, std::int64_t count, __half* to) {
     const std::int64_t at = blockIdx.x * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
     if (at < count) {
@@ -285,7 +296,9 @@ double DevicePairs::bytes(std::int64_t dimensions, std::int64_t cells) {
     const auto rows = static_cast<double>(blocks_of(dimensions, padding) * padding);
     const auto queries = static_cast<double>(std::min(queries_at_once, cells));
     return 4.0 * (rows * static_cast<double>(cells) + 3.0 * static_cast<double>(with_margin(cells)) +
-                  queries * (rows + static_cast<double>(block_of_others(cells)) + 2.0)) +
+                  queries * (rows + static_cast<double>(block_of_others(cells)) + 2.0) +
+                  static_cast<double>(block_of_others(cells)) * (rows + 2.0) + // of others that are gathered
+                  static_cast<double>(with_margin(cells))) +
            8.0 * queries * most;
 }
 
@@ -318,20 +331,40 @@ void DevicePairs::set_groups(std::span<const std::int32_t> group) {
     group_.upload_part(group.data(), 0, cells_);
 }
 
-void DevicePairs::multiply(std::int64_t first, std::int64_t others, std::int64_t queries) {
-    const std::int64_t at = first * dimensions_;
+void DevicePairs::multiply_with(const float* others, const __half* halves, std::int64_t count,
+                                std::int64_t queries) {
     const std::int64_t pitch = others_at_once();
     switch (numbers_) {
     case PairNumbers::half:
-        return gemm_half(library_, true, false, others, queries, dimensions_, halves_.get() + at, dimensions_,
+        return gemm_half(library_, true, false, count, queries, dimensions_, halves, dimensions_,
                          panel_of_halves_.get(), dimensions_, products_.get(), pitch);
     case PairNumbers::tf32:
-        return gemm_tf32(library_, true, false, others, queries, dimensions_, coordinates_.get() + at,
-                         dimensions_, panel_.get(), dimensions_, products_.get(), pitch);
+        return gemm_tf32(library_, true, false, count, queries, dimensions_, others, dimensions_,
+                         panel_.get(), dimensions_, products_.get(), pitch);
     case PairNumbers::single:
-        return gemm(library_, true, false, others, queries, dimensions_, coordinates_.get() + at, dimensions_,
-                    panel_.get(), dimensions_, products_.get(), pitch);
+        return gemm(library_, true, false, count, queries, dimensions_, others, dimensions_, panel_.get(),
+                    dimensions_, products_.get(), pitch);
     }
+}
+
+void DevicePairs::multiply(std::int64_t first, std::int64_t others, std::int64_t queries) {
+    const std::int64_t at = first * dimensions_;
+    const bool in_halves = numbers_ == PairNumbers::half;
+    multiply_with(in_halves ? nullptr : coordinates_.get() + at, in_halves ? halves_.get() + at : nullptr,
+                  others, queries);
+}
+
+void DevicePairs::multiply_gathered(const std::int32_t* cells, std::int64_t others, std::int64_t queries) {
+    gathered_lower_.allocate(with_margin(others_at_once()));
+    gather(lower_, cells, 1, others, gathered_lower_);
+    if (numbers_ == PairNumbers::half) {
+        gathered_halves_.allocate(dimensions_ * others_at_once());
+        gather(halves_, cells, dimensions_, others, gathered_halves_);
+    } else {
+        gathered_.allocate(dimensions_ * others_at_once());
+        gather(coordinates_, cells, dimensions_, others, gathered_);
+    }
+    multiply_with(gathered_.get(), gathered_halves_.get(), others, queries);
 }
 
 void DevicePairs::search(std::span<const std::int32_t> queries, const PairSelection& wanted,
@@ -342,25 +375,33 @@ void DevicePairs::search(std::span<const std::int32_t> queries, const PairSelect
     check(cudaMemset(lists_.get(), 0xff, lists_.bytes()), "clearing lists"); // nobody, everywhere
     set_numbers<<<static_cast<unsigned>(blocks_of(count, 256)), 256>>>(reach_.get(), count, -INFINITY);
     check_launch("clearing");
-    const auto blocks = static_cast<unsigned>(blocks_of(dimensions_ * count, 256));
     if (numbers_ == PairNumbers::half) {
-        gather_cells<<<blocks, 256>>>(halves_.get(), query_.get(), dimensions_, count,
-                                      panel_of_halves_.get());
+        gather(halves_, query_.get(), dimensions_, count, panel_of_halves_);
     } else {
-        gather_cells<<<blocks, 256>>>(coordinates_.get(), query_.get(), dimensions_, count, panel_.get());
+        gather(coordinates_, query_.get(), dimensions_, count, panel_);
     }
-    check_launch("gathering cells");
+    const bool some = !wanted.among.empty();
+    const auto all = some ? static_cast<std::int64_t>(wanted.among.size()) : cells_;
+    if (some) {
+        if (among_.size() < with_margin(all)) {
+            among_.allocate(with_margin(all));
+        }
+        among_.upload_part(wanted.among.data(), 0, all);
+    }
     const std::int64_t pitch = others_at_once();
-    for (std::int64_t first = 0; first < cells_; first += pitch) {
-        const std::int64_t others = std::min(pitch, cells_ - first);
-        multiply(first, others, count);
+    for (std::int64_t first = 0; first < all; first += pitch) {
+        const std::int64_t others = std::min(pitch, all - first);
+        const std::int32_t* const number = some ? among_.get() + first : nullptr;
+        some ? multiply_gathered(number, others, count) : multiply(first, others, count);
         select({.products = products_.get(),
                 .pitch = pitch,
-                .first = first,
                 .others = static_cast<int>(others),
-                .bound = wanted.farthest ? upper_.get() : lower_.get(),
-                .upper = upper_.get(),
-                .group = wanted.grouped ? group_.get() : nullptr,
+                .first = first,
+                .number = number,
+                .bound = some ? gathered_lower_.get() : (wanted.farthest ? upper_ : lower_).get() + first,
+                .upper = upper_.get() + first,
+                .group = wanted.grouped ? group_.get() + first : nullptr,
+                .groups = group_.get(),
                 .query = query_.get(),
                 .queries = static_cast<int>(count),
                 .lists = lists_.get(),

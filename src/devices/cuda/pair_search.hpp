@@ -24,7 +24,8 @@ inline std::int32_t cell_of_entry(Entry entry) {
     return static_cast<std::int32_t>(entry & 0xffffffffU);
 }
 
-/// What is looked for: the `keep` smallest keys of each query, over all cells b of another group.
+/// What is looked for: the `keep` smallest keys of each query, over all cells b of another group, or over
+/// those of `among`.
 ///
 ///     nearest:   key = lower_b − 2⟨a, b⟩          farthest:  key = 2⟨a, b⟩ − upper_b
 struct PairSelection {
@@ -32,6 +33,7 @@ struct PairSelection {
     bool farthest = false;
     bool grouped = false; ///< by `set_groups`; else every cell is its own group
     bool reach = false;   ///< also the largest upper_b − 2⟨a, b⟩; with the nearest alone
+    std::span<const std::int32_t> among{}; ///< empty: all cells; else the nearest alone, without groups
 };
 
 /// How coordinates are held and multiplied. The last two are for tensor cores, half twice as quick: their
@@ -65,6 +67,9 @@ class DevicePairs {
     std::int64_t others_at_once() const;
     /// Products of a block of others, from `first` on, with the queries of the panel.
     void multiply(std::int64_t first, std::int64_t others, std::int64_t queries);
+    /// The same with others that are not neighbours in memory, whose bounds come along.
+    void multiply_gathered(const std::int32_t* cells, std::int64_t others, std::int64_t queries);
+    void multiply_with(const float* others, const __half* halves, std::int64_t count, std::int64_t queries);
 
     std::int64_t dimensions_;
     std::int64_t cells_;
@@ -79,6 +84,10 @@ class DevicePairs {
     DeviceArray<std::int32_t> query_;
     DeviceArray<float> panel_; ///< coordinates of the queries, these or
     DeviceArray<__half> panel_of_halves_;
+    DeviceArray<std::int32_t> among_;
+    DeviceArray<float> gathered_; ///< coordinates of a block of these, or
+    DeviceArray<__half> gathered_halves_;
+    DeviceArray<float> gathered_lower_;
     DeviceArray<float> products_; ///< others × queries
     DeviceArray<Entry> lists_;
     DeviceArray<float> reach_;
