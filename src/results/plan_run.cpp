@@ -2,6 +2,7 @@
 #include "cells/processes.hpp"
 #include "persistence/balanced_edges.hpp"
 #include "results/process_memory.hpp"
+#include "solvers/choose_device.hpp"
 #include "solvers/fit_data.hpp"
 
 #include <pnmf/error.hpp>
@@ -118,7 +119,8 @@ void check_memory(const DataView& X, const RunOptions& options, const MemoryLimi
     }
     const FitSize size = guessed_size(X, options, bytes_of_number);
     SolverOptions least = options.fit.solver;
-    if (allowed.given || resumes(options)) { // else they are never given up
+    least.device = possible_device(least.device); // which then holds most
+    if (allowed.given || resumes(options)) {      // else they are never given up
         least.extrapolate = false;
         least.shift_components = false;
     }

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <utility>
 
@@ -54,6 +55,8 @@ class Saver {
 
     /// The scales of the run among all, once few are found that stand for them.
     void set_kept(std::vector<Index> positions) { kept_ = std::move(positions); }
+    /// None but where the user ends the run.
+    void save_none() { every_ = std::numeric_limits<double>::infinity(); }
 
     const std::string& fingerprint() const { return fingerprint_; }
     /// By the clock of the first process, which saves for all.
@@ -180,14 +183,19 @@ void settle_most_scales(const MemoryLimit& allowed, PreparedFit<Real>& prepared,
     stages.notice(prepared.notices.back());
 }
 
+struct DiskNeed {
+    double result = 0.0;
+    double checkpoints = 0.0;
+};
+
 template <RealNumber Real>
-double bytes_on_disk(const PreparedFit<Real>& prepared, bool save_basis) {
+DiskNeed bytes_on_disk(const PreparedFit<Real>& prepared, bool save_basis) {
     const auto scales = static_cast<double>(expected_scales(prepared));
     const auto rank = static_cast<double>(prepared.rank);
     const double embeddings = scales * rank * static_cast<double>(prepared.X->cells()) * sizeof(Real);
     const double bases = scales * rank * static_cast<double>(prepared.X->features()) * sizeof(Real);
     // A checkpoint holds both factors twice, and the one before it stays until it is whole.
-    return embeddings + (save_basis ? bases : 0.0) + 4.0 * (embeddings + bases);
+    return {.result = embeddings + (save_basis ? bases : 0.0), .checkpoints = 4.0 * (embeddings + bases)};
 }
 
 /// The start, made or gone on with, saved on the way.
@@ -340,8 +348,10 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
                                   processes > 1 ? fmt::format(" of each of {} processes", processes) : "",
                                   size_words(run.plan.bytes), processes > 1 ? " on each" : ""));
     }
+    std::string no_room; // for checkpoints
     if (options.folder != nullptr) {
-        options.folder->make(run.plan.file_bytes + bytes_on_disk(prepared, options.save_basis));
+        const DiskNeed need = bytes_on_disk(prepared, options.save_basis);
+        no_room = options.folder->make(run.plan.file_bytes + need.result, need.checkpoints);
     }
     const bool several = all_processes().count() > 1;
     std::string fingerprint;
@@ -353,6 +363,10 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
         check_same_data(fingerprint);
     }
     Saver saver(options, observer, fingerprint);
+    if (!no_room.empty()) {
+        stages.notice(no_room);
+        saver.save_none();
+    }
     const Assessment types = options.tissue ? types_of<Real>(X, options, stages) : Assessment{};
     if (!stages.begin(Stage::starting, "start")) {
         throw Interrupted();

@@ -147,9 +147,9 @@ void RunFolder::claim() {
     }
 }
 
-void RunFolder::make(double bytes) {
+std::string RunFolder::make(double bytes, double checkpoints) {
     if (role_ == FolderRole::guest) {
-        return;
+        return {};
     }
     std::error_code error;
     fs::create_directories(path_, error);
@@ -164,11 +164,18 @@ void RunFolder::make(double bytes) {
         remove_left_files(*this);
     }
     const auto space = fs::space(path_, error);
-    if (!error && static_cast<double>(space.available) < bytes) {
-        throw SystemError(fmt::format("{}: result and checkpoints need about {}, and the disk has {} left",
-                                      path_.string(), amount(bytes),
-                                      amount(static_cast<double>(space.available))));
+    const auto left = static_cast<double>(space.available);
+    if (error || left >= bytes + checkpoints) {
+        return {};
     }
+    if (left < bytes) {
+        throw SystemError(fmt::format("{}: the result needs about {}, and the disk has {} left",
+                                      path_.string(), amount(bytes), amount(left)));
+    }
+    return fmt::format(
+        "{}: no checkpoints are written: they need about {} beside the result, and the disk has {} "
+        "left",
+        path_.string(), amount(checkpoints), amount(left));
 }
 
 } // namespace pnmf

@@ -268,6 +268,11 @@ std::unique_ptr<PairSearcher> searcher_for_stored(const Points& points, const Fi
                : nullptr;
 }
 
+Device possible_device(Device asked) {
+    const DeviceFacts facts = asked == Device::cpu ? DeviceFacts{} : facts_of_accelerator(asked);
+    return facts.found ? facts.device : Device::cpu;
+}
+
 void check_device(const SolverOptions& options) {
     if (options.device == Device::automatic || options.device == Device::cpu) {
         return;

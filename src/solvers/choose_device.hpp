@@ -49,9 +49,12 @@ SearcherChoice choose_searcher(Device asked, const Points& points, const Filtrat
 template <class Real>
 std::unique_ptr<DataProducts> choose_products(Device asked, const DataMatrix<Real>& X, Index rank);
 
-/// For those who make the graphs of a stored fit anew: a device where its search was exact and that gains,
-/// else null. An automatic search was that of the CPU: one on a device is stored as exact.
+/// For those who make the graphs of a stored fit anew: a device where it may have searched and that gains,
+/// else null. An automatic search was that of the CPU: one on a device is stored as what it was.
 std::unique_ptr<PairSearcher> searcher_for_stored(const Points& points, const FiltrationOptions& options);
+
+/// The device that a run may be made on, before its sizes are known; the CPU where there is no other.
+Device possible_device(Device asked);
 
 /// InputError unless a device that is demanded is there, for an algorithm that can use it.
 void check_device(const SolverOptions& options);

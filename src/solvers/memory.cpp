@@ -205,6 +205,13 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
         }
         return memory;
     }
+    if (options.device != Device::cpu && options.device != Device::automatic) {
+        // The device has the rest. Here are the factors, and of the assessment the embedding of a scale in
+        // double precision, a copy of it and the labels.
+        memory.before = memory.products = memory.shifts = 0.0;
+        memory.work = 3.0 * n * d * sizeof(double);
+        return memory;
+    }
     if (stationary && 2 * size.edges == size.cells * (size.cells - 1)) { // those that are kept
         memory.products += std::min(T, static_cast<double>(graphs_kept(size.cells))) * n * n * sizeof(double);
     }

@@ -99,7 +99,7 @@ TEST_F(FitDisk, ThatIsTooSmallIsFoundBeforeTheWork) {
     }
     const CommandResult full = fit(circles(5) + quick, disk / "out");
     EXPECT_EQ(full.exit_code, 1);
-    EXPECT_THAT(full.err, AllOf(HasSubstr("result and checkpoints need about"), HasSubstr("MB")));
+    EXPECT_THAT(full.err, AllOf(HasSubstr("the result needs about"), HasSubstr("MB")));
     EXPECT_EQ(full.out, "");
     EXPECT_EQ(run_command("umount '" + disk.string() + "'").exit_code, 0);
 }

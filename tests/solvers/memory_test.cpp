@@ -49,6 +49,16 @@ TEST(SolverMemory, OfRanksThatAllHaveASparseMatrixHasTheirCopiesOfIt) {
     EXPECT_NEAR(copied / (2.0 * 8.0 * size.entries / 4.0), 1.0, 0.1); // by columns and by rows
 }
 
+TEST(SolverMemory, OfADeviceHasTheFactorsHereAndLittleElse) {
+    SolverOptions options;
+    const SolverMemory here = solver_memory(many_cells(1), options, 4, 2);
+    options.device = Device::cuda;
+    const SolverMemory there = solver_memory(many_cells(1), options, 4, 2);
+    EXPECT_EQ(there.factors, here.factors);
+    EXPECT_EQ(there.before + there.products + there.shifts, 0.0);
+    EXPECT_LT(there.total(), 0.5 * here.total());
+}
+
 TEST(SolverMemory, OfOneRankIsThatOfOneProcess) {
     EXPECT_EQ(solver_memory(many_cells(1), {}, 4, 2).slab, 0.0);
 }

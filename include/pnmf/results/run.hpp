@@ -54,8 +54,8 @@ class RunFolder {
 
     /// Makes the folder, unless it is there, writes and removes a file in it, removes what a killed run left
     /// half-written, and checks that the disk has `bytes` left. SystemError when any of it fails. A guest
-    /// does nothing.
-    void make(double bytes);
+    /// does nothing. Returns a sentence when there is no room for `checkpoints` beside them.
+    std::string make(double bytes, double checkpoints = 0.0);
 
   private:
     void claim();
