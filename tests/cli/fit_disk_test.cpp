@@ -94,7 +94,7 @@ TEST_F(FitDisk, ThatRefusesACheckpointDoesNotEndTheRun) {
 TEST_F(FitDisk, ThatIsTooSmallIsFoundBeforeTheWork) {
     const fs::path disk = out("disk");
     fs::create_directory(disk);
-    if (run_command("mount -t tmpfs -o size=64k tmpfs '" + disk.string() + "'").exit_code != 0) {
+    if (run_command("mount -t tmpfs -o size=8k tmpfs '" + disk.string() + "'").exit_code != 0) {
         GTEST_SKIP() << "a small disk cannot be mounted here";
     }
     const CommandResult full = fit(circles(5) + quick, disk / "out");
