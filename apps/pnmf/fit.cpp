@@ -8,6 +8,7 @@
 #include "progress.hpp"
 #include "rank_output.hpp"
 #include "report_page.hpp"
+#include "results/resolution_columns.hpp"
 #include "say.hpp"
 #include "trace.hpp"
 #include "verbs.hpp"
@@ -40,6 +41,8 @@ namespace fs = std::filesystem;
 /// Stored values up to which the first process takes those of all processes, after the fit, for the colours
 /// of the page: 1.2 GB.
 constexpr std::int64_t entries_on_page = 100'000'000;
+/// Cells up to which a fit without a loop is compared with one that has it, which takes as long again.
+constexpr Index most_compared = 20'000;
 constexpr Index genes_in_table = 100; ///< of each program in programs.tsv; the result has the scores of all
 
 struct FitRequest : InputFlags {
@@ -62,11 +65,11 @@ struct FitRequest : InputFlags {
     ProgressStyle progress = ProgressStyle::automatic;
 };
 
-RunOptions run_options(const FitRequest& options, const Work& work, RunFolder& folder) {
+RunOptions run_options(const FitRequest& options, const Work& work, RunFolder* folder) {
     RunOptions result{.fit = work.analysis.fit,
                       .space = work.data.space ? &work.data.space->coordinates : nullptr,
                       .local = work.data.local,
-                      .folder = &folder,
+                      .folder = folder,
                       .checkpoint_every = options.checkpoint_every,
                       .start_from = options.start_from,
                       .save_basis = options.save_basis};
@@ -85,6 +88,28 @@ RunOptions run_options(const FitRequest& options, const Work& work, RunFolder& f
         result.memory = parse_size(options.memory);
     }
     return result;
+}
+
+/// Adds the clusters that the same fit finds where no loop is left out of it.
+template <class Real>
+void add_clusters_with_loop(const FitRequest& options, Work& work) {
+    if (!work.analysis.with_loop) {
+        return;
+    }
+    std::vector<TableColumn>& table = work.data.cell_table;
+    std::erase_if(table, [](const TableColumn& one) { return one.name == with_loop_column; });
+    if (work.data.cells() > most_compared || !options.memory.empty()) {
+        say("the clusters are not compared with those of a fit with the loop: {}\n",
+            options.memory.empty() ? fmt::format("there are more than {} cells", most_compared)
+                                   : "memory is limited");
+        return;
+    }
+    say("a fit with the loop comes first, to compare the clusters\n");
+    RunOptions with = run_options(options, work, nullptr);
+    (with.tissue ? with.tissue->expression : with.space) = &*work.analysis.with_loop;
+    const Assessment found = run_fit<Real>(view_of(work.data.X), with, {}).assessment;
+    table.push_back(cluster_column(
+        with_loop_column, found.clusters[static_cast<std::size_t>(found.recommended)], found.cluster_count));
 }
 
 /// What the run says goes to stderr and to the trace; a signal stops it.
@@ -125,7 +150,7 @@ Run<Real> run_watched(const FitRequest& options, const Work& work, RunFolder& fo
     Progress progress(solver.algorithm == Algorithm::stationary && solver.stop == StopRule::certificate,
                       options.progress);
     try {
-        return run_fit<Real>(view_of(work.data.X), run_options(options, work, folder),
+        return run_fit<Real>(view_of(work.data.X), run_options(options, work, &folder),
                              watch(options, progress, trace));
     } catch (const Interrupted& e) {
         progress.end_line();
@@ -168,6 +193,9 @@ Json summary_of(const FitRequest& options, const Work& work, const Run<Real>& ru
     if (!options.analysis.labels.empty()) {
         add_agreement(json, work.data, run.assessment);
         add_agreement(json, work.data, run.domains);
+    }
+    if (work.analysis.with_loop) {
+        add_loop_comparison(json, work.data, run.assessment);
     }
     if (const auto scores = batch_scores(stored, labels_of(options, work.data))) {
         json["batch"] = Json::parse(to_json(*scores));
@@ -250,6 +278,7 @@ void write_and_print(const FitRequest& options, const Work& work, const Run<Real
 
 template <class Real>
 void fit_with(const FitRequest& options, Work& work, RunFolder& folder) {
+    add_clusters_with_loop<Real>(options, work);
     Trace trace(is_host() ? options.trace : "");
     Run<Real> run = run_watched<Real>(options, work, folder, trace);
     keep_embeddings(run, folder.path());

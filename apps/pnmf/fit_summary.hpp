@@ -66,6 +66,21 @@ inline void add_agreement(Json& json, const Dataset& data, const Assessment& ass
     }
 }
 
+/// The clusters of a fit that keeps the loop which this one leaves out.
+inline constexpr const char* with_loop_column = "pnmf_clusters_with_loop";
+
+/// How far these are from those of the fit, where they were found.
+inline void add_loop_comparison(Json& json, const Dataset& data, const Assessment& assessment) {
+    for (const TableColumn& column : data.cell_table) {
+        if (column.name == with_loop_column) {
+            const std::vector<Index> with = relabel(std::get<std::vector<std::string>>(column.values));
+            const auto recommended = static_cast<std::size_t>(assessment.recommended);
+            json["with_loop"] = {{"clusters", column.categories.size()},
+                                 {"ari", adjusted_rand_index(with, assessment.clusters[recommended])}};
+        }
+    }
+}
+
 /// The same of the domains of each scale.
 inline void add_agreement(Json& json, const Dataset& data, const std::optional<Domains>& domains) {
     const auto column = std::find_if(data.cell_table.begin(), data.cell_table.end(),
@@ -207,6 +222,12 @@ void print_summary(const Json& json, const FitResult<Real>& result, const std::s
         print_programs(json["programs"]);
     }
     const auto clusters = json["clusters"].get<Index>();
+    if (json.contains("with_loop")) {
+        const Json& with = json["with_loop"];
+        put("\nwithout the loop {} cluster{}, with it {}: adjusted Rand index {:.2f} (obs/{})\n", clusters,
+            clusters == 1 ? "" : "s", with["clusters"].get<Index>(), with["ari"].get<double>(),
+            with_loop_column);
+    }
     put("\nrecommended scale {}, {} cluster{}; wrote {}\n", json["recommended_scale"].get<Index>(), clusters,
         clusters == 1 ? "" : "s", files);
 }

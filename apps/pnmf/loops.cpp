@@ -1,4 +1,5 @@
 #include "input_flags.hpp"
+#include "io/add_to_h5ad.hpp"
 #include "option_flags.hpp"
 #include "say.hpp"
 #include "verbs.hpp"
@@ -6,7 +7,6 @@
 #include <pnmf/assess/loops.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/io/annotations.hpp>
-#include <pnmf/io/h5ad.hpp>
 #include <pnmf/io/write.hpp>
 #include <pnmf/linalg/pca.hpp>
 #include <pnmf/parallel.hpp>
@@ -151,8 +151,31 @@ std::string column_name(std::size_t loop) {
     return fmt::format("pnmf_loop_{}", loop + 1);
 }
 
+/// What the page draws: the diagram, and what a loop must exceed. The names are those of Python.
+AnnDataMap diagram_of(const LoopFinding& finding) {
+    constexpr std::size_t most = 500; // the most persistent
+    std::vector<double> birth;
+    std::vector<double> death;
+    for (const auto& [born, died] : finding.diagram) {
+        if (birth.size() < most) {
+            birth.push_back(born);
+            death.push_back(died);
+        }
+    }
+    std::vector<double> p_values;
+    for (const CellLoop& loop : finding.loops) {
+        p_values.push_back(loop.p_value);
+    }
+    return {{"birth", numeric_array(birth)},
+            {"death", numeric_array(death)},
+            {"joins", numeric_array(finding.joins)},
+            {"chance", finding.chance},
+            {"p_value", finding.p_value},
+            {"p_values", numeric_array(p_values)}};
+}
+
 /// Cells of the file that were left out have no phase.
-void keep_phases(const Cells& cells, const std::vector<ShownLoop>& loops) {
+void keep_loops(const Cells& cells, const LoopFinding& finding, const std::vector<ShownLoop>& loops) {
     std::map<std::string, Index> place;
     for (std::size_t j = 0; j < cells.names.size(); ++j) {
         place.emplace(cells.names[j], static_cast<Index>(j));
@@ -168,9 +191,11 @@ void keep_phases(const Cells& cells, const std::vector<ShownLoop>& loops) {
         }
         columns.push_back({.name = column_name(k), .values = std::move(phases)});
     }
-    add_cell_columns(cells.file, columns);
-    say("{}: the phases are in obs, as {}{}\n", cells.file, column_name(0),
-        loops.size() > 1 ? fmt::format(" to {}", column_name(loops.size() - 1)) : "");
+    io::add_to_h5ad(cells.file, columns, {{"pnmf_loops", diagram_of(finding)}});
+    if (!loops.empty()) {
+        say("{}: the phases are in obs, as {}{}\n", cells.file, column_name(0),
+            loops.size() > 1 ? fmt::format(" to {}", column_name(loops.size() - 1)) : "");
+    }
 }
 
 std::string table_of(const Cells& cells, const std::vector<ShownLoop>& loops) {
@@ -265,8 +290,8 @@ void run_loops(LoopsRequest& options, const CLI::App& verb) {
     if (!options.output.empty()) {
         write_text(options.output, table_of(cells, loops));
     }
-    if (options.keep && !loops.empty()) {
-        keep_phases(cells, loops);
+    if (options.keep) {
+        keep_loops(cells, finding, loops);
     }
     if (options.json) {
         put_json(json_of(options, cells, finding, loops));
@@ -315,8 +340,10 @@ void add_loops(CLI::App& app) {
         ->check(whole_number_from(1))
         ->capture_default_str();
     verb->add_option("-o,--output", options->output, "Write the phases as a table")->type_name("FILE.tsv");
-    verb->add_flag("--keep", options->keep,
-                   "Store the phases in obs of the result or the .h5ad file, as pnmf_loop_1, ...");
+    verb->add_flag(
+        "--keep", options->keep,
+        "Store the phases in obs of the result or the .h5ad file, as pnmf_loop_1, ..., and the diagram "
+        "in uns");
     add_threads_flag(*verb);
     add_json_flag(*verb, options->json);
     verb->callback([options, verb] { run_loops(*options, *verb); });

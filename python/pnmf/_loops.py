@@ -52,7 +52,8 @@ def loops(
     Notes
     -----
     Stored: obs["<key_added>_loop_1"], ..., radians; uns["<key_added>_loops"] with the p_value of the most persistent loop,
-    and, for each loop that is reported, persistence, p_value, cells and the table of its genes.
+    and, for each loop that is reported, persistence, p_value, cells and the table of its genes. Of the persistence diagram:
+    birth and death of H1, the deaths of H0 (joins), and the persistence that a loop must exceed to be reported (chance).
 
     Examples
     --------
@@ -80,7 +81,7 @@ def loops(
     for name in [name for name in adata.obs if str(name).startswith(f"{key_added}_loop_")]:
         del adata.obs[name]  # of an earlier call
     stored: dict[str, Any] = {
-        "p_value": found["p_value"],
+        **{name: found[name] for name in ("p_value", "birth", "death", "joins", "chance")},
         "persistence": np.array([loop["persistence"] for loop in found["loops"]]),
         "p_values": np.array([loop["p_value"] for loop in found["loops"]]),
         "cells": np.array([loop["cells"] for loop in found["loops"]], dtype=np.int64),

@@ -77,5 +77,8 @@ def write_report(source: Any, path: str | os.PathLike[str], *, data: Any = None,
     images = getattr(data, "uns", {}).get("spatial")
     if isinstance(images, dict):
         parts["spatial"] = images
+    loops = getattr(data, "uns", {}).get(f"{key}_loops")
+    if isinstance(loops, dict):
+        parts["loops"] = {name: loops[name] for name in ("birth", "death", "joins", "chance", "p_value", "p_values") if name in loops}
     html = _core.report(parts, _columns(result.obs), basis, None if data is None else _cells(data, result), Path(os.fspath(path)).stem)
     Path(os.fspath(path)).write_text(html, encoding="utf-8")

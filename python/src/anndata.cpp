@@ -216,6 +216,9 @@ AnnDataFile anndata_file(const py::dict& parts) {
     if (parts.contains("spatial")) { // of Scanpy: images behind the cells
         file.uns["spatial"] = map_of(parts["spatial"].cast<py::dict>());
     }
+    if (parts.contains("loops")) { // of pnmf.tl.loops: its diagram
+        file.uns["pnmf_loops"] = map_of(parts["loops"].cast<py::dict>());
+    }
     return file;
 }
 

@@ -237,6 +237,16 @@ py::dict loops_of(const py::object& X, const std::optional<Array>& space, double
     result["dimensions"] = finding.dimensions;
     result["persistence"] = finding.persistence;
     result["p_value"] = finding.p_value;
+    std::vector<double> birth;
+    std::vector<double> death;
+    for (const auto& [born, died] : finding.diagram) {
+        birth.push_back(born);
+        death.push_back(died);
+    }
+    result["birth"] = array_of(birth);
+    result["death"] = array_of(death);
+    result["joins"] = array_of(finding.joins);
+    result["chance"] = finding.chance;
     return result;
 }
 

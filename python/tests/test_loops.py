@@ -1,10 +1,13 @@
 """Loops in Python: the phases of the program, the genes that follow them, and what is refused."""
 
+import base64
 import os
 import pathlib
+import re
 import subprocess
 import tempfile
 import unittest
+import zlib
 
 import anndata
 import numpy as np
@@ -33,6 +36,9 @@ class Loops(unittest.TestCase):
         self.assertGreater(agreement(adata.obs["pnmf_loop_1"], angle), 0.9)
         stored = adata.uns["pnmf_loops"]
         self.assertEqual(list(stored["p_values"]), [0.05])
+        self.assertAlmostEqual(stored["death"][0] - stored["birth"][0], stored["persistence"][0])
+        self.assertTrue((stored["death"] - stored["birth"])[1:].max() <= stored["chance"] < stored["persistence"][0])
+        self.assertEqual(len(stored["joins"]), 199)
         genes = stored["genes_1"]
         self.assertTrue(genes["share"].is_monotonic_decreasing)
         first = genes.index[0]
@@ -61,6 +67,18 @@ class Loops(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "was not run, or found no such loop"):
             pnmf.pl.loop(adata)
 
+    def test_a_page_has_the_diagram(self):
+        adata, _ = circle(cells=100)
+        pnmf.tl.pnmf(adata, rank=3, max_scales=3, preset="cells")
+        for kept in (False, True):
+            if kept:
+                pnmf.tl.loops(adata, clouds=19)
+            with tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "page.html"
+                pnmf.write_report(adata, path)
+                core = re.search(r'id="pnmf-0-core">([^<]*)<', path.read_text())[1]
+            self.assertEqual(b'"loop_births"' in zlib.decompress(base64.b64decode(core)), kept)
+
     def test_loops_of_a_space_are_drawn(self):
         adata, angle = circle()
         adata.obsm["X_mine"] = np.column_stack([np.cos(angle), np.sin(angle)]) + np.random.default_rng(0).normal(0, 0.1, (300, 2))
@@ -69,10 +87,6 @@ class Loops(unittest.TestCase):
         ax = pnmf.pl.loop(adata, genes=5, key="mine")
         self.assertEqual(ax.name, "polar")
         self.assertEqual(len(ax.texts), 5)
-
-
-if __name__ == "__main__":
-    unittest.main()
 
     def test_a_loop_is_left_out_of_a_fit_by_its_number_or_its_phases(self):
         adata, _ = circle(cells=200)
@@ -88,3 +102,7 @@ if __name__ == "__main__":
         self.assertLess(np.square(number).sum(), 0.9 * np.square(whole).sum())
         with self.assertRaisesRegex(ValueError, "there is no loop 7 to leave out"):
             pnmf.tl.pnmf(adata, without_loop=7, **few)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -347,7 +347,7 @@ void prepare(Dataset& data, Analysis& analysis, const AnalysisOptions& options) 
         return choose_products(fit.solver.device, X, count);
     });
     if (!options.without_loop.empty()) {
-        leave_out_loop(data, options.without_loop, options.space);
+        analysis.with_loop = leave_out_loop(data, options.without_loop, options.space);
     }
     const std::optional<Batches> batches = batches_of(data);
     require(!tissue || !batches,

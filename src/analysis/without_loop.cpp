@@ -81,7 +81,7 @@ Vector phases_in_column(const Dataset& data, const std::string& name) {
 
 } // namespace
 
-void leave_out_loop(Dataset& data, const std::string& which, const std::string& space) {
+Matrix leave_out_loop(Dataset& data, const std::string& which, const std::string& space) {
     require(!data.local, "loops are looked for by one process");
     Matrix* const cells = data.expression ? &*data.expression
                           : data.space    ? &data.space->coordinates
@@ -95,7 +95,8 @@ void leave_out_loop(Dataset& data, const std::string& which, const std::string& 
     const auto spread = [](const Matrix& points) {
         return (points.colwise() - points.rowwise().mean()).squaredNorm();
     };
-    const double before = spread(*cells);
+    Matrix with_loop = *cells;
+    const double before = spread(with_loop);
     *cells = without_waves(*cells, phase);
     data.notices.push_back(fmt::format(
         "{} is left out of the space in which cells are compared, with {:.0f} % of its variance; the values "
@@ -103,6 +104,7 @@ void leave_out_loop(Dataset& data, const std::string& which, const std::string& 
         said, before > 0.0 ? 100.0 * (1.0 - spread(*cells) / before) : 0.0));
     data.input.steps.push_back(
         {.name = step::without_loop, .names = {which}, .count = static_cast<double>(number.value_or(0))});
+    return with_loop;
 }
 
 } // namespace pnmf

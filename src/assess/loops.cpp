@@ -7,9 +7,12 @@
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
 #include <pnmf/parallel.hpp>
+#include <pnmf/persistence/spanning_tree.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 #include <optional>
 
 namespace pnmf {
@@ -138,6 +141,26 @@ std::vector<double> chance_persistence(const Matrix& cells, const LoopOptions& o
     return largest;
 }
 
+/// What a loop must exceed for a p-value of at most `level`.
+double least_persistence(std::vector<double> chance, double level) {
+    std::sort(chance.begin(), chance.end(), std::greater<>());
+    constexpr double rounding = 1e-9;
+    const auto as_large = static_cast<Index>(level * static_cast<double>(1 + chance.size()) + rounding) - 1;
+    return as_large < 0                    ? std::numeric_limits<double>::infinity()
+           : as_large < std::ssize(chance) ? chance[static_cast<std::size_t>(as_large)]
+                                           : 0.0;
+}
+
+void add_diagram(LoopFinding& finding, const Skeleton& skeleton) {
+    for (const Loop& loop : skeleton.loops) {
+        finding.diagram.push_back({loop.birth / skeleton.spread, loop.death / skeleton.spread});
+    }
+    const Matrix landmarks = skeleton.smooth(Eigen::all, skeleton.landmarks);
+    for (const Edge& edge : minimum_spanning_tree(Points(landmarks)).edges) {
+        finding.joins.push_back(edge.length / skeleton.spread);
+    }
+}
+
 /// Cells of the sample that come near the loop, and their phases by those of the landmarks.
 ClosedCurve curve_of(const Loop& loop, const Skeleton& skeleton, const Matrix& cells, double& noise) {
     const std::vector<Index> cycle = cycle_of(loop, skeleton.distances);
@@ -196,6 +219,8 @@ LoopFinding find_loops(const Matrix& space, const LoopOptions& options) {
     const Skeleton skeleton = skeleton_of(cells, options.landmarks);
     finding.persistence = skeleton.largest();
     const std::vector<double> chance = chance_persistence(cells, options);
+    add_diagram(finding, skeleton);
+    finding.chance = least_persistence(chance, options.level);
     const auto p_value = [&](double persistence) {
         const auto as_large =
             std::count_if(chance.begin(), chance.end(), [&](double one) { return one >= persistence; });

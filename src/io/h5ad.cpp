@@ -18,9 +18,6 @@ namespace pnmf {
 
 namespace fs = std::filesystem;
 
-/// Their names go into one attribute, for which HDF5 has 64 KB: 16 bytes a name, and those already there.
-constexpr std::size_t most_new_columns = 2000;
-
 namespace io {
 
 namespace {
@@ -349,37 +346,6 @@ void write_anndata(const fs::path& path, const AnnDataFile& file, const AnnDataW
     io::AtomicFile target(path);
     io::write_anndata(target, path, file, options);
     target.commit();
-}
-
-namespace {
-
-/// In a copy of the file, which then takes its place.
-void add_to_copy(const fs::path& path, const std::vector<TableColumn>& columns) {
-    const hdf5::Session session;
-    io::check_h5ad(hdf5::Object::open_file(path));
-    io::AtomicFile copy(path);
-    std::error_code error;
-    fs::copy_file(path, copy.temporary(), fs::copy_options::overwrite_existing, error);
-    if (error) {
-        throw SystemError(fmt::format("{}: cannot be copied: {}", path.string(), error.message()));
-    }
-    hdf5::Object root = hdf5::Object::edit_file(copy.temporary(), path);
-    {
-        hdf5::Object obs = root.open("obs");
-        io::add_columns(obs, columns);
-    }
-    root.close_file();
-    copy.commit();
-}
-
-} // namespace
-
-void add_cell_columns(const fs::path& path, const std::vector<TableColumn>& columns) {
-    require(columns.size() <= most_new_columns, "{}: at most {} columns can be added to obs at once, got {}",
-            path.string(), most_new_columns, columns.size());
-    // The copy is compared with all of the file.
-    const io::TrialRead trial(path, [&path] { hdf5::Object::manifest_of(path); });
-    io::read_tried(path, [&] { add_to_copy(path, columns); });
 }
 
 void write_h5ad(const fs::path& path, const Dataset& data, const AnnDataWriteOptions& options) {

@@ -149,10 +149,18 @@ AnnDataMap read_map(const Object& group, const std::set<std::string>& skip,
 void write_map(Object& parent, const std::string& name, const AnnDataMap& map) {
     Object group = parent.make_group(name);
     mark(group, "dict", "0.1.0");
-    for (const auto& [key, entry] : map) {
+    add_to_map(group, map);
+}
+
+void add_to_map(Object& map, const AnnDataMap& entries) {
+    for (const auto& [key, entry] : entries) {
         require(!key.empty() && key != "." && key.find('/') == std::string::npos,
-                "an entry of '{}' must have a name without slashes, got '{}'", name, key);
-        std::visit(Writer{group, key}, entry.value);
+                "an entry of '{}' must have a name without slashes, got '{}'",
+                map.path().substr(map.path().rfind('/') + 1), key);
+        if (map.contains(key)) {
+            map.remove(key);
+        }
+        std::visit(Writer{map, key}, entry.value);
     }
 }
 

@@ -69,6 +69,8 @@ void write_dense(hdf5::Object& parent, const std::string& name, const Matrix& ma
 AnnDataMap read_map(const hdf5::Object& group, const std::set<std::string>& skip,
                     std::vector<std::string>& notices);
 void write_map(hdf5::Object& parent, const std::string& name, const AnnDataMap& map);
+/// Adds entries to a map in the file; one of the same name is replaced.
+void add_to_map(hdf5::Object& map, const AnnDataMap& entries);
 
 /// Marks an element with its encoding, as AnnData 0.8 does.
 void mark(hdf5::Object& element, const std::string& type, const std::string& version);

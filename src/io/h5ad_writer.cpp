@@ -1,10 +1,15 @@
 #include <pnmf/io/h5ad.hpp>
 
+#include "io/add_to_h5ad.hpp"
 #include "io/atomic_file.hpp"
+#include "io/formats.hpp"
 #include "io/h5ad_parts.hpp"
 #include "io/sidecar_texts.hpp"
+#include "io/trial_read.hpp"
 
 #include <pnmf/error.hpp>
+
+#include <fmt/format.h>
 
 #include <limits>
 #include <optional>
@@ -19,6 +24,8 @@ namespace {
 constexpr Index largest_int32 = std::numeric_limits<std::int32_t>::max();
 /// Elements to a chunk of an array that grows.
 constexpr Index chunk = Index{1} << 17;
+/// Their names go into one attribute, for which HDF5 has 64 KB: 16 bytes a name, and those already there.
+constexpr std::size_t most_new_columns = 2000;
 
 bool fits_int32(Index features, Index cells) {
     return features == 0 || cells <= largest_int32 / features;
@@ -122,6 +129,51 @@ void H5adWriter::finish(const std::vector<std::string>& cell_names,
 
 std::int64_t H5adWriter::entries() const {
     return state_->entries;
+}
+
+namespace {
+
+/// In a copy of the file, which then takes its place.
+void add_to_copy(const std::filesystem::path& path, const std::vector<TableColumn>& columns,
+                 const AnnDataMap& entries) {
+    const hdf5::Session session;
+    io::check_h5ad(Object::open_file(path));
+    io::AtomicFile copy(path);
+    std::error_code error;
+    std::filesystem::copy_file(path, copy.temporary(), std::filesystem::copy_options::overwrite_existing,
+                               error);
+    if (error) {
+        throw SystemError(fmt::format("{}: cannot be copied: {}", path.string(), error.message()));
+    }
+    Object root = Object::edit_file(copy.temporary(), path);
+    {
+        Object obs = root.open("obs");
+        io::add_columns(obs, columns);
+    }
+    if (!entries.empty()) {
+        if (!root.contains("uns")) {
+            io::write_map(root, "uns", {});
+        }
+        Object uns = root.open("uns");
+        io::add_to_map(uns, entries);
+    }
+    root.close_file();
+    copy.commit();
+}
+
+} // namespace
+
+void add_cell_columns(const std::filesystem::path& path, const std::vector<TableColumn>& columns) {
+    io::add_to_h5ad(path, columns, {});
+}
+
+void io::add_to_h5ad(const std::filesystem::path& path, const std::vector<TableColumn>& columns,
+                     const AnnDataMap& uns) {
+    require(columns.size() <= most_new_columns, "{}: at most {} columns can be added to obs at once, got {}",
+            path.string(), most_new_columns, columns.size());
+    // The copy is compared with all of the file.
+    const io::TrialRead trial(path, [&path] { Object::manifest_of(path); });
+    io::read_tried(path, [&] { add_to_copy(path, columns, uns); });
 }
 
 } // namespace pnmf

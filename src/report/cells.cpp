@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -253,6 +254,40 @@ void add_resolutions(Payload& payload, const StoredResult& result) {
                         {"share", share}});
     }
     payload.meta["resolutions"] = std::move(list);
+}
+
+void add_loops(Payload& payload, const StoredResult& result) {
+    constexpr std::size_t most = 400;
+    const auto entry = [&](const char* name) { return find(result.file.uns, result.key + "_loops/" + name); };
+    const auto numbers = [&](const char* name) {
+        const AnnDataValue* found = entry(name);
+        const auto* array = found == nullptr ? nullptr : std::get_if<NumericArray>(&found->value);
+        return array == nullptr
+                   ? std::vector<double>{}
+                   : std::visit(
+                         [](const auto& values) { return std::vector<double>(values.begin(), values.end()); },
+                         array->values);
+    };
+    const auto number = [&](const char* name) {
+        const AnnDataValue* found = entry(name);
+        const auto* value = found == nullptr ? nullptr : std::get_if<double>(&found->value);
+        return value != nullptr && std::isfinite(*value) ? Json(*value) : Json(nullptr);
+    };
+    const std::vector<double> births = numbers("birth");
+    const std::vector<double> deaths = numbers("death");
+    std::vector<double> joins = numbers("joins");
+    if (entry("birth") == nullptr || births.size() != deaths.size()) {
+        return; // not of this program, or kept by an earlier one
+    }
+    const auto few = [&](const std::vector<double>& all) {
+        return std::vector<float>(all.begin(), all.begin() + static_cast<Index>(std::min(most, all.size())));
+    };
+    std::sort(joins.begin(), joins.end(), std::greater<>());
+    payload.add("core", "loop_births", few(births));
+    payload.add("core", "loop_deaths", few(deaths));
+    payload.add("core", "loop_joins", few(joins));
+    payload.meta["loops"] = {
+        {"chance", number("chance")}, {"p_value", number("p_value")}, {"p_values", numbers("p_values")}};
 }
 
 void add_graph(Payload& payload, const StoredResult& result, const Dataset& data,

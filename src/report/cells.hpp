@@ -24,6 +24,9 @@ void add_clusters(Payload& payload, const StoredResult& result, const std::vecto
 /// The resolutions, with the cells of each cluster and how they nest; nothing where the result has none.
 void add_resolutions(Payload& payload, const StoredResult& result);
 
+/// The persistence diagram that loops were looked for in, and what was found; nothing where none is kept.
+void add_loops(Payload& payload, const StoredResult& result);
+
 /// The pairs that the graphs join, shortest first, when there are few cells.
 void add_graph(Payload& payload, const StoredResult& result, const Dataset& data,
                const ReportOptions& options);

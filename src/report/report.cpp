@@ -371,6 +371,7 @@ std::string elements_of(const ReportSource& source, int number, const ReportOpti
     add_tissue(payload, result, scales);
     add_resolutions(payload, result);
     add_topology(payload, result);
+    add_loops(payload, result);
     add_run(payload, result, options);
     add_embeddings(payload, result, scales, options);
     add_programs(payload, result, source, scales, options);

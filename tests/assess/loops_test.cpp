@@ -61,6 +61,30 @@ TEST(CellLoops, ACircleInFiftyDimensionsOfNoiseIsFoundWithItsPhases) {
     EXPECT_LT(loop.phase.maxCoeff(), 2.0 * pi + 1e-12);
 }
 
+TEST(CellLoops, AreThoseOfTheDiagramThatPersistLongerThanChance) {
+    Vector angle;
+    for (const Matrix& X : {noisy_circle(50, 200, angle), noise(50, 200, 4)}) {
+        for (const double level : {0.05, 0.4, 1.0}) {
+            LoopOptions options = quick;
+            options.level = level;
+            const LoopFinding finding = find_loops(X, options);
+            if (finding.dimensions < 2) {
+                continue;
+            }
+            EXPECT_EQ(finding.joins.size(), 99U);
+            std::size_t above = 0;
+            for (const auto& [birth, death] : finding.diagram) {
+                above += death - birth > finding.chance ? 1 : 0;
+            }
+            EXPECT_EQ(above, finding.loops.size()) << level;
+            for (std::size_t k = 0; k < finding.loops.size(); ++k) {
+                EXPECT_EQ(finding.loops[k].birth, finding.diagram[k][0]);
+                EXPECT_EQ(finding.loops[k].death, finding.diagram[k][1]);
+            }
+        }
+    }
+}
+
 TEST(CellLoops, CloudsClustersAndCornersHaveNone) {
     int found = 0;
     for (std::uint64_t seed = 0; seed < 6; ++seed) {

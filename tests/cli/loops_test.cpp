@@ -1,9 +1,11 @@
 #include "fit_fixture.hpp"
 
+#include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/results/stored_result.hpp>
 
 #include <cmath>
 #include <numbers>
+#include <set>
 
 /// `pnmf simulate loop` and `pnmf loops`.
 namespace pnmf::test {
@@ -25,6 +27,14 @@ class LoopsVerb : public Fit {
         for (const TableColumn& one : read_anndata(out(file)).cell_table) {
             if (one.name == name) {
                 return std::get<std::vector<double>>(one.values);
+            }
+        }
+        return {};
+    }
+    std::vector<std::string> labels_in(const std::string& folder, const std::string& name) const {
+        for (const TableColumn& one : read_anndata(out(folder) / "result.h5ad").cell_table) {
+            if (one.name == name) {
+                return std::get<std::vector<std::string>>(one.values);
             }
         }
         return {};
@@ -60,6 +70,14 @@ TEST_F(LoopsVerb, PhasesOfALoopAreFoundAndKept) {
     EXPECT_GT(said["loops"][0]["cells"].get<int>(), 200);
     EXPECT_EQ(said["loops"][0]["genes"].size(), 3U);
     EXPECT_THAT(read_file(out("phases.tsv")), HasSubstr("cell\tpnmf_loop_1\ncell1\t"));
+    const AnnDataMap kept = read_anndata(out("cells.h5ad")).uns;
+    const auto first = [&](const std::string& entry) {
+        return std::get<std::vector<double>>(
+            std::get<NumericArray>(find(kept, "pnmf_loops/" + entry)->value).values)[0];
+    };
+    EXPECT_EQ(first("birth"), said["loops"][0]["birth"].get<double>());
+    EXPECT_EQ(first("death"), said["loops"][0]["death"].get<double>());
+    EXPECT_EQ(first("p_values"), 0.05);
     const std::vector<double> truth = column("cells.h5ad", "phase");
     ASSERT_EQ(truth.size(), 300U);
     EXPECT_GT(agreement(column("cells.h5ad", "pnmf_loop_1"), truth), 0.9);
@@ -87,11 +105,14 @@ TEST_F(LoopsVerb, AResultIsLookedAtInItsSpace) {
 
 TEST_F(LoopsVerb, ALoopIsLeftOutOfTheSpaceOfAFitByItsNumberOrItsPhases) {
     draw("loop --cells 200 --genes 200 -o " + at("cells.h5ad"));
-    const std::string fit = "fit " + at("cells.h5ad") + " --max-scales 3 --no-report -o ";
+    const std::string fit = "fit " + at("cells.h5ad") + " --max-scales 3 --clusters 3 --no-report -o ";
     const CommandResult number = pnmf(fit + at("number") + " --without-loop 1");
     ASSERT_EQ(number.exit_code, 0) << number.err;
     EXPECT_THAT(number.err, HasSubstr("loop 1 of 1 (persistence "));
     EXPECT_THAT(number.err, HasSubstr("is left out of the space in which cells are compared"));
+    EXPECT_THAT(number.err, HasSubstr("a fit with the loop comes first"));
+    EXPECT_THAT(number.out, HasSubstr("without the loop "));
+    const Json summary = Json::parse(read_file(out("number/summary.json")));
     const CommandResult none = pnmf("loops " + at("number") + " --clouds 19 --json");
     EXPECT_EQ(Json::parse(none.out)["loops"], Json::array()) << "the space of the result has it no more";
     ASSERT_EQ(pnmf("loops " + at("cells.h5ad") + " --clouds 19 --keep").exit_code, 0);
@@ -99,6 +120,14 @@ TEST_F(LoopsVerb, ALoopIsLeftOutOfTheSpaceOfAFitByItsNumberOrItsPhases) {
     EXPECT_EQ(space_of("phases"), space_of("number"));
     ASSERT_EQ(pnmf(fit + at("whole")).exit_code, 0);
     EXPECT_LT(space_of("number").norm(), 0.95 * space_of("whole").norm());
+    // The loop is in the space alone, so the fit with it is the fit that was asked for without the option.
+    const std::vector<std::string> with = labels_in("number", "pnmf_clusters_with_loop");
+    EXPECT_EQ(with, labels_in("whole", "pnmf_clusters"));
+    const std::vector<std::string> without = labels_in("number", "pnmf_clusters");
+    EXPECT_EQ(summary["with_loop"]["clusters"], std::set<std::string>(with.begin(), with.end()).size());
+    EXPECT_NEAR(summary["with_loop"]["ari"].get<double>(),
+                adjusted_rand_index(relabel(with), relabel(without)), 1e-12);
+    EXPECT_NE(with, without) << "or the test would see nothing";
     const CommandResult graph = pnmf("transform " + at("number") + " " + at("cells.h5ad") + " --graph " +
                                      at("cells.h5ad") + " -o " + at("new.h5ad"));
     EXPECT_THAT(graph.err, HasSubstr("new cells have no phase on it"));

@@ -373,6 +373,28 @@ TEST_F(Report, GivesALabelItsPlaceAmongAllCategoriesOfItsColumn) {
     EXPECT_EQ(meta["columns"][0]["categories"], Json({"ring9", "ring3", "ring1", "ring0", "ring2"}));
 }
 
+TEST_F(Report, HasTheDiagramThatLoopsWereLookedForInWhereItIsKept) {
+    const auto path = fitted();
+    EXPECT_FALSE(meta_of(report_html({{.result = stored(path)}})).contains("loops"));
+    AnnDataFile file = read_anndata(path);
+    std::vector<double> births(1000, 0.5);
+    file.uns["pnmf_loops"] = AnnDataMap{{"birth", numeric_array(births)},
+                                        {"death", numeric_array(std::vector<double>(1000, 0.75))},
+                                        {"joins", numeric_array(std::vector<double>{0.1, 0.3})},
+                                        {"chance", std::nan("")},
+                                        {"p_values", numeric_array(std::vector<double>{0.02})}};
+    write_anndata(path, file);
+    const std::string html = report_html({{.result = stored(path)}});
+    const Json meta = meta_of(html);
+    EXPECT_EQ(meta["loops"], Json::parse(R"({"chance": null, "p_value": null, "p_values": [0.02]})"));
+    EXPECT_EQ(array_of<float>(html, meta, "loop_deaths"), std::vector<float>(400, 0.75F)) << "no more";
+    EXPECT_THAT(array_of<float>(html, meta, "loop_joins"), ElementsAre(0.3F, 0.1F));
+    births.pop_back();
+    std::get<AnnDataMap>(file.uns["pnmf_loops"].value)["birth"] = numeric_array(births);
+    write_anndata(path, file);
+    EXPECT_FALSE(meta_of(report_html({{.result = stored(path)}})).contains("loops")) << "damaged";
+}
+
 /// A result that was clustered: three scales, the clusters renamed from each to the next.
 TEST_F(Report, KeepsTheNumberOfAClusterFromScaleToScale) {
     AnnDataFile file;

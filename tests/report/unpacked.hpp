@@ -61,7 +61,12 @@ std::vector<Value> array_of(const std::string& html, const Json& meta, const cha
     const Json& place = meta["arrays"][name];
     const std::string section = unpacked(html, "pnmf-0-" + place["section"].get<std::string>());
     std::vector<Value> values(place["count"].get<std::size_t>());
-    std::memcpy(values.data(), section.data() + place["offset"].get<std::size_t>(),
+    std::uint32_t description = 0; // stands before the arrays of the section `core`
+    if (place["section"] == "core") {
+        std::memcpy(&description, section.data(), sizeof description);
+        description = (4 + description + 7) / 8 * 8;
+    }
+    std::memcpy(values.data(), section.data() + description + place["offset"].get<std::size_t>(),
                 values.size() * sizeof(Value));
     return values;
 }

@@ -101,6 +101,15 @@ export interface Tissue {
     images?: { slice: number; width: number; height: number; box: [number, number, number, number] }[];
 }
 
+export interface LoopSearch {
+    /** Loops that persist no longer are not reported. */
+    chance: number | null;
+    /** Of the most persistent loop. */
+    p_value: number | null;
+    /** Of the loops that were reported, most persistent first. */
+    p_values: number[];
+}
+
 export interface Meta {
     format: number;
     name: string;
@@ -123,6 +132,8 @@ export interface Meta {
     component_scales: number[];
     /** `genes`: how many of the page's occur in a list; they come first. */
     programs?: { top: number; scales: number[]; genes: number; scored?: boolean; paths?: ProgramPath[]; order?: number[] };
+    /** Loops that were looked for; their diagram is in arrays `loop_births`, `loop_deaths`, `loop_joins`. */
+    loops?: LoopSearch;
     genes: string[];
     /** The first so many have values. */
     expressed_genes?: number;

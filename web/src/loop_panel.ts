@@ -1,7 +1,8 @@
 /** Loops that the program found (pnmf loops --keep): the phases of the cells, and the genes around the clock. */
+import * as Plot from '@observablehq/plot';
 import { interpolateRainbow } from 'd3-scale-chromatic';
 import { Figure, type Drawing } from './chart';
-import type { Result } from './data';
+import type { LoopSearch, Result } from './data';
 import { button, count, h, number, svgElement } from './dom';
 import { whyNoGene } from './gene_names';
 import { Phases, type Wave } from './harmonics';
@@ -113,8 +114,50 @@ function genesFigure(name: string, waves: Wave[], state: State): Figure {
     );
 }
 
+/** What was found, in words. */
+function verdict({ p_value, p_values }: LoopSearch): string {
+    const chance = (p: number): string => `p = ${number(p, 2)}: at most ${number(100 * p, 2)} % of clouds of cells without a loop have one as persistent`;
+    if (p_values.length > 0) return p_values.map((p, i) => `Loop ${i + 1}: ${chance(p)}.`).join(' ');
+    return p_value === null || p_value >= 1 ? 'No loop was found.' : `No loop was found: the most persistent has ${chance(p_value)}.`;
+}
+
+/** H0 and H1 of the landmarks that loops were looked for among; loops beyond the dotted line are more than chance. */
+function diagramFigure(result: Result, search: LoopSearch, state: State): Figure {
+    const [births, deaths, joins] = ['loop_births', 'loop_deaths', 'loop_joins'].map((name) => Array.from(result.array(name)));
+    const loops = births.map((birth, i) => ({ birth, death: deaths[i], loop: i < search.p_values.length ? i + 1 : 0 }));
+    const found = loops.filter(({ loop }) => loop > 0);
+    const end = 1.08 * Math.max(...deaths, ...joins, 1e-9);
+    const chance = search.chance ?? end;
+    return new Figure(
+        {
+            title: 'Diagram of loops',
+            about: `Birth and death of each loop (H1) among cells that are far from each other, and the deaths of components (H0) on the left, as shares of the spread of the cells. ${search.chance === null ? '' : 'Above the dotted line a loop is more than chance. '}${verdict(search)}`,
+            table: () => [['dimension', 'birth', 'death', 'loop'], ...joins.map((death) => [0, 0, death, '']), ...loops.map(({ birth, death, loop }) => [1, birth, death, loop || ''])],
+            draw: (width): Drawing =>
+                Plot.plot({
+                    width: Math.min(width, 420),
+                    height: 300,
+                    marginLeft: 46,
+                    x: { label: 'birth \u2192', domain: [-0.04 * end, end] },
+                    y: { label: '\u2191 death', domain: [0, end] },
+                    marks: [
+                        Plot.line([[0, 0], [end, end]], { stroke: 'currentColor', strokeOpacity: 0.4, strokeDasharray: '4 3' }),
+                        chance < end ? Plot.line([[0, chance], [end - chance, end]], { stroke: 'currentColor', strokeOpacity: 0.6, strokeDasharray: '1 3' }) : null,
+                        Plot.dot(joins, { x: () => 0, y: (death: number) => death, r: 2.5, fill: 'var(--series-1)', fillOpacity: 0.45 }),
+                        Plot.dot(loops, { x: 'birth', y: 'death', r: 3, fill: 'var(--series-2)', fillOpacity: 0.6, ariaLabel: () => 'loop' }),
+                        Plot.dot(found, { x: 'birth', y: 'death', r: 7, stroke: 'var(--series-2)', strokeWidth: 2, ariaLabel: () => 'reported' }),
+                        Plot.text(found, { x: 'birth', y: 'death', text: ({ loop }) => `loop ${loop}`, dx: 11, textAnchor: 'start' }),
+                    ],
+                }) as Drawing,
+        },
+        state,
+    );
+}
+
 export function loopPanel(result: Result, state: State): HTMLElement {
     const panel = h('div', { class: 'figures' });
+    const search = result.meta.loops;
+    if (search && result.has('loop_births')) panel.append(diagramFigure(result, search, state).element);
     for (const name of loopsOf(result)) {
         const angles = anglesOf(result, name);
         const phases = new Phases(angles);
@@ -131,6 +174,6 @@ export function loopPanel(result: Result, state: State): HTMLElement {
             box.append(genesFigure(name, waves, state).element);
         });
     }
-    panel.append(h('p', { class: 'note' }, 'A first harmonic for each gene, by least squares, from the values as the page keeps them. Where the loop was found from the same genes, p is too small: it orders genes, and does not prove that there is a loop; pnmf loops tests that.'));
+    if (loopsOf(result).length > 0) panel.append(h('p', { class: 'note' }, 'A first harmonic for each gene, by least squares, from the values as the page keeps them. Where the loop was found from the same genes, p is too small: it orders genes, and does not prove that there is a loop; pnmf loops tests that.'));
     return panel;
 }

@@ -277,7 +277,7 @@ function page(state: State): HTMLElement {
             tabs([
                 ['Scales', () => scalesPanel(views, state, beside)],
                 ['Genes', () => perResult((result) => genesPanel(result, state))],
-                ...(results.some((result) => loopsOf(result).length > 0) ? [['Loops', () => perResult((result) => loopPanel(result, state))] as [string, () => HTMLElement]] : []),
+                ...(results.some((result) => loopsOf(result).length > 0 || result.meta.loops) ? [['Loops', () => perResult((result) => loopPanel(result, state))] as [string, () => HTMLElement]] : []),
                 ['Topology', () => perResult((result) => topologyPanel(result, state))],
                 ['Structure', () => perResult((result) => structurePanel(result, state))],
                 ['Programs', () => perResult((result) => programsPanel(result, state))],

@@ -135,24 +135,76 @@ test('a damaged file ends in words, and the page goes on', async () => {
     await close();
 });
 
-test('files of the corpus, some of their bytes changed, end in words or in a result', { skip: corpus && existsSync(corpus) ? false : 'the corpus is not there' }, async (t) => {
+/** What a reader would drop of a file of the corpus: three files of a 10x folder, labels beside their cells, else the file. */
+function dropped(format, name, bytes) {
+    const put = (as, content) => (writeFileSync(join(folder, as), content), join(folder, as));
+    if (format === 'tenx_folder') {
+        const parts = bytes.toString('latin1').split('\n==\n');
+        return { paths: ['matrix.mtx', 'features.tsv', 'barcodes.tsv'].map((as, i) => put(as, Buffer.from(parts[i] ?? '', 'latin1'))), further: '' };
+    }
+    const path = put(name, bytes);
+    return format === 'labels' ? { paths: [join(folder, 'circles.csv'), path], further: `--labels ${name}` } : { paths: [path], further: '' };
+}
+
+test('files of the whole corpus, changed and cut, end in words or in a result', { skip: corpus && existsSync(corpus) ? false : 'the corpus is not there' }, async (t) => {
     const { page, complaints, close } = await open();
     let seed = 1;
     const next = (below) => (seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) % below;
-    const ends = { done: 0, failed: 0 };
-    for (const format of ['h5ad', 'tenx_h5', 'delimited', 'matrix_market', 'npy', 'mat']) {
+    const ends = {};
+    for (const format of readdirSync(corpus).sort()) {
+        ends[format] = { done: 0, failed: 0 };
         for (const name of readdirSync(join(corpus, format)).sort()) {
-            const bytes = readFileSync(join(corpus, format, name));
-            for (let change = 0; change < 12; ++change) bytes[next(bytes.length)] = next(256);
-            writeFileSync(join(folder, name), bytes);
-            const { phase, trouble } = await drop(page, [join(folder, name)]);
-            if (phase === 'failed') assert.ok(trouble.length > 20, `${name}: ${trouble}`);
-            assert.doesNotMatch(trouble, /fault|ended without a word/, name);
-            ++ends[phase];
+            const changed = readFileSync(join(corpus, format, name));
+            const cut = Buffer.from(changed.subarray(0, next(changed.length)));
+            for (let change = 0; change < 12; ++change) changed[next(changed.length)] = next(256);
+            for (const bytes of [changed, cut]) {
+                const { paths, further } = dropped(format, name, bytes);
+                const { phase, trouble } = await drop(page, paths, { further });
+                if (phase === 'failed') assert.ok(trouble.length > 20, `${name}: ${trouble}`);
+                assert.doesNotMatch(trouble, /fault|ended without a word/, name);
+                ++ends[format][phase];
+            }
         }
     }
     t.diagnostic(JSON.stringify(ends));
-    assert.ok(ends.failed > 0);
+    for (const format of ['h5ad', 'h5mu', 'loom', 'mat', 'npy', 'result', 'tenx_folder', 'tenx_h5']) assert.ok(ends[format].failed > 0, format);
+    const { phase, trouble } = await drop(page, [join(folder, 'circles.csv')], { rank: '2', further: '' });
+    assert.equal(phase, 'done', trouble);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test('progress is shown while the program computes, and Cancel ends it there', async (t) => {
+    const { page, complaints, close } = await open();
+    await page.evaluate(() => {
+        window.seen = [];
+        const bar = document.querySelector('progress');
+        const look = () => bar.hasAttribute('value') && window.seen.push({ value: bar.value, stage: document.querySelector('.run [role=status]').textContent, hidden: bar.hidden });
+        new MutationObserver(look).observe(bar, { attributes: true, attributeFilter: ['value'] });
+    });
+    const { phase, trouble } = await drop(page, [join(folder, 'cells.h5ad')], { further: '--seed 2' });
+    assert.equal(phase, 'done', trouble);
+    const seen = await page.evaluate(() => window.seen);
+    const values = seen.map(({ value }) => value);
+    t.diagnostic(`${new Set(values).size} states of the bar, ${values[0]} to ${values.at(-1)}: ${[...new Set(seen.map(({ stage }) => stage))].join(', ')}`);
+    assert.ok(new Set(values).size >= 5, 'the bar moves');
+    assert.ok(values.every((value, i) => i === 0 || value >= values[i - 1]), 'and never back');
+    assert.ok(values[0] < 0.5 && values.at(-1) > 0.8);
+    assert.ok(seen.some(({ stage }) => stage === 'sweeps') && seen.every(({ hidden }) => !hidden));
+    assert.ok(await page.isHidden('progress'));
+    // A run that would go on for long.
+    await page.fill('#further', '--precision double --tolerance 1e-15 --max-sweeps 1000000');
+    await page.click('text=Run again');
+    await page.waitForFunction(() => document.querySelector('.run [role=status]').textContent === 'sweeps');
+    await page.click('text=Cancel');
+    assert.equal(await page.textContent('.run [role=status]'), 'Cancelled.');
+    assert.equal(await page.getAttribute('html', 'data-phase'), 'waiting');
+    assert.ok((await page.isHidden('progress')) && (await page.isHidden('button:has-text("Cancel")')) && (await page.isVisible('text=Run again')));
+    assert.equal(await page.getAttribute('body', 'data-pnmf'), null);
+    // What the cancelled run still had to say does not reach the next.
+    const next = await drop(page, [join(folder, 'circles.csv')], { rank: '2', further: '' });
+    assert.equal(next.phase, 'done', next.trouble);
+    assert.notEqual(next.result.cells, 600);
     assert.deepEqual(complaints, []);
     await close();
 });

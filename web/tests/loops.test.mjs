@@ -11,6 +11,10 @@ before(async () => {
     pnmf('report', 'loop', '-o', 'without.html');
     expected = JSON.parse(pnmf('loops', 'loop', '--data', 'loop.h5ad', '--keep', '--json')).loops[0];
     pnmf('report', 'loop', '--input', 'loop.h5ad', '-o', 'loop.html');
+    pnmf('simulate', 'cells', '-o', 'cells.h5ad', '--cells', '200', '--genes', '200', '--types', '3');
+    pnmf('fit', 'cells.h5ad', '-o', 'cells', '--max-scales', '3', '--no-report');
+    pnmf('loops', 'cells', '--keep');
+    pnmf('report', 'cells', '-o', 'cells.html');
     browser = await launch();
 });
 after(() => browser?.close());
@@ -37,6 +41,36 @@ test('the loop colours the map, and genes around it are those of the program', a
     assert.equal(await page.inputValue('#gene'), rows[0][0]);
     await page.selectOption('#colour', { label: 'pnmf_loop_1' });
     await page.waitForFunction(() => document.querySelector('.legend h3').textContent === 'pnmf_loop_1');
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+const diagramOf = async (page) => (await download(page, '[aria-label="Download Diagram of loops as TSV"]')).bytes.toString().trim().split('\n').slice(1).map((row) => row.split('\t'));
+
+test('the diagram has the loop that was found, marked, and says what its p-value means', async () => {
+    const { page, complaints, close } = await open(browser, 'loop.html');
+    await openTab(page, 'Loops');
+    await page.waitForSelector('circle[aria-label=reported]');
+    assert.equal(await page.locator('circle[aria-label=reported]').count(), 1);
+    assert.match(await page.textContent('[data-figure="diagram-of-loops"]'), /Loop 1: p = 0\.01: at most 1 % of clouds of cells without a loop/);
+    const rows = await diagramOf(page);
+    const [, birth, death] = rows.find((row) => row[3] === '1').map(Number);
+    assert.ok(Math.abs(birth - expected.birth) < 1e-6 && Math.abs(death - expected.death) < 1e-6);
+    const loops = rows.filter((row) => row[0] === '1');
+    assert.ok(loops.every((row) => row[2] - row[1] <= death - birth), 'the first is the most persistent');
+    assert.equal(await page.locator('circle[aria-label=loop]').count(), loops.length);
+    assert.equal(rows.filter((row) => row[0] === '0').length, 199);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test('where none is found the diagram alone is shown, and says so', async () => {
+    const { page, complaints, close } = await open(browser, 'cells.html');
+    await openTab(page, 'Loops');
+    assert.match(await page.textContent('#panel-Loops'), /No loop was found/);
+    await page.waitForSelector('[data-figure="diagram-of-loops"] svg');
+    assert.equal(await page.locator('circle[aria-label=reported]').count(), 0);
+    assert.equal(await page.locator('path[data-cells]').count(), 0);
     assert.deepEqual(complaints, []);
     await close();
 });

@@ -146,6 +146,9 @@ struct Analysis {
     FitOptions fit{};
     Precision precision = Precision::full;
     std::vector<Choice> choices{}; ///< at most eight
+    /// Where a loop was left out, what it was left out of as it was before: the space of the cells, in a
+    /// tissue their expression.
+    std::optional<Matrix> with_loop{};
 };
 
 /// Which preset fits the data, and why.

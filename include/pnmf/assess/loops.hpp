@@ -3,6 +3,7 @@
 #include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/types.hpp>
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -34,6 +35,11 @@ struct LoopFinding {
     Index dimensions = 0;     ///< in which cells differ by more than noise; below 2, where no two do clearly
     double persistence = 0.0; ///< of the most persistent loop, reported or not
     double p_value = 1.0;     ///< of that
+    /// Births and deaths of H1 of the landmarks, most persistent first, and deaths of H0, in the unit of
+    /// `persistence`.
+    std::vector<std::array<double, 2>> diagram;
+    std::vector<double> joins;
+    double chance = 0.0; ///< loops that persist no longer are not reported
 };
 
 /// Loops in a cloud of cells: where they are by H1 persistence, whether they are more than chance, and where
@@ -43,8 +49,7 @@ struct LoopFinding {
 ///    1 − λ₊/λ_k. λ₊, the largest variance that noise has, is found from the lower half of the variances,
 ///    which fall as λ₊ − c·k^(2/3) near the edge of a spectrum of noise.
 /// 2. Cells are replaced by the mean of themselves and their nearest, a hundredth of the cells and at least
-/// 8,
-///    four times, which takes noise off.
+///    8, four times, which takes noise off.
 /// 3. H1 of landmarks, each the farthest from those before it.
 /// 4. p: the share of clouds with a loop as persistent, of normal clouds with the variances, the number and
 ///    the treatment of the cells, this one counted. A cloud of one piece, clusters and trees have loops that

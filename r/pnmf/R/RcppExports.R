@@ -5,6 +5,14 @@ pnmf_fit <- function(X, genes, cells, asked, options, coordinates, about, cluste
     .Call(`_pnmf_pnmf_fit`, X, genes, cells, asked, options, coordinates, about, clusters, threads, verbose)
 }
 
+pnmf_read <- function(file) {
+    .Call(`_pnmf_pnmf_read`, file)
+}
+
+pnmf_loops <- function(X, genes, cells, asked, coordinates, zero, following, p_value, clouds, seed, threads) {
+    .Call(`_pnmf_pnmf_loops`, X, genes, cells, asked, coordinates, zero, following, p_value, clouds, seed, threads)
+}
+
 pnmf_programs <- function(file, listed) {
     .Call(`_pnmf_pnmf_programs`, file, listed)
 }

@@ -109,14 +109,20 @@ pnmf.default <- function(x, rank = NULL, clusters = NULL, preset = "auto", norma
     held$x, held$genes, held$cells, asked, options, coordinates, about, count_or_zero(clusters, "clusters"),
     count_or_zero(threads, "threads"), isTRUE(verbose)
   )
+  result <- as_fit(result, path)
+  result$call <- match.call()
+  result
+}
+
+# What the C++ side found, and the file that it is stored in, as a fit.
+as_fit <- function(result, path) {
   for (column in c("clusters", "domains")) {
-    found <- result[[column]]
-    result[column] <- list(if (!is.null(found)) setNames(factor(found, levels = sort(unique(found))), result$cells))
+    found <- as.integer(result[[column]])
+    result[column] <- list(if (length(found) > 0) setNames(factor(found, levels = sort(unique(found))), result$cells))
   }
   result$resolutions <- as.data.frame(result$resolutions)
   result$scales <- as.data.frame(result$scales)
   result$stored <- readBin(path, "raw", file.size(path))
-  result$call <- match.call()
   class(result) <- "pnmf"
   result
 }
@@ -252,6 +258,37 @@ write_report <- function(x, file, data = NULL, name = "pnmf") {
 write_result <- function(x, file) {
   writeBin(result_of(x)$stored, path.expand(file))
   invisible(file)
+}
+
+# A result.h5ad of the program, of Python, of the page that computes, or of write_result.
+read_result <- function(file) {
+  path <- path.expand(file)
+  result <- pnmf_read(path)
+  result$divisions <- lapply(result$divisions, as.integer)
+  as_fit(result, path)
+}
+
+# Loops of cells such as the cell cycle: the phase of each cell, and the genes that follow it.
+find_loops <- function(x, space = NULL, preset = "auto", normalize = NULL, genes = NULL, genes_zero = character(),
+                       genes_next = character(), p_value = 0.05, clouds = 99, seed = 0, threads = NULL) {
+  held <- named_matrix(x)
+  asked <- list(preset = preset)
+  if (!is.null(normalize)) asked$normalize <- normalize
+  if (!is.null(genes)) asked$genes <- as.character(genes)
+  found <- pnmf_loops(
+    held$x, held$genes, held$cells, asked, core_coordinates(space), as.character(genes_zero),
+    as.character(genes_next), p_value, count_or_zero(clouds, "clouds"), seed, count_or_zero(threads, "threads")
+  )
+  names <- paste0("loop_", seq_along(found$p_values), recycle0 = TRUE)
+  colnames(found$phases) <- names
+  list(
+    phases = found$phases,
+    loops = data.frame(persistence = found$persistence, p_value = found$p_values, cells = found$cells),
+    genes = setNames(found$genes, names), p_value = found$p_value,
+    diagram = data.frame(
+      dimension = rep(0:1, c(found$joins, length(found$birth) - found$joins)), birth = found$birth, death = found$death
+    )
+  )
 }
 
 # How well each rank predicts what it has not seen, and how stable its programs are.

@@ -35,6 +35,44 @@ RcppExport SEXP _pnmf_pnmf_fit(SEXP XSEXP, SEXP genesSEXP, SEXP cellsSEXP, SEXP 
     return rcpp_result_gen;
     END_RCPP
 }
+// pnmf_read
+Rcpp::List pnmf_read(std::string file);
+RcppExport SEXP _pnmf_pnmf_read(SEXP fileSEXP) {
+    BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter<std::string>::type file(fileSEXP);
+    rcpp_result_gen = Rcpp::wrap(pnmf_read(file));
+    return rcpp_result_gen;
+    END_RCPP
+}
+// pnmf_loops
+Rcpp::List pnmf_loops(SEXP X, Rcpp::CharacterVector genes, Rcpp::CharacterVector cells, Rcpp::List asked,
+                      Rcpp::NumericMatrix coordinates, std::vector<std::string> zero,
+                      std::vector<std::string> following, double p_value, int clouds, double seed,
+                      int threads);
+RcppExport SEXP _pnmf_pnmf_loops(SEXP XSEXP, SEXP genesSEXP, SEXP cellsSEXP, SEXP askedSEXP,
+                                 SEXP coordinatesSEXP, SEXP zeroSEXP, SEXP followingSEXP, SEXP p_valueSEXP,
+                                 SEXP cloudsSEXP, SEXP seedSEXP, SEXP threadsSEXP) {
+    BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::RNGScope rcpp_rngScope_gen;
+    Rcpp::traits::input_parameter<SEXP>::type X(XSEXP);
+    Rcpp::traits::input_parameter<Rcpp::CharacterVector>::type genes(genesSEXP);
+    Rcpp::traits::input_parameter<Rcpp::CharacterVector>::type cells(cellsSEXP);
+    Rcpp::traits::input_parameter<Rcpp::List>::type asked(askedSEXP);
+    Rcpp::traits::input_parameter<Rcpp::NumericMatrix>::type coordinates(coordinatesSEXP);
+    Rcpp::traits::input_parameter<std::vector<std::string>>::type zero(zeroSEXP);
+    Rcpp::traits::input_parameter<std::vector<std::string>>::type following(followingSEXP);
+    Rcpp::traits::input_parameter<double>::type p_value(p_valueSEXP);
+    Rcpp::traits::input_parameter<int>::type clouds(cloudsSEXP);
+    Rcpp::traits::input_parameter<double>::type seed(seedSEXP);
+    Rcpp::traits::input_parameter<int>::type threads(threadsSEXP);
+    rcpp_result_gen = Rcpp::wrap(
+        pnmf_loops(X, genes, cells, asked, coordinates, zero, following, p_value, clouds, seed, threads));
+    return rcpp_result_gen;
+    END_RCPP
+}
 // pnmf_programs
 std::string pnmf_programs(std::string file, int listed);
 RcppExport SEXP _pnmf_pnmf_programs(SEXP fileSEXP, SEXP listedSEXP) {
@@ -129,6 +167,8 @@ RcppExport SEXP _pnmf_pnmf_rank(SEXP XSEXP, SEXP genesSEXP, SEXP cellsSEXP, SEXP
 }
 
 static const R_CallMethodDef CallEntries[] = {{"_pnmf_pnmf_fit", (DL_FUNC)&_pnmf_pnmf_fit, 10},
+                                              {"_pnmf_pnmf_read", (DL_FUNC)&_pnmf_pnmf_read, 1},
+                                              {"_pnmf_pnmf_loops", (DL_FUNC)&_pnmf_pnmf_loops, 11},
                                               {"_pnmf_pnmf_programs", (DL_FUNC)&_pnmf_pnmf_programs, 2},
                                               {"_pnmf_pnmf_transform", (DL_FUNC)&_pnmf_pnmf_transform, 5},
                                               {"_pnmf_pnmf_find_paths", (DL_FUNC)&_pnmf_pnmf_find_paths, 8},

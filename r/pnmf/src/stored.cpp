@@ -1,17 +1,20 @@
 #include "host.hpp"
 
+#include <pnmf/assess/loops.hpp>
 #include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/io/write.hpp>
+#include <pnmf/linalg/pca.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/report/report.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/results/transform_cells.hpp>
 #include <pnmf/version.hpp>
 
+#include <algorithm>
 #include <optional>
 
-/// What is done with a stored result, `file`, and the choice of a rank.
+/// What is done with a stored result, `file`, the choice of a rank, and loops.
 namespace {
 
 using Names = Rcpp::CharacterVector;
@@ -39,7 +42,173 @@ std::optional<pnmf::RecordedData> data_of(const pnmf::StoredResult& result, SEXP
     return data;
 }
 
+/// Categories of the cells; NULL where there is no such column.
+SEXP column_of(const pnmf::StoredResult& result, const std::string& name) {
+    for (const pnmf::TableColumn& column : result.file.cell_table) {
+        if (const auto* texts = std::get_if<std::vector<std::string>>(&column.values);
+            texts != nullptr && column.name == name) {
+            return Rcpp::wrap(*texts);
+        }
+    }
+    return R_NilValue;
+}
+
+/// The names of genes as positions among those that were kept.
+std::vector<pnmf::Index> positions_of(const std::vector<std::string>& wanted,
+                                      const std::vector<std::string>& genes) {
+    std::vector<pnmf::Index> found;
+    for (const std::string& name : wanted) {
+        const auto place = std::find(genes.begin(), genes.end(), name);
+        pnmf::require(place != genes.end(),
+                      "'{}' is none of the {} genes that were kept; genes = \"all\" keeps all", name,
+                      genes.size());
+        found.push_back(place - genes.begin());
+    }
+    return found;
+}
+
+Rcpp::DataFrame table_of(const std::vector<pnmf::PhaseGene>& genes, const std::vector<std::string>& names) {
+    std::vector<std::string> gene;
+    const auto numbers = [&](auto member) {
+        std::vector<double> values;
+        for (const pnmf::PhaseGene& one : genes) {
+            values.push_back(one.*member);
+        }
+        return values;
+    };
+    for (const pnmf::PhaseGene& one : genes) {
+        gene.push_back(names[static_cast<std::size_t>(one.gene)]);
+    }
+    using Gene = pnmf::PhaseGene;
+    return Rcpp::DataFrame::create(
+        Rcpp::Named("gene") = gene, Rcpp::Named("amplitude") = numbers(&Gene::amplitude),
+        Rcpp::Named("peak") = numbers(&Gene::peak), Rcpp::Named("share") = numbers(&Gene::share),
+        Rcpp::Named("p_value") = numbers(&Gene::p_value), Rcpp::Named("adjusted") = numbers(&Gene::adjusted),
+        Rcpp::Named("stringsAsFactors") = false);
+}
+
 } // namespace
+
+/// What `pnmf_fit` returns, of a file.
+// [[Rcpp::export]]
+Rcpp::List pnmf_read(std::string file) {
+    const pnmf::StoredResult result = pnmf::read_stored_result(file);
+    pnmf::require(!result.is_baseline(), "{}: a result of {}, not of a fit", file, result.method);
+    const std::vector<std::string>& cells = result.file.cell_names;
+    Rcpp::List embeddings;
+    for (pnmf::Index t = 0; t < result.scales; ++t) {
+        embeddings.push_back(pnmf_r::transposed(result.H(t), cells));
+    }
+    const auto turned = [](const auto& matrix, const std::vector<std::string>& names) {
+        using Real = typename std::decay_t<decltype(matrix)>::Scalar;
+        return SEXP(pnmf_r::transposed(pnmf::DenseMatrix<Real>(matrix.transpose()), names));
+    };
+    const auto basis = result.recommended_basis();
+    const auto programs = pnmf::stored_programs(result);
+    Rcpp::List divisions;
+    std::vector<double> clusters = result.numbers("resolutions/clusters");
+    for (std::size_t r = 0; r < clusters.size(); ++r) {
+        const std::string name = result.key + "_clusters_" + std::to_string(r + 1);
+        divisions[name] = column_of(result, name);
+    }
+    std::vector<double> scale = result.numbers("resolutions/scale");
+    std::vector<double> stability = result.numbers("resolutions/stability");
+    const auto* best = pnmf::find(result.file.uns, result.key + "/resolutions/recommended");
+    const auto* place = best == nullptr ? nullptr : std::get_if<std::int64_t>(&best->value);
+    if (clusters.empty()) { // their number was given
+        clusters = {static_cast<double>(result.cluster_count.value_or(0))};
+        scale = {static_cast<double>(result.recommended)};
+        stability = {R_NaN};
+    }
+    std::vector<bool> recommended(clusters.size(), false);
+    recommended.at(place == nullptr ? 0 : static_cast<std::size_t>(*place)) = true;
+    for (double& one : scale) {
+        one += 1.0;
+    }
+    const std::vector<double> objective = result.numbers("objective");
+    return Rcpp::List::create(
+        Rcpp::Named("embedding") = embeddings[static_cast<R_xlen_t>(result.recommended)],
+        Rcpp::Named("basis") = basis ? turned(*basis, result.features) : R_NilValue,
+        Rcpp::Named("gene_scores") = programs ? turned(programs->scores, programs->genes) : R_NilValue,
+        Rcpp::Named("clusters") = column_of(result, result.key + "_clusters"),
+        Rcpp::Named("resolutions") = Rcpp::List::create(
+            Rcpp::Named("clusters") = clusters, Rcpp::Named("scale") = scale,
+            Rcpp::Named("stability") = stability, Rcpp::Named("recommended") = recommended),
+        Rcpp::Named("divisions") = divisions, Rcpp::Named("embeddings") = embeddings,
+        Rcpp::Named("scales") = Rcpp::List::create(
+            Rcpp::Named("epsilon") = result.epsilon,
+            Rcpp::Named("components") = std::vector<double>(result.betti0.begin(), result.betti0.end()),
+            Rcpp::Named("effective_rank") = result.of_scales("effective_rank")),
+        Rcpp::Named("recommended") = static_cast<int>(result.recommended) + 1,
+        Rcpp::Named("objective") = objective.empty() ? R_NaN : objective.back(),
+        Rcpp::Named("stop") = result.stop, Rcpp::Named("warnings") = result.warnings,
+        Rcpp::Named("genes") = result.features, Rcpp::Named("cells") = cells,
+        Rcpp::Named("domains") = column_of(result, result.key + "_domains"));
+}
+
+/// Loops of cells as `pnmf loops` finds them. `coordinates` × cells to look in, or none: 30 principal
+/// components of the values.
+// [[Rcpp::export]]
+Rcpp::List pnmf_loops(SEXP X, Rcpp::CharacterVector genes, Rcpp::CharacterVector cells, Rcpp::List asked,
+                      Rcpp::NumericMatrix coordinates, std::vector<std::string> zero,
+                      std::vector<std::string> following, double p_value, int clouds, double seed,
+                      int threads) {
+    constexpr pnmf::Index components = 30;
+    if (threads > 0) {
+        pnmf::set_thread_count(threads);
+    }
+    pnmf::Dataset data = pnmf_r::dataset_of(X, genes, cells);
+    pnmf::AnalysisOptions wanted = pnmf_r::analysis_options(asked, Rcpp::List::create());
+    wanted.space = "none";
+    wanted.given.insert("rank"); // nothing is factorised
+    pnmf::Analysis analysis = pnmf::plan_analysis(data, wanted);
+    pnmf::prepare(data, analysis, wanted);
+    const pnmf::DataMatrix<double> values =
+        std::visit([](auto& held) { return pnmf::DataMatrix<double>(std::move(held)); }, data.X);
+    pnmf::Matrix space =
+        Eigen::Map<const pnmf::Matrix>(coordinates.begin(), coordinates.nrow(), coordinates.ncol());
+    if (coordinates.nrow() == 0) {
+        space = pnmf::component_space(values, components).coordinates;
+    }
+    const pnmf::Index count = values.cells();
+    pnmf::require(space.cols() == count, "space must have a row for each of the {} cells, got {}", count,
+                  space.cols());
+    const pnmf::PhaseAnchors anchors{.zero = positions_of(zero, data.feature_names),
+                                     .next = positions_of(following, data.feature_names)};
+    const pnmf::LoopFinding finding = pnmf::find_loops(
+        space, {.level = p_value, .null_clouds = clouds, .seed = static_cast<std::uint64_t>(seed)});
+    pnmf::Matrix phases(std::ssize(finding.loops), count);
+    Rcpp::List tables;
+    std::vector<double> persistence;
+    std::vector<double> p_values;
+    std::vector<double> on_loop;
+    for (pnmf::Index k = 0; k < phases.rows(); ++k) {
+        const pnmf::CellLoop& loop = finding.loops[static_cast<std::size_t>(k)];
+        pnmf::Vector phase = loop.phase;
+        std::vector<pnmf::PhaseGene> found = pnmf::phase_genes(values, phase);
+        if (!zero.empty() || !following.empty()) {
+            phase = pnmf::anchored(phase, found, anchors);
+            found = pnmf::phase_genes(values, phase);
+        }
+        phases.row(k) = phase.transpose();
+        tables.push_back(table_of(found, data.feature_names));
+        persistence.push_back(loop.persistence);
+        p_values.push_back(loop.p_value);
+        on_loop.push_back(static_cast<double>(loop.cells));
+    }
+    std::vector<double> birth(finding.joins.size(), 0.0);
+    std::vector<double> death = finding.joins;
+    for (const auto& [born, died] : finding.diagram) {
+        birth.push_back(born);
+        death.push_back(died);
+    }
+    return Rcpp::List::create(Rcpp::Named("phases") = pnmf_r::transposed(phases, data.cell_names),
+                              Rcpp::Named("genes") = tables, Rcpp::Named("persistence") = persistence,
+                              Rcpp::Named("p_values") = p_values, Rcpp::Named("cells") = on_loop,
+                              Rcpp::Named("p_value") = finding.p_value,
+                              Rcpp::Named("joins") = static_cast<int>(finding.joins.size()),
+                              Rcpp::Named("birth") = birth, Rcpp::Named("death") = death);
+}
 
 /// Tab-separated, as programs.tsv.
 // [[Rcpp::export]]

@@ -138,6 +138,50 @@ test_that("the stored result is a file that makes the page, and survives being s
   expect_equal(readBin(path, "raw", 4)[2:4], charToRaw("HDF"))
 })
 
+test_that("a stored result is read as the fit that it was", {
+  data <- made_up()
+  fit <- pnmf(data$counts, rank = 4, threads = 1)
+  path <- tempfile(fileext = ".h5ad")
+  write_result(fit, path)
+  read <- read_result(path)
+  for (part in setdiff(names(fit), "call")) expect_equal(read[[part]], fit[[part]], tolerance = 1e-6, info = part)
+  expect_equal(programs(read), programs(fit))
+  three <- pnmf(data$counts, rank = 4, clusters = 3, threads = 1)
+  write_result(three, path)
+  expect_equal(read_result(path)$resolutions$clusters, 3)
+  expect_error(read_result(tempfile()), "no such result")
+  writeLines("a,b", path)
+  expect_error(read_result(path), "HDF5")
+})
+
+# The mean resultant of the differences of two lists of angles, for the better direction.
+agreement <- function(a, b) max(Mod(mean(exp(1i * (a - b)))), Mod(mean(exp(1i * (a + b)))))
+
+test_that("loops have phases, genes and a p-value", {
+  set.seed(1)
+  angle <- runif(200, 0, 2 * pi)
+  peaks <- runif(60, 0, 2 * pi)
+  counts <- matrix(rpois(60 * 200, 20 * exp(0.8 * cos(outer(peaks, angle, "-")))), 60, dimnames = list(paste0("g", 1:60), paste0("c", 1:200)))
+  found <- find_loops(counts, clouds = 19, threads = 1)
+  expect_equal(found$loops$p_value, 0.05)
+  expect_equal(rownames(found$phases), colnames(counts))
+  expect_gt(agreement(found$phases[, "loop_1"], angle), 0.9)
+  genes <- found$genes$loop_1
+  expect_equal(nrow(genes), 60)
+  expect_false(is.unsorted(-genes$share))
+  expect_gt(agreement(genes$peak, peaks[as.integer(sub("g", "", genes$gene))]), 0.9)
+  loops <- found$diagram[found$diagram$dimension == 1, ]
+  expect_equal(max(loops$death - loops$birth), found$loops$persistence)
+  turned <- find_loops(counts, clouds = 19, genes_zero = genes$gene[1], threads = 1)
+  expect_equal(cos(turned$genes$loop_1$peak[1]), 1)
+  expect_gt(agreement(find_loops(counts, space = cbind(cos(angle), sin(angle)), clouds = 19)$phases, angle), 0.98)
+  none <- find_loops(matrix(rpois(60 * 200, 20), 60), clouds = 19, threads = 1)
+  expect_equal(dim(none$phases), c(200, 0))
+  expect_equal(nrow(none$loops), 0)
+  expect_error(find_loops(counts, genes_zero = "nobody"), "'nobody' is none of the 60 genes")
+  expect_error(find_loops(counts, space = diag(3)), "a row for each of the 200 cells, got 3")
+})
+
 test_that("batches are balanced, and need a value for each cell", {
   data <- made_up()
   batch <- rep(c("one", "two"), 45)
