@@ -24,15 +24,15 @@ configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/pnmf-config.cmake.in" "
                               INSTALL_DESTINATION "${pnmf_package_dir}")
 write_basic_package_version_file("${PROJECT_BINARY_DIR}/pnmf-config-version.cmake" COMPATIBILITY SameMinorVersion)
 install(FILES "${PROJECT_BINARY_DIR}/pnmf-config.cmake" "${PROJECT_BINARY_DIR}/pnmf-config-version.cmake"
-              # A static library needs it again where it is linked, and it brings no package of its own.
-              "${CMAKE_CURRENT_LIST_DIR}/FindMatio.cmake"
+              # A static library needs them again where it is linked, and they bring no package of their own.
+              "${CMAKE_CURRENT_LIST_DIR}/FindMatio.cmake" "${CMAKE_CURRENT_LIST_DIR}/FindZarrCodecs.cmake"
         DESTINATION "${pnmf_package_dir}")
 
-# For builds that ask pkg-config, such as R's. Names of HDF5 and matio are those of static linking.
+# For builds that ask pkg-config, such as R's. Names of HDF5, matio, blosc and zstd are those of static linking.
 file(RELATIVE_PATH pnmf_pc_to_prefix "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 set(pnmf_pc_private "")
-foreach(library IN LISTS HDF5_C_LIBRARIES MATIO_LIBRARY)
-    if(library MATCHES "(hdf5|matio)[^/]*\\.(so|a)$")
+foreach(library IN LISTS HDF5_C_LIBRARIES MATIO_LIBRARY BLOSC_LIBRARY ZSTD_LIBRARY)
+    if(library MATCHES "(hdf5|matio|blosc|zstd)[^/]*\\.(so|a)$")
         string(APPEND pnmf_pc_private " ${library}")
     endif()
 endforeach()

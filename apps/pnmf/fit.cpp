@@ -215,7 +215,7 @@ template <class Real>
 std::string write_files(const FitRequest& options, const Work& work, const Run<Real>& run,
                         const StoredResult& stored, const RunFolder& folder, const Json& summary) {
     const Dataset& data = work.data;
-    const bool kept = data.input.format == "h5ad" && !options.results_only &&
+    const bool kept = (data.input.format == "h5ad" || data.input.format == "zarr") && !options.results_only &&
                       data.input.cells.value_or(CellAxis::rows) == CellAxis::rows;
     const std::string left_out = save_run(folder, data, run,
                                           {.save_basis = options.save_basis,

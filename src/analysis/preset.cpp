@@ -35,7 +35,7 @@ constexpr Index most_points_in_pairs = 2000; ///< above, points get a graph of n
 constexpr Index neighbors_of_points = 15;
 
 bool is_cell_format(const std::string& format) {
-    constexpr std::array formats{"h5ad", "h5mu", "loom", "10x-h5", "10x-folder", "mtx"};
+    constexpr std::array formats{"h5ad", "h5mu", "zarr", "loom", "10x-h5", "10x-folder", "mtx"};
     return std::find(formats.begin(), formats.end(), format) != formats.end();
 }
 

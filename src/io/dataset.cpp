@@ -53,6 +53,7 @@ Dataset read_as(io::Format format, const fs::path& path, const ReadOptions& opti
         return io::read_npy(path, options);
     case io::Format::h5ad:
     case io::Format::h5mu:
+    case io::Format::zarr:
         return io::read_h5ad(path, options);
     case io::Format::loom:
         return io::read_loom(path, options);

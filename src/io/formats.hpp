@@ -11,7 +11,7 @@
 /// the cells is announced by `read_dataset`.
 namespace pnmf::io {
 
-enum class Format { h5ad, h5mu, loom, tenx_h5, tenx_folder, matrix_market, delimited, npy, mat };
+enum class Format { h5ad, h5mu, zarr, loom, tenx_h5, tenx_folder, matrix_market, delimited, npy, mat };
 
 /// What a file is, by its first bytes and, where those do not tell, by its ending. Looks inside gzip.
 /// InputError when there is no such file, when it is empty, or when it is none of the formats.
@@ -20,17 +20,17 @@ Format recognise(const std::filesystem::path& path);
 /// The name of a format as a sentence would have it: "MatrixMarket", "10x folder", …
 const char* format_name(Format format);
 
-/// The same as a word for records: "h5ad", "h5mu", "loom", "10x-h5", "10x-folder", "mtx",
-/// "text", "npy", "mat".
+/// The same as a word for records: "h5ad", "h5mu", "zarr", "loom", "10x-h5", "10x-folder",
+/// "mtx", "text", "npy", "mat".
 const char* format_key(Format format);
 
-/// The axis that holds the cells when `ReadOptions::cells` is empty: rows for .h5ad and .npy, columns
+/// The axis that holds the cells when `ReadOptions::cells` is empty: rows for AnnData and .npy, columns
 /// elsewhere.
 CellAxis default_axis(Format format);
 
 /// Whether a file of the format holds AnnData.
 inline bool is_anndata(Format format) {
-    return format == Format::h5ad || format == Format::h5mu;
+    return format == Format::h5ad || format == Format::h5mu || format == Format::zarr;
 }
 /// Whether a file of the format may hold several matrices of one shape.
 inline bool has_layers(Format format) {

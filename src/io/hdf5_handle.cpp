@@ -1,6 +1,7 @@
 #include "io/hdf5_guard.hpp"
 #include "io/hdf5_memory.hpp"
 #include "io/hdf5_native.hpp"
+#include "io/zarr.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -175,12 +176,14 @@ Object Object::open_file(const fs::path& path) {
     const Session session;
     std::error_code error;
     require(fs::exists(path, error), "{}: no such file", path.string());
-    require(!fs::is_directory(path, error), "{}: must be a file, but is a folder", path.string());
+    const fs::path bytes = zarr::hdf5_of(path);
+    require(!fs::is_directory(bytes, error), "{}: must be a file, but is a folder", path.string());
     auto file = std::make_shared<File>();
     file->name = path.string();
-    file->handle = Handle(H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
+    file->mirror = bytes == path ? std::string() : bytes.string();
+    file->handle = Handle(H5Fopen(bytes.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose);
     require(bool(file->handle), "{}: must be a whole HDF5 file: {}", path.string(), last_error());
-    require(may_open(file->handle.get(), file->name, file->handle.get(), "/"), "{}: {}", path.string(),
+    require(may_open(file->handle.get(), file->bytes_in(), file->handle.get(), "/"), "{}: {}", path.string(),
             unsound_type);
     Handle root(H5Oopen(file->handle.get(), "/", H5P_DEFAULT), H5Oclose);
     require(bool(root), "{}: must be a whole HDF5 file: {}", path.string(), last_error());
@@ -327,7 +330,7 @@ Object Object::open(const std::string& name) const {
     if (!contains(name)) {
         reject(fmt::format("must contain '{}'", name));
     }
-    if (!may_open(file_->handle.get(), file_->name, handle_.get(), name)) {
+    if (!may_open(file_->handle.get(), file_->bytes_in(), handle_.get(), name)) {
         fail("{}:{}: {}", file_->name, path_of(name), unsound_type);
     }
     Handle handle(H5Oopen(handle_.get(), name.c_str(), H5P_DEFAULT), H5Oclose);
@@ -365,7 +368,7 @@ Object Object::reference_attribute(const std::string& name) const {
         H5Aread(attribute.get(), H5T_STD_REF_OBJ, &reference) < 0) {
         reject(fmt::format("its attribute '{}' must be a reference to another object", name));
     }
-    if (!types_are_sound(file_->name, base_of(file_->handle.get()), reference)) {
+    if (!types_are_sound(file_->bytes_in(), base_of(file_->handle.get()), reference)) {
         fail("{}@{}: {}", where(), name, unsound_type);
     }
     Handle target(H5Rdereference2(handle_.get(), H5P_DEFAULT, H5R_OBJECT, &reference), H5Oclose);

@@ -13,6 +13,8 @@ namespace pnmf::hdf5 {
 struct Object::File {
     Handle handle;
     std::string name;
+    std::string mirror; ///< a file that has what a store of another kind has, whose name is `name`
+    const std::string& bytes_in() const { return mirror.empty() ? name : mirror; }
     // Of a file that is written:
     std::filesystem::path place;     ///< where it is, which may have another name
     std::optional<Manifest> written; ///< what it must hold
@@ -33,6 +35,23 @@ inline void expect_taken(herr_t status) {
     if (status < 0) {
         throw SystemError("HDF5 has too little memory to describe what it should write");
     }
+}
+
+inline Handle variable_text() {
+    Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+    expect_taken(H5Tset_size(type.get(), H5T_VARIABLE));
+    expect_taken(H5Tset_cset(type.get(), H5T_CSET_UTF8));
+    return type;
+}
+
+/// The enumeration that h5py writes for NumPy's bool.
+inline Handle truth_type() {
+    Handle type(H5Tenum_create(H5T_NATIVE_INT8), H5Tclose);
+    const std::int8_t no = 0;
+    const std::int8_t yes = 1;
+    expect_taken(H5Tenum_insert(type.get(), "FALSE", &no));
+    expect_taken(H5Tenum_insert(type.get(), "TRUE", &yes));
+    return type;
 }
 
 /// How members are named: in UTF-8; a name with slashes is a path whose groups are made, as h5py does.

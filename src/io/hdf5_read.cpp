@@ -137,7 +137,7 @@ std::vector<std::string> Object::texts_attribute(const std::string& name) const 
     std::optional<std::vector<std::string>> texts;
     if (attribute.count > 0 && element_of(attribute.type.get()) == Element::text) {
         texts = read_texts_by(
-            file_->handle.get(), file_->name, attribute.type.get(), attribute.count,
+            file_->handle.get(), file_->bytes_in(), attribute.type.get(), attribute.count,
             [&](hid_t type, void* out) { return H5Aread(attribute.handle.get(), type, out) >= 0; });
     }
     if (!texts) {
@@ -214,7 +214,7 @@ void Object::check_fits_file() const {
     const Handle properties(H5Dget_create_plist(handle_.get()), H5Pclose);
     const bool chunked = H5Pget_layout(properties.get()) == H5D_CHUNKED;
     std::error_code error;
-    const auto file_bytes = static_cast<Index>(std::filesystem::file_size(file_->name, error));
+    const auto file_bytes = static_cast<Index>(std::filesystem::file_size(file_->bytes_in(), error));
     const auto stored = std::min(static_cast<Index>(H5Dget_storage_size(handle_.get())), file_bytes);
     if (count > harmless_bytes / bytes && count / (chunked ? largest_compression : 1) > stored / bytes) {
         reject(fmt::format("announces {} elements, more than the {} bytes stored for it can hold", count,
@@ -336,7 +336,7 @@ std::vector<std::string> Object::read_texts() const {
     check_fits_file();
     const Handle type(H5Dget_type(handle_.get()), H5Tclose);
     auto texts =
-        read_texts_by(file_->handle.get(), file_->name, type.get(), size(), [&](hid_t memory, void* out) {
+        read_texts_by(file_->handle.get(), file_->bytes_in(), type.get(), size(), [&](hid_t memory, void* out) {
             return H5Dread(handle_.get(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) >= 0;
         });
     if (!texts) {

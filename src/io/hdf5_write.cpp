@@ -9,23 +9,6 @@ namespace pnmf::hdf5 {
 
 namespace {
 
-Handle variable_text() {
-    Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-    expect_taken(H5Tset_size(type.get(), H5T_VARIABLE));
-    expect_taken(H5Tset_cset(type.get(), H5T_CSET_UTF8));
-    return type;
-}
-
-/// The enumeration that h5py writes for NumPy's bool.
-Handle truth_type() {
-    Handle type(H5Tenum_create(H5T_NATIVE_INT8), H5Tclose);
-    const std::int8_t no = 0;
-    const std::int8_t yes = 1;
-    expect_taken(H5Tenum_insert(type.get(), "FALSE", &no));
-    expect_taken(H5Tenum_insert(type.get(), "TRUE", &yes));
-    return type;
-}
-
 Handle scalar_space() {
     return {H5Screate(H5S_SCALAR), H5Sclose};
 }

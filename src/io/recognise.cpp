@@ -2,6 +2,7 @@
 #include "io/hdf5_handle.hpp"
 #include "io/input_file.hpp"
 #include "io/trial_read.hpp"
+#include "io/zarr.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -51,12 +52,9 @@ Format recognise(const fs::path& path) {
     std::error_code error;
     require(fs::exists(path, error), "{}: no such file or folder", path.string());
     if (fs::is_directory(path, error)) {
-        require(!fs::exists(path / ".zgroup", error) && !fs::exists(path / "zarr.json", error) &&
-                    ending(path) != ".zarr",
-                "{}: Zarr stores are not read here; in Python, anndata.read_zarr(...).write_h5ad(...) makes "
-                "an .h5ad file of one",
-                path.string());
-        return Format::tenx_folder;
+        require(zarr::is_store(path) || ending(path) != ".zarr",
+                "{}: must be a Zarr store, but neither zarr.json nor .zgroup is in it", path.string());
+        return zarr::is_store(path) ? Format::zarr : Format::tenx_folder;
     }
     // The format is found out first, then the file is read from its beginning.
     require(fs::is_regular_file(path, error),
@@ -95,7 +93,8 @@ Format recognise(const fs::path& path) {
         return Format::mat;
     }
     require(is_text(bytes),
-            "{}: not a format that is read here (.h5ad, .h5mu, .loom, 10x folder or .h5, .mtx, .csv, .tsv, "
+            "{}: not a format that is read here (.h5ad, .zarr, .h5mu, .loom, 10x folder or .h5, .mtx, .csv, "
+            ".tsv, "
             ".npy, .mat)",
             path.string());
     return Format::delimited;
@@ -110,6 +109,7 @@ struct FormatNames {
 };
 constexpr std::array format_names{FormatNames{Format::h5ad, "h5ad", "AnnData (.h5ad)"},
                                   FormatNames{Format::h5mu, "h5mu", "MuData (.h5mu)"},
+                                  FormatNames{Format::zarr, "zarr", "AnnData (.zarr)"},
                                   FormatNames{Format::loom, "loom", "Loom (.loom)"},
                                   FormatNames{Format::tenx_h5, "10x-h5", "10x HDF5"},
                                   FormatNames{Format::tenx_folder, "10x-folder", "10x folder"},

@@ -2,6 +2,7 @@
 #include "cells/processes.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/hdf5_memory.hpp"
+#include "io/zarr.hpp"
 #include "parallel_region.hpp"
 
 #include <pnmf/error.hpp>
@@ -251,7 +252,8 @@ TrialLimits usual_limits(std::uintmax_t file_bytes) {
 TrialRead::TrialRead(const fs::path& file, const std::function<void()>& read)
     : TrialRead(file, read, [&file] {
           std::error_code error;
-          const auto size = fs::file_size(file, error);
+          // What a store becomes must be there before a child is.
+          const auto size = fs::file_size(zarr::hdf5_of(file), error);
           return usual_limits(error ? 0 : size);
       }()) {}
 
