@@ -188,6 +188,9 @@ void add_rank(CLI::App& app, const std::string& command) {
                  "standard error of the best; stability: the last rank before the stability of the programs "
                  "falls, most above that of all larger ranks. Both are printed");
     add_flag_for(*verb, "seed", options->rank.seed, "Seed of the starts and of the cells that are drawn");
+    add_flag_for(*verb, "device", options->rank.device,
+                 "Where the factorisations are made. A GPU makes one at a time, and does about as much as 11 "
+                 "processors; auto: on a GPU where there is one and the data are large");
     verb->add_option(
             "-o,--output", options->folder,
             "Folder to write into: rank.tsv, the picture rank.svg, the consensus programs of the chosen "

@@ -50,6 +50,7 @@ Json rank_json(const RankRun& run, const Dataset& data, const DenseMatrix<float>
     json["restarts"] = run.options.restarts;
     json["held_out"] = run.options.held_out;
     json["seed"] = run.options.seed;
+    json["fits_on_device"] = run.curve.on_device;
     json["rule"] = name_of(run.options.rule);
     json["chosen"] = curve.chosen;
     json["by_error"] = curve.by_error;

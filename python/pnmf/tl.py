@@ -247,6 +247,7 @@ def choose_rank(
     transform: str | None = None,
     key_added: str = "pnmf_rank",
     random_state: Any = 0,
+    device: str = "cpu",
     threads: int | None = None,
     verbose: bool | None = None,
     callback: Callback | None = None,
@@ -260,7 +261,7 @@ def choose_rank(
     adata : AnnData
     ranks : iterable of int, optional
         Such as ``range(5, 31)``; default 2, 3, 4, 6, 8, 11, ... up to the square root of the number of cells.
-    restarts, held_out, rule, random_state, threads, verbose, callback
+    restarts, held_out, rule, random_state, device, threads, verbose, callback
         As in `pnmf.choose_rank`.
     preset, layer, use_rep, normalize, genes, mask_var, transform
         As in `pnmf.tl.pnmf`.
@@ -284,7 +285,7 @@ def choose_rank(
     # A rank is given so that none is chosen by the size of the data; it is not looked at.
     prepared = prepare(adata, asked, {"rank": 1, "seed": 0}, layer=layer, use_rep=use_rep, mask_var=mask_var, verbose=verbose)
     features = np.array(prepared.ready["features"], dtype=object)
-    curve = rank_curve(core_matrix(prepared.X), features, ranks, restarts, held_out, rule, random_state, threads, verbose, callback)
+    curve = rank_curve(core_matrix(prepared.X), features, ranks, restarts, held_out, rule, random_state, device, threads, verbose, callback)
     adata.uns[key_added] = curve.to_dict()
     return curve
 

@@ -231,13 +231,19 @@ py::dict embed(const py::object& X, const Array& basis, double lambda3, std::opt
 }
 
 py::dict rank_curve(const py::object& X, std::vector<Index> ranks, Index restarts, double held_out,
-                    const std::string& rule, std::uint64_t seed, std::optional<int> threads,
-                    const py::object& callback) {
+                    const std::string& rule, std::uint64_t seed, const std::string& device,
+                    std::optional<int> threads, const py::object& callback) {
     const Threads held(threads);
     const std::optional<RankRule> named = value_named<RankRule>(rule);
     require(named.has_value(), "rule must be {}, got {}", joined_names<RankRule>(" or "), rule);
-    const RankOptions options{
-        .ranks = std::move(ranks), .restarts = restarts, .held_out = held_out, .rule = *named, .seed = seed};
+    const std::optional<Device> where = value_named<Device>(device);
+    require(where.has_value(), "device must be {}, got {}", joined_names<Device>(" or "), device);
+    const RankOptions options{.ranks = std::move(ranks),
+                              .restarts = restarts,
+                              .held_out = held_out,
+                              .rule = *named,
+                              .seed = seed,
+                              .device = *where};
     const Cells cells(X);
     RankCurve curve;
     run_watched(
@@ -290,7 +296,7 @@ void bind_fit(py::module_& module) {
                py::arg("space") = py::none(), py::arg("columns") = py::dict(), py::arg("batch") = py::none(),
                py::arg("domains") = py::none(), py::arg("expression") = py::none());
     module.def("choose_rank", &rank_curve, py::arg("X"), py::arg("ranks"), py::arg("restarts"),
-               py::arg("held_out"), py::arg("rule"), py::arg("seed"), py::arg("threads"),
+               py::arg("held_out"), py::arg("rule"), py::arg("seed"), py::arg("device"), py::arg("threads"),
                py::arg("callback"));
     module.def("baseline", &baseline_any, py::arg("X"), py::arg("method"), py::arg("options"),
                py::arg("clusters"), py::arg("precision"), py::arg("threads"), py::arg("callback"));

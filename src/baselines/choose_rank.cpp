@@ -1,5 +1,6 @@
 #include <pnmf/baselines/choose_rank.hpp>
 
+#include "solvers/choose_device.hpp"
 #include "solvers/fit_data.hpp"
 
 #include <pnmf/baselines/fit_baseline.hpp>
@@ -69,18 +70,42 @@ Split split_of(const DataView& X, const RankOptions& options, Index restart) {
     return split;
 }
 
+/// A device makes one fit at a time, and threads wait for their turn.
+struct DeviceTurns {
+    Device asked = Device::cpu;
+    std::mutex mutex{};
+    std::atomic<Index> taken = 0;
+
+    /// Where this fit is made; the lock is held where that is a device.
+    std::unique_lock<std::mutex> take(const Problem<float>& problem, Index rank, SolverOptions& solver) {
+        if (possible_device(asked) == Device::cpu) {
+            solver.device = Device::cpu;
+            return {};
+        }
+        std::unique_lock lock(mutex);
+        const DeviceChoice choice = choose_device(asked, device_need(problem, rank, solver));
+        solver.device = choice.device;
+        solver.extrapolate = solver.extrapolate && choice.keep_momentum;
+        if (solver.device == Device::cpu) {
+            return {};
+        }
+        ++taken;
+        return lock;
+    }
+};
+
 /// NMF of the cells shown, from random numbers. Interrupted when `go_on` says so.
 DenseMatrix<float> basis_of(const DataView& X, const Split& split, Index rank, std::uint64_t seed,
-                            const std::function<bool()>& go_on) {
+                            DeviceTurns& turns, const std::function<bool()>& go_on) {
     const DataValues shown = some_cells(X, split.shown);
     const BaselineFitOptions nmf{
         .graph = published_settings(Baseline::nmf), .rank = rank, .seeding = Seeding::random, .seed = seed};
     const PreparedFit<float> prepared = prepare_baseline<float>(view_of(shown), nmf);
     const Problem<float> problem = prepared.problem();
     SolverOptions solver = prepared.options.solver;
-    solver.device = Device::cpu; // many small fits at once
     solver.embedding_passes = embedding_passes;
     solver.shift_components = false; // without a graph there are no components to shift
+    const std::unique_lock<std::mutex> turn = turns.take(problem, rank, solver);
     auto state = start_solver(problem, solver,
                               broadcast_start(problem, seed_pair(*prepared.X, rank, nmf.seeding, nmf.seed)));
     const Stop stop =
@@ -150,6 +175,7 @@ class Restarts {
         : X_(X), whole_(data_of<float>(X, true)), options_(options), curve_(curve), observer_(observer),
           ranks_(std::ssize(curve.ranks)), errors_(options.restarts, ranks_),
           bases_(static_cast<std::size_t>(ranks_)), left_(static_cast<std::size_t>(ranks_)) {
+        turns_.asked = options.device;
         for (Index i = 0; i < ranks_; ++i) {
             bases_[i].resize(static_cast<std::size_t>(options.restarts));
             left_[i] = options.restarts;
@@ -178,6 +204,7 @@ class Restarts {
         for (Index i = 0; i < ranks_; ++i) {
             curve_.difference_deviation[i] = standard_error(errors_.col(i) - errors_.col(best));
         }
+        curve_.on_device = turns_.taken;
     }
 
   private:
@@ -188,7 +215,7 @@ class Restarts {
                                        .fork(static_cast<std::uint64_t>(restart))
                                        .fork(1 + static_cast<std::uint64_t>(rank))
                                        .bits();
-        DenseMatrix<float> basis = basis_of(X_, split, rank, seed, [&] { return say(0); });
+        DenseMatrix<float> basis = basis_of(X_, split, rank, seed, turns_, [&] { return say(0); });
         errors_(restart, i) = error_of(X_, split, basis);
         bases_[i][restart] = std::move(basis);
     }
@@ -223,6 +250,7 @@ class Restarts {
     Index ranks_;
     Matrix errors_; ///< restarts × ranks
     std::vector<std::vector<DenseMatrix<float>>> bases_;
+    DeviceTurns turns_;
     std::vector<std::atomic<Index>> left_; ///< fits of each rank that are not done
     std::mutex mutex_;
     Index done_ = 0;
@@ -279,6 +307,7 @@ RankCurve choose_rank(const DataView& X, const RankOptions& options, const RankO
         std::erase_if(curve.ranks, [&](Index rank) { return rank > std::max<Index>(1, most); });
     }
     check(X, options, curve.ranks);
+    check_device({.device = options.device});
     Restarts(X, options, curve, observer).run();
     curve.by_error = rank_by_error(curve);
     curve.by_stability = rank_by_stability(curve);

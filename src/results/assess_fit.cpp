@@ -75,7 +75,9 @@ Assessment assess_fit(const PreparedFit<Real>& prepared, const FitResult<Real>& 
     const bool has_scales = prepared.tree.has_value();
     AssessOptions options = asked;
     if (!options.kmeans && prepared.X->cells() >= cells_for_device) {
-        options.kmeans = device_row(prepared.options.solver.device).kmeans;
+        const DeviceRow* const row =
+            find_device(prepared.options.solver.device); // none: a baseline left it open
+        options.kmeans = row != nullptr ? row->kmeans : nullptr;
     }
     NeighborLists lists; // in the order of the data
     const auto* graph = dynamic_cast<const SparseMultiscaleGraph*>(prepared.graph.get());

@@ -1,6 +1,7 @@
 #include "solvers/choose_device.hpp"
 #include "cells/cell_blocks.hpp"
 #include "cells/processes.hpp"
+#include "graphs/fixed_graph.hpp"
 #include "graphs/sparse_graph.hpp"
 
 #include <pnmf/error.hpp>
@@ -348,14 +349,17 @@ template <class Real>
 DeviceNeed device_need(const Problem<Real>& problem, Index rank, const SolverOptions& options) {
     const Index n = problem.cells();
     const auto* lists = dynamic_cast<const SparseMultiscaleGraph*>(problem.graph);
+    const auto* fixed = dynamic_cast<const FixedGraph*>(problem.graph);
     DeviceNeed need{.features = problem.features(),
                     .cells = n,
                     .scales = problem.scales(),
                     .rank = rank,
                     .dense = !problem.X->is_sparse(),
                     .nonzeros = problem.X->nonzeros(),
-                    .graph_entries = lists != nullptr ? lists->lists().start.back() : n * n,
-                    .table = lists == nullptr,
+                    .graph_entries = lists != nullptr   ? lists->lists().start.back()
+                                     : fixed != nullptr ? fixed->weights().nonzeros()
+                                                        : n * n,
+                    .table = lists == nullptr && fixed == nullptr,
                     .momentum = options.extrapolate,
                     .shifts = options.shift_components,
                     .bytes_of_number = sizeof(Real)};

@@ -1,3 +1,6 @@
+#include "support/clouds.hpp"
+
+#include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/run.hpp>
@@ -92,6 +95,18 @@ TEST(ResolutionsOfARun, AreOneAloneWhereTheNumberOfClustersIsGiven) {
     EXPECT_EQ(run.assessment.resolutions.all.front().clusters, 4);
     const AnnDataFile file = result_file(Dataset{}, run.prepared, run.result, run.assessment);
     EXPECT_EQ(find(file.uns, "pnmf/resolutions"), nullptr);
+}
+
+/// So many cells are what a device would divide into clusters; a baseline leaves the device open.
+TEST(ClustersOfABaseline, OfManyCellsAreFound) {
+    constexpr Index cells = 20'000;
+    const DataValues X = test::uniform_cloud(4, cells, 5);
+    const BaselineFitOptions options{.graph = published_settings(Baseline::nmf), .rank = 2, .max_steps = 3};
+    const auto prepared = prepare_baseline<float>(X, options);
+    const Assessment found = assess_fit(prepared, solve_baseline(prepared, options, {}), {.clusters = 2});
+    EXPECT_EQ(found.cluster_count, 2);
+    ASSERT_EQ(found.clusters.size(), 1U);
+    EXPECT_EQ(found.clusters.front().size(), static_cast<std::size_t>(cells));
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "solvers/device.hpp"
 #include "support/clouds.hpp"
 
+#include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/solvers/fit.hpp>
 
 #include <gmock/gmock.h>
@@ -119,6 +120,22 @@ TEST_F(AnotherDevice, MakesAFitOfWhatItsRowGives) {
     for (const char* entry : {"backend", "bytes", "chain", "searcher"}) {
         EXPECT_GT(calls()[entry], 0) << entry;
     }
+}
+
+TEST_F(AnotherDevice, MakesTheFitsOfAChoiceOfRankOneAfterTheOther) {
+    const Matrix X = uniform_cloud(12, 60, 3);
+    RankOptions options{.ranks = {2, 3}, .restarts = 3, .device = Device::cpu};
+    const RankCurve expected = choose_rank(X, options);
+    EXPECT_TRUE(calls().empty());
+    EXPECT_EQ(expected.on_device, 0);
+    options.device = Device::cuda;
+    const RankCurve found = choose_rank(X, options);
+    EXPECT_EQ(found.error, expected.error); // to the bit: the work is the CPU's
+    EXPECT_EQ(found.stability, expected.stability);
+    EXPECT_EQ(found.on_device, 6);
+    EXPECT_EQ(calls()["backend"], 6);
+    options.device = Device::automatic; // so few data gain nothing
+    EXPECT_EQ(choose_rank(X, options).on_device, 0);
 }
 
 TEST_F(AnotherDevice, IsNamedInMessagesByItsName) {

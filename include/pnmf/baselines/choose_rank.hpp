@@ -30,6 +30,7 @@ struct RankOptions {
     double held_out = 0.2;           ///< the share of the cells that a fit is not shown, in (0, 1)
     RankRule rule = RankRule::error; ///< `RankCurve::chosen`; both answers are given whatever the rule
     std::uint64_t seed = 0;          ///< of the cells and of the starts
+    Device device = Device::cpu;     ///< that makes the fits: a GPU one after the other, the CPU many at once
 };
 
 /// For each candidate: how well it predicts what it was not shown, and how far its programs are the same in
@@ -47,7 +48,8 @@ struct RankCurve {
     std::vector<ConsensusPrograms> programs{}; ///< of each candidate
     Index by_error = 1;                        ///< the rank by either rule
     Index by_stability = 1;
-    Index chosen = 1; ///< by the rule of the options
+    Index chosen = 1;    ///< by the rule of the options
+    Index on_device = 0; ///< fits that a device has made
 };
 
 /// How far it has come.
@@ -76,7 +78,7 @@ std::vector<Index> rank_candidates(Index features, Index cells);
 /// X is features × cells; finite values ≥ 0, at least 4 features and 4 cells. Ranks are between 1 and the
 /// smaller of the features and the cells that a restart sees. All else is an InputError.
 /// Costs `restarts` NMFs for each candidate, side by side on all threads; the result does not depend on how
-/// many these are.
+/// many these are. With a device they differ by rounding.
 RankCurve choose_rank(const DataView& X, const RankOptions& options = {}, const RankObserver& observer = {});
 RankCurve choose_rank(const DataValues& X, const RankOptions& options = {},
                       const RankObserver& observer = {});
