@@ -4,10 +4,12 @@
 #include "report/payload.hpp"
 #include "report/plane.hpp"
 #include "report/programs.hpp"
+#include "report/sample.hpp"
 #include "report/tissue.hpp"
 
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/error.hpp>
+#include <pnmf/linalg/random.hpp>
 #include <pnmf/report/report.hpp>
 #include <pnmf/results/score_result.hpp>
 #include <pnmf/results/stored_result.hpp>
@@ -356,11 +358,23 @@ std::string elements_of(const ReportSource& source, int number, const ReportOpti
     if (source.data != nullptr) {
         check_data(result, *source.data);
     }
+    if (result.cells() > options.most_cells) {
+        std::vector<Index> cells = random_sample(result.cells(), options.most_cells, Random(0));
+        std::sort(cells.begin(), cells.end());
+        const StoredResult some = sample_of(result, cells);
+        const Dataset values = source.data != nullptr ? sample_of(*source.data, cells) : Dataset{};
+        return elements_of(
+            {.result = &some, .name = source.name, .data = source.data != nullptr ? &values : nullptr},
+            number, options);
+    }
     const std::vector<Index> scales = shown_scales(result, options);
     Payload payload;
     payload.meta["format"] = 1;
     payload.meta["name"] = name_of(source, result);
     payload.meta["cells"] = result.cells();
+    if (!result.order.whole) {
+        payload.meta["cells_of_fit"] = result.order.of_fit;
+    }
     payload.meta["features"] = result.features.size();
     payload.meta["rank"] = result.rank;
     payload.meta["largest_graph"] = options.largest_graph;

@@ -116,6 +116,7 @@ Dataset read_file(io::Format format, const fs::path& file) {
         return io::read_mat(file, options);
     case io::Format::h5ad:
     case io::Format::h5mu:
+    case io::Format::zarr:
         return io::read_h5ad(file, options);
     case io::Format::loom:
         return io::read_loom(file, options);

@@ -367,6 +367,36 @@ TEST_F(Report, FollowsTheCellsIntoAnotherOrderAndSaysWhatAPartLeavesOut) {
     EXPECT_THAT(part["run"]["notices"].dump(), HasSubstr("5 of the 16 cells of the fit are shown"));
 }
 
+/// Of very many cells a page has some, each with its own values.
+TEST_F(Report, ShowsASampleOfVeryManyCells) {
+    const auto path = fitted();
+    const std::string all = report_html({{.result = stored(path), .data = &data_}});
+    const std::string html = report_html({{.result = stored(path), .data = &data_}}, {.most_cells = 7});
+    const Json meta = meta_of(html);
+    EXPECT_EQ(meta["cells"], 7);
+    EXPECT_EQ(meta["cells_of_fit"], 16);
+    EXPECT_FALSE(meta_of(all).contains("cells_of_fit"));
+    EXPECT_THAT(meta["run"]["notices"].dump(), HasSubstr("7 of the 16 cells of the fit are shown"));
+    const Matrix values = expression_of(html, meta);
+    const Matrix every = expression_of(all, meta_of(all));
+    EXPECT_EQ(meta["genes"], meta_of(all)["genes"]);
+    const auto labels = array_of<std::uint16_t>(html, meta, "column0");
+    const auto all_labels = array_of<std::uint16_t>(all, meta_of(all), "column0");
+    const auto clusters = array_of<std::uint8_t>(html, meta, "clusters");
+    const auto all_clusters = array_of<std::uint8_t>(all, meta_of(all), "clusters");
+    const auto scales = static_cast<Index>(clusters.size()) / 7;
+    ASSERT_EQ(all_clusters.size(), static_cast<std::size_t>(16 * scales));
+    for (Index j = 0; j < 7; ++j) {
+        const auto name = meta["cell_names"][static_cast<std::size_t>(j)].get<std::string>();
+        const Index of_all = std::stoi(name.substr(4));
+        EXPECT_EQ(labels[j], all_labels[of_all]) << name;
+        EXPECT_LT((values.col(j) - every.col(of_all)).cwiseAbs().maxCoeff(), 0.01) << name;
+        for (Index t = 0; t < scales; ++t) {
+            EXPECT_EQ(clusters[t * 7 + j], all_clusters[t * 16 + of_all]) << name;
+        }
+    }
+}
+
 TEST_F(Report, GivesALabelItsPlaceAmongAllCategoriesOfItsColumn) {
     data_.cell_table[0].categories = {"ring9", "ring3", "ring1", "ring0", "ring2"};
     const Json meta = meta_of(report_html({{.result = stored(fitted())}}));

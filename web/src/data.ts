@@ -114,6 +114,7 @@ export interface Meta {
     format: number;
     name: string;
     cells: number;
+    cells_of_fit?: number; // where only some are shown
     features: number;
     rank: number;
     numbered?: boolean;

@@ -252,7 +252,7 @@ function page(state: State): HTMLElement {
         'header',
         {},
         h('h1', {}, title),
-        h('p', {}, `${count(first.cells)} cells \u00b7 rank ${results.map((result) => result.meta.rank).join(' and ')} \u00b7 ${results.map((result) => count(result.meta.scales.total)).join(' and ')} scales`),
+        h('p', {}, `${count(first.cells)}${first.cells_of_fit ? ` of the ${count(first.cells_of_fit)}` : ''} cells \u00b7 rank ${results.map((result) => result.meta.rank).join(' and ')} \u00b7 ${results.map((result) => count(result.meta.scales.total)).join(' and ')} scales`),
         warned > 0 ? h('p', { class: 'warned' }, `${warned} warning${warned === 1 ? '' : 's'}: see Run`) : null,
         theme,
     );

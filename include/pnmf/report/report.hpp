@@ -26,7 +26,8 @@ struct ReportOptions {
     Index component_bytes = 12'000'000;
     Index program_bytes = 3'000'000;
     Index expression_bytes = 25'000'000;
-    Index largest_graph = 400; ///< cells up to which the graph is drawn
+    Index most_cells = 100'000; ///< above, the page shows so many of them, drawn at random
+    Index largest_graph = 400;  ///< cells up to which the graph is drawn
     Index largest_edges = 30'000;
 };
 
@@ -35,8 +36,8 @@ struct ReportOptions {
 /// All data are compressed and written in base64, so that no name in them can be markup. One or two results;
 /// positions of the cells in one plane for all scales: H itself for d = 2, else the two leading principal
 /// directions of all H_t together. Of a result with some of the fit's cells, what belongs to all of them
-/// (merge tree, persistence, graph) is left out, and the page says so. InputError when `data` do not belong
-/// to it.
+/// (merge tree, persistence, graph) is left out, and the page says so; likewise of a sample. InputError when
+/// `data` do not belong to it.
 std::string report_html(const std::vector<ReportSource>& results, const ReportOptions& options = {});
 
 } // namespace pnmf

@@ -1,0 +1,78 @@
+#include "report/sample.hpp"
+
+namespace pnmf::report {
+namespace {
+
+template <class Value>
+std::vector<Value> at(const std::vector<Value>& values, const std::vector<Index>& cells) {
+    std::vector<Value> chosen;
+    chosen.reserve(cells.size());
+    for (const Index cell : cells) {
+        chosen.push_back(values[static_cast<std::size_t>(cell)]);
+    }
+    return chosen;
+}
+
+std::vector<TableColumn> rows_of(const std::vector<TableColumn>& table, const std::vector<Index>& cells) {
+    std::vector<TableColumn> part;
+    for (const TableColumn& column : table) {
+        part.push_back({.name = column.name,
+                        .values = {},
+                        .categorical = column.categorical,
+                        .categories = column.categories,
+                        .ordered = column.ordered,
+                        .number = column.number});
+        std::visit([&](const auto& values) { part.back().values = at(values, cells); }, column.values);
+    }
+    return part;
+}
+
+template <class Value>
+SparseMatrix<Value> columns_of(const SparseMatrix<Value>& X, const std::vector<Index>& cells) {
+    SparseMatrix<Value> part;
+    part.rows = X.rows;
+    part.cols = std::ssize(cells);
+    for (const Index cell : cells) {
+        const auto j = static_cast<std::size_t>(cell);
+        part.row.insert(part.row.end(), X.row.begin() + X.start[j], X.row.begin() + X.start[j + 1]);
+        part.value.insert(part.value.end(), X.value.begin() + X.start[j], X.value.begin() + X.start[j + 1]);
+        part.start.push_back(std::ssize(part.row));
+    }
+    return part;
+}
+
+} // namespace
+
+StoredResult sample_of(const StoredResult& result, const std::vector<Index>& cells) {
+    StoredResult part = result;
+    part.order.position = result.order.position.empty() ? cells : at(result.order.position, cells);
+    part.order.whole = false;
+    part.file.cell_names = at(result.file.cell_names, cells);
+    part.file.cell_table = rows_of(result.file.cell_table, cells);
+    for (auto& [name, values] : part.file.obsm) {
+        values = Matrix(values(cells, Eigen::all));
+    }
+    return part;
+}
+
+Dataset sample_of(const Dataset& data, const std::vector<Index>& cells) {
+    Dataset part;
+    if (const auto* dense = std::get_if<Matrix>(&data.X)) {
+        part.X = Matrix((*dense)(Eigen::all, cells));
+    } else {
+        part.X = columns_of(std::get<SparseMatrix<double>>(data.X), cells);
+    }
+    part.feature_names = data.feature_names;
+    part.feature_table = data.feature_table;
+    part.cell_names = at(data.cell_names, cells);
+    part.cell_table = rows_of(data.cell_table, cells);
+    part.input = data.input;
+    part.facts = data.facts;
+    if (data.others) {
+        part.others =
+            OtherGenes{.names = data.others->names, .values = columns_of(data.others->values, cells)};
+    }
+    return part;
+}
+
+} // namespace pnmf::report
