@@ -8,6 +8,7 @@
 #include "progress.hpp"
 #include "rank_output.hpp"
 #include "report_page.hpp"
+#include "results/plan_run.hpp"
 #include "say.hpp"
 #include "trace.hpp"
 #include "verbs.hpp"
@@ -31,6 +32,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 
 namespace pnmf::cli {
 namespace {
@@ -55,6 +57,7 @@ struct FitRequest : InputFlags {
     bool no_report = false;
     bool results_only = false;
     bool choose_rank = false;
+    bool plan = false;
     bool strict = false;
     bool resume = false;
     bool overwrite = false;
@@ -268,6 +271,39 @@ void fit_with(const FitRequest& options, Work& work, RunFolder& folder) {
     }
 }
 
+/// What the run will need; nothing is written.
+void print_plan(const FitRequest& options, const Work& work, const RunOptions& run) {
+    const DataView X = view_of(work.data.X);
+    RunForecast plan = work.analysis.precision == Precision::single
+                           ? forecast_run<float>(X, run, !options.no_report)
+                           : forecast_run<double>(X, run, !options.no_report);
+    plan.stages.insert(plan.stages.begin(), {"reading and preparing", work.reading});
+    const double seconds =
+        std::accumulate(plan.stages.begin(), plan.stages.end(), 0.0,
+                        [](double sum, const StageTime& one) { return sum + one.seconds; });
+    if (options.json) {
+        Json json{{"seconds", seconds}, {"may_use_device", plan.may_use_device}};
+        for (const auto& [stage, time] : plan.stages) {
+            json["seconds_of"][stage] = time;
+        }
+        json.update({{"memory_bytes", plan.bytes},
+                     {"memory_allowed_bytes", plan.allowed},
+                     {"disk_bytes", plan.disk},
+                     {"disk_free_bytes", plan.disk_free}});
+        put_json(json);
+        return;
+    }
+    for (const auto& [stage, time] : plan.stages) {
+        put("{:24} {}\n", stage, time < 10.0 ? fmt::format("{:.1f} s", time) : rough_time(time));
+    }
+    put("{:24} {} on {} thread{}{}\n", "all", rough_time(seconds), thread_count(),
+        thread_count() == 1 ? "" : "s", plan.may_use_device ? " of the CPU; not estimated on the GPU" : "");
+    put("{:24} {}{}\n", "memory", size_words(plan.bytes),
+        plan.allowed > 0.0 ? fmt::format(" of {}", size_words(plan.allowed)) : "");
+    put("{:24} {}{}\n", "disk", size_words(plan.disk),
+        plan.disk_free > 0.0 ? fmt::format(" of {} free", size_words(plan.disk_free)) : "");
+}
+
 FolderUse use_of(const FitRequest& options) {
     return options.resume ? FolderUse::resume : options.overwrite ? FolderUse::overwrite : FolderUse::fresh;
 }
@@ -302,10 +338,15 @@ void run(FitRequest options, const CLI::App& verb) {
         parse_size(options.memory); // before anything is read
     }
     check_algorithm(options.analysis.fit.solver.algorithm);
-    RunFolder folder(options.folder, use_of(options), is_host() ? FolderRole::host : FolderRole::guest);
+    RunFolder folder(options.folder, options.plan ? FolderUse::overwrite : use_of(options),
+                     is_host() && !options.plan ? FolderRole::host : FolderRole::guest);
     Work work = read_work(options, verb);
     require(options.domains == 0 || work.analysis.preset == Preset::spatial,
             "--domains is for the preset spatial, not for {}", name_of(work.analysis.preset));
+    if (options.plan) {
+        require(all_processes().count() == 1, "--plan is for one process");
+        return print_plan(options, work, run_options(options, work, folder));
+    }
     if (!options.start_from.empty()) {
         check_start_names(options.start_from, work.data);
     }
@@ -377,6 +418,9 @@ void add_fit(CLI::App& app, const std::string& command) {
     verb->add_flag("--overwrite", options->overwrite,
                    "Replace the result in the output folder, but only once the new one is complete")
         ->excludes("--resume");
+    verb->add_flag("--plan", options->plan,
+                   "Read and prepare the data, print the time of each stage, the memory and the disk space "
+                   "that the run would take, and end; nothing is written");
     verb->add_flag("--strict", options->strict, "Exit with code 3 if the run did not converge");
     add_progress_option(*verb, options->progress);
     add_json_flag(*verb, options->json);
