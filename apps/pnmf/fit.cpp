@@ -1,4 +1,5 @@
 #include "cells/processes.hpp"
+#include "fit_plan.hpp"
 #include "fit_summary.hpp"
 #include "input_flags.hpp"
 #include "interrupt.hpp"
@@ -32,6 +33,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 
 namespace pnmf::cli {
 namespace {
@@ -58,6 +60,7 @@ struct FitRequest : InputFlags {
     bool no_report = false;
     bool results_only = false;
     bool choose_rank = false;
+    bool plan = false;
     bool strict = false;
     bool resume = false;
     bool overwrite = false;
@@ -331,10 +334,15 @@ void run(FitRequest options, const CLI::App& verb) {
         parse_size(options.memory); // before anything is read
     }
     check_algorithm(options.analysis.fit.solver.algorithm);
-    RunFolder folder(options.folder, use_of(options), is_host() ? FolderRole::host : FolderRole::guest);
+    RunFolder folder(options.folder, options.plan ? FolderUse::overwrite : use_of(options),
+                     is_host() && !options.plan ? FolderRole::host : FolderRole::guest);
     Work work = read_work(options, verb);
     require(options.domains == 0 || work.analysis.preset == Preset::spatial,
             "--domains is for the preset spatial, not for {}", name_of(work.analysis.preset));
+    if (options.plan) {
+        require(all_processes().count() == 1, "--plan is for one process");
+        return print_plan(work, run_options(options, work, &folder), !options.no_report, options.json);
+    }
     if (!options.start_from.empty()) {
         check_start_names(options.start_from, work.data);
     }
@@ -406,6 +414,9 @@ void add_fit(CLI::App& app, const std::string& command) {
     verb->add_flag("--overwrite", options->overwrite,
                    "Replace the result in the output folder, but only once the new one is complete")
         ->excludes("--resume");
+    verb->add_flag("--plan", options->plan,
+                   "Read and prepare the data, print the time of each stage, the memory and the disk space "
+                   "that the run would take, and end; nothing is written");
     verb->add_flag("--strict", options->strict, "Exit with code 3 if the run did not converge");
     add_progress_option(*verb, options->progress);
     add_json_flag(*verb, options->json);

@@ -119,10 +119,12 @@ void measure_clusters(const Points& points, PairSearcher& searcher, Index k,
     const CandidateRanking ranking(points);
     for (const Index compared : looked_at) {
         std::vector<std::vector<CellAtDistance>> found(static_cast<std::size_t>(points.count()));
-        visit_clustered_candidates(space, searched_count(k), {.looked_at = compared}, 0, searcher,
-                                   [&](Index cell, std::span<const std::int32_t> candidates) {
-                                       found[cell] = ranking.nearest(cell, candidates, k);
-                                   });
+        visit_clustered_candidates(
+            space, searched_count(k), {.looked_at = compared}, 0,
+            [&](Index cell, std::span<const std::int32_t> candidates) {
+                found[cell] = ranking.nearest(cell, candidates, k);
+            },
+            &searcher);
         lap(fmt::format("clustered search, {} looked at", compared).c_str());
         fmt::print("| recall | {:.4f} |\n", recall_of(points, searcher, found, k));
         lap("all pairs of 10,000 cells");

@@ -1,5 +1,6 @@
 #include "persistence/neighbor_tree.hpp"
 
+#include <pnmf/analysis/preset.hpp>
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/diagram.hpp>
@@ -9,15 +10,17 @@
 #include <ctime>
 #include <fmt/format.h>
 #include <functional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
 
 /// What approximate neighbours, and a spanning tree of them alone, cost and miss:
 ///
-///     bench_neighbors INPUT [approximate]
+///     bench_neighbors INPUT [approximate] [space]
 ///
-/// Counts as log10(1 + x), cells of unit length, 15 neighbours. Recall is that of 200 cells. The tree is held
+/// Counts as log10(1 + x), cells of unit length, 15 neighbours; with `space` the principal components that a
+/// fit makes by default. Recall is that of 200 cells. The tree is held
 /// against the exact one: share of its edges that are the exact tree's, and its deaths, in order, above the
 /// exact ones. With `approximate` nothing exact is computed but the recall.
 
@@ -44,6 +47,17 @@ SparseMatrix<double> log_unit(SparseMatrix<double> X) {
         column /= column.matrix().norm();
     }
     return X;
+}
+
+Points points_of_counts(const char* path) {
+    Dataset data = read_dataset(path);
+    return Points(log_unit(std::move(std::get<SparseMatrix<double>>(data.X))));
+}
+
+Points points_in_components(const char* path) {
+    AnalysisOptions options;
+    options.preset = Preset::cells;
+    return Points(std::move(read_planned(path, options).data.space.value().coordinates));
 }
 
 void report(std::string_view what, const Cost& cost, const std::string& found) {
@@ -107,11 +121,11 @@ void measure(const Points& points, bool approximate) {
 int main(int argc, char** argv) {
     using namespace pnmf;
     if (argc < 2) {
-        fmt::print(stderr, "bench_neighbors INPUT [approximate]\n");
+        fmt::print(stderr, "bench_neighbors INPUT [approximate] [space]\n");
         return 2;
     }
-    Dataset data = read_dataset(argv[1]);
-    const Points points(log_unit(std::move(std::get<SparseMatrix<double>>(data.X))));
+    const std::set<std::string_view> asked(argv + 2, argv + argc);
+    const Points points = asked.contains("space") ? points_in_components(argv[1]) : points_of_counts(argv[1]);
     fmt::print("{} cells, {} features, {} threads\n", points.count(), points.dimensions(), thread_count());
-    measure(points, argc > 2);
+    measure(points, asked.contains("approximate"));
 }

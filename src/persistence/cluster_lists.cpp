@@ -2,17 +2,21 @@
 
 #include "cells/shared_work.hpp"
 #include "persistence/search_space.hpp"
+#include "persistence/shortlist.hpp"
+
+#include <pnmf/parallel.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 namespace pnmf {
 namespace {
 
 constexpr Index members_at_once = 1024;
-constexpr Index largest_list = 4; // times the average; longer ones are cut, so that no cell costs more
+constexpr Index centres_at_once = 64;
+constexpr Index panels_at_once = 16;
 constexpr Index most_lists = 8192;
 constexpr Index sample_for_a_centre = 32;
 constexpr int rounds = 6; // of Lloyd's algorithm: the centres need not be settled
@@ -62,76 +66,128 @@ Floats find_centres(const Floats& sample, Index count) {
     return centres;
 }
 
-std::vector<std::int32_t> central_cells(const FloatVector& own, Index count) {
-    std::vector<std::int32_t> cells(static_cast<std::size_t>(own.size()));
-    std::iota(cells.begin(), cells.end(), 0);
-    std::nth_element(cells.begin(), cells.begin() + count, cells.end(), [&](std::int32_t a, std::int32_t b) {
-        return std::pair(own[a], a) < std::pair(own[b], b);
-    });
-    cells.resize(static_cast<std::size_t>(count));
-    std::sort(cells.begin(), cells.end());
-    return cells;
-}
-
-ListOrder order_lists(const std::vector<std::int32_t>& centre, Index centres,
-                      const std::vector<std::int32_t>& central) {
-    const auto n = std::ssize(centre);
-    const Index longest = std::max<Index>(1, largest_list * n / centres);
-    std::vector<bool> is_central(centre.size(), false);
-    for (const std::int32_t cell : central) {
-        is_central[cell] = true;
-    }
+ListOrder order_lists(const std::vector<std::int32_t>& centre, Index centres) {
     ListOrder result;
-    result.order.resize(centre.size());
-    std::iota(result.order.begin(), result.order.end(), 0);
-    std::stable_sort(result.order.begin(), result.order.end(),
-                     [&](std::int32_t a, std::int32_t b) { return centre[a] < centre[b]; });
-    for (Index begin = 0; begin < n;) {
-        const std::int32_t here = centre[result.order[begin]];
-        Index end = begin;
-        while (end < n && end - begin < longest && centre[result.order[end]] == here) {
-            ++end;
+    std::vector<Index> begin(static_cast<std::size_t>(centres) + 1, 0);
+    for (const std::int32_t c : centre) {
+        ++begin[c + 1];
+    }
+    std::partial_sum(begin.begin(), begin.end(), begin.begin());
+    for (Index c = 0; c < centres; ++c) {
+        if (begin[c] < begin[c + 1]) {
+            result.lists.push_back({c, begin[c], begin[c + 1]});
         }
-        const auto at = result.order.begin();
-        const auto first_central =
-            std::stable_partition(at + begin, at + end, [&](std::int32_t cell) { return !is_central[cell]; });
-        result.lists.push_back({here, begin, first_central - at, end});
-        begin = end;
+    }
+    result.order.resize(centre.size());
+    for (std::size_t cell = 0; cell < centre.size(); ++cell) {
+        result.order[begin[centre[cell]]++] = static_cast<std::int32_t>(cell);
     }
     return result;
 }
 
-std::vector<Index> lists_to_look_at(const std::vector<List>& lists, Index l, const Floats& centres,
-                                    const FloatVector& centre_own, Index looked_at) {
-    const FloatVector distance = centre_own - 2.0F * (centres.transpose() * centres.col(lists[l].centre));
-    std::vector<Index> nearest(lists.size());
-    std::iota(nearest.begin(), nearest.end(), Index{0});
-    std::sort(nearest.begin(), nearest.end(), [&](Index a, Index b) { // itself first
-        return std::tuple(a != l, distance[lists[a].centre], a) <
-               std::tuple(b != l, distance[lists[b].centre], b);
+CellsAbout::CellsAbout(const Floats& sample, const FloatVector& own_of_sample, const Floats& centres,
+                       Index cells, Index looked_at, Index count)
+    : centres_(centres), limit_(centres.cols()) {
+    const Index sampled = sample.cols();
+    const Index rank = (std::max(looked_at, 2 * count) * sampled + cells - 1) / cells;
+    parallel_blocks(centres.cols(), centres_at_once, [&](Index begin, Index end) {
+        Floats keys(sampled, end - begin);
+        multiply_transposed(sample, centres.middleCols(begin, end - begin), keys);
+        for (Index c = begin; c < end; ++c) {
+            if (rank >= sampled) {
+                limit_[c] = std::numeric_limits<float>::infinity();
+                continue;
+            }
+            FloatVector key = own_of_sample - 2.0F * keys.col(c - begin);
+            std::nth_element(key.begin(), key.begin() + rank, key.end());
+            limit_[c] = key[rank];
+        }
     });
-    Index seen = 0;
-    auto past = nearest.begin();
-    while (past != nearest.end() && seen < looked_at) {
-        seen += lists[*past].central - lists[*past].begin;
-        ++past;
-    }
-    nearest.erase(past, nearest.end());
-    return nearest;
 }
 
-void Comparison::with(Index first, ConstBlock<float> vectors, const FloatVector& own, Index begin,
-                      Index end) {
-    for (Index block = begin; block < end; block += members_at_once) {
-        const Index size = std::min(members_at_once, end - block);
-        const auto needed = static_cast<std::size_t>(size * queries_.cols());
-        keys_.resize(std::max(keys_.size(), needed));
-        Eigen::Map<Floats> keys(keys_.data(), size, queries_.cols());
-        multiply_transposed(vectors.middleCols(block, size), queries_, keys);
-        for (Index a = 0; a < queries_.cols(); ++a) {
-            keys.col(a) = own.segment(block, size) - 2.0F * keys.col(a);
-            found_[a].offer(first + block - begin, keys.col(a).data(), size);
+std::vector<std::vector<std::int32_t>> CellsAbout::among(ConstBlock<float> V, const FloatVector& own,
+                                                         std::span<const std::int32_t> nearest, Index panel,
+                                                         Index first, Index past, Index number) const {
+    using Cells = std::vector<std::int32_t>;
+    const auto lists = static_cast<std::size_t>(past - first);
+    const Index run = panels_at_once * panel;
+    std::vector<std::vector<Cells>> found(static_cast<std::size_t>((V.cols() + run - 1) / run));
+    parallel_blocks(V.cols(), panel * panels_at_once, [&](Index begin, Index end) {
+        std::vector<Cells>& here = found[begin / run];
+        here.resize(lists);
+        // Products have the same shapes whichever centres are asked for.
+        for (Index c0 = first / centres_at_once * centres_at_once; c0 < past; c0 += centres_at_once) {
+            const Index c1 = std::min(c0 + centres_at_once, centres_.cols());
+            Floats keys;
+            for (Index b0 = begin; b0 < end; b0 += panel) {
+                const Index b1 = std::min(end, b0 + panel);
+                keys.resize(b1 - b0, c1 - c0);
+                multiply_transposed(V.middleCols(b0, b1 - b0), centres_.middleCols(c0, c1 - c0), keys);
+                for (Index c = std::max(first, c0); c < std::min(past, c1); ++c) {
+                    for (Index b = b0; b < b1; ++b) {
+                        if (own[b] - 2.0F * keys(b - b0, c - c0) <= limit_[c] || nearest[b] == c) {
+                            here[c - first].push_back(static_cast<std::int32_t>(number + b));
+                        }
+                    }
+                }
+            }
         }
+    });
+    std::vector<Cells> result(lists);
+    parallel_for(past - first, [&](Index c) {
+        for (std::vector<Cells>& here : found) {
+            result[c].insert(result[c].end(), here[c].begin(), here[c].end());
+            here[c] = {};
+        }
+    });
+    return result;
+}
+
+void add_all_if_few(std::vector<std::int32_t>& compared, Index count, Index n) {
+    if (std::ssize(compared) <= count) {
+        compared.resize(static_cast<std::size_t>(n));
+        std::iota(compared.begin(), compared.end(), 0);
+    }
+}
+
+ComparedCells::ComparedCells(FloatVector centre, std::span<const std::int32_t> cells, const WriteCell& write)
+    : centre_(std::move(centre)), cells_(cells), vectors_(centre_.size(), std::ssize(cells)),
+      own_(std::ssize(cells)) {
+    for (Index m = 0; m < std::ssize(cells); ++m) {
+        const float remainder = write(cells[m], vectors_.col(m));
+        vectors_.col(m) -= centre_;
+        own_[m] = vectors_.col(m).squaredNorm() + remainder;
+    }
+}
+
+void ComparedCells::visit_nearest(std::span<const std::int32_t> queries, Index count, const WriteCell& write,
+                                  const CandidateVisitor& visit) const {
+    Floats vectors(centre_.size(), std::ssize(queries));
+    std::vector<Shortlist> found;
+    found.reserve(queries.size());
+    for (Index a = 0; a < std::ssize(queries); ++a) {
+        write(queries[a], vectors.col(a));
+        vectors.col(a) -= centre_;
+        found.emplace_back(count + 1); // copies of one would have no memory set aside
+    }
+    Floats keys;
+    for (Index begin = 0; begin < std::ssize(cells_); begin += members_at_once) {
+        const Index size = std::min(members_at_once, std::ssize(cells_) - begin);
+        keys.resize(size, vectors.cols());
+        multiply_transposed(vectors_.middleCols(begin, size), vectors, keys);
+        for (Index a = 0; a < vectors.cols(); ++a) {
+            keys.col(a) = own_.segment(begin, size) - 2.0F * keys.col(a);
+            found[a].offer(begin, keys.col(a).data(), size);
+        }
+    }
+    std::vector<std::int32_t> candidates;
+    for (std::size_t a = 0; a < queries.size(); ++a) {
+        found[a].copy_to(candidates, -1);
+        for (std::int32_t& other : candidates) {
+            other = cells_[other];
+        }
+        std::erase(candidates, queries[a]);
+        visit(queries[a], candidates);
     }
 }
 

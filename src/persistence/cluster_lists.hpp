@@ -1,12 +1,13 @@
 #pragma once
 
 #include "persistence/neighbor_candidates.hpp"
-#include "persistence/shortlist.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/types.hpp>
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 /// What a clustered search is put together from (`visit_clustered_candidates`), whoever holds the cells.
@@ -29,51 +30,61 @@ Floats find_centres(const Floats& sample, Index count);
 /// at a time. Processes share the columns.
 std::vector<std::int32_t> nearest_centres(ConstBlock<float> V, const Floats& centres, Index panel);
 
-/// The cells with the smallest ‖Qᵀb‖² + ‖r_b‖²: nearest to the mean, and so to most cells.
-std::vector<std::int32_t> central_cells(const FloatVector& own, Index count);
-
-/// Consecutive places in the order of `ListOrder`. Its central cells stand last.
-struct List {
-    Index centre = 0;
-    Index begin = 0;
-    Index central = 0; ///< where they begin
-    Index end = 0;
-};
-
-/// All cells in the order of their lists.
+/// The cells about each centre, consecutive places in `order`.
 struct ListOrder {
+    struct List {
+        Index centre = 0;
+        Index begin = 0;
+        Index end = 0;
+    };
     std::vector<std::int32_t> order;
     std::vector<List> lists;
 };
 
 /// `centre` is that of each cell, of so many.
-ListOrder order_lists(const std::vector<std::int32_t>& centre, Index centres,
-                      const std::vector<std::int32_t>& central);
+ListOrder order_lists(const std::vector<std::int32_t>& centre, Index centres);
 
-/// The lists that the cells of list l are compared with: itself, then the nearest, until there are enough
-/// cells.
-std::vector<Index> lists_to_look_at(const std::vector<List>& lists, Index l, const Floats& centres,
-                                    const FloatVector& centre_own, Index looked_at);
-
-/// Compares some cells with blocks of others, one block after another.
-class Comparison {
+/// Which cells b those about a centre c are compared with: the nearest to it in the search space, by
+/// ‖b − c‖² + ‖r_b‖². A cell near the mean of all, with a short remainder, is so near many centres.
+class CellsAbout {
   public:
-    Comparison(ConstBlock<float> queries, Index count) : queries_(queries) {
-        found_.reserve(static_cast<std::size_t>(queries.cols()));
-        for (Index a = 0; a < queries.cols(); ++a) {
-            found_.emplace_back(count); // copies of one would have no memory set aside
-        }
-    }
+    /// About `looked_at` of all cells for each centre, as a sample of them says, or more where `count` are to
+    /// be found.
+    CellsAbout(const Floats& sample, const FloatVector& own_of_sample, const Floats& centres, Index cells,
+               Index looked_at, Index count);
 
-    /// Others are named by their numbers from `first` on.
-    void with(Index first, ConstBlock<float> vectors, const FloatVector& own, Index begin, Index end);
-
-    Shortlist& found(Index query) { return found_[query]; }
+    /// Those among the columns of V for each centre from `first` to `past`, ascending, numbered from `number`
+    /// on; and with them all whose nearest centre it is. Products are made of `panel` columns at a time.
+    std::vector<std::vector<std::int32_t>> among(ConstBlock<float> V, const FloatVector& own,
+                                                 std::span<const std::int32_t> nearest, Index panel,
+                                                 Index first, Index past, Index number = 0) const;
 
   private:
-    ConstBlock<float> queries_;
-    std::vector<Shortlist> found_;
-    std::vector<float> keys_; ///< a column for each query
+    const Floats& centres_;
+    FloatVector limit_; ///< of ‖Qᵀb‖² + ‖r_b‖² − 2⟨Qᵀb, c⟩, for each centre
+};
+
+/// Where the sample has misled, and too few are compared to find `count` of n cells: all are.
+void add_all_if_few(std::vector<std::int32_t>& compared, Index count, Index n);
+
+/// Writes the search coordinates of a cell, and returns ‖r_b‖².
+using WriteCell = std::function<float(std::int32_t cell, Eigen::Ref<FloatVector> out)>;
+
+/// What the cells about one centre are compared with. Coordinates begin at the centre: distances are short
+/// from there, and a float has the digits for them.
+class ComparedCells {
+  public:
+    ComparedCells(FloatVector centre, std::span<const std::int32_t> cells, const WriteCell& write);
+
+    /// At most `queries_at_once` cells: visits each with the `count` nearest others.
+    void visit_nearest(std::span<const std::int32_t> queries, Index count, const WriteCell& write,
+                       const CandidateVisitor& visit) const;
+
+  private:
+    FloatVector centre_;
+    std::span<const std::int32_t> cells_;
+    Floats vectors_;
+    FloatVector own_; ///< ‖Qᵀb − c‖² + ‖r_b‖²
 };
 
 } // namespace pnmf

@@ -2,6 +2,7 @@
 #include "cells/shared_work.hpp"
 #include "persistence/cluster_lists.hpp"
 #include "persistence/neighbor_candidates.hpp"
+#include "persistence/pair_searcher.hpp"
 
 #include <pnmf/parallel.hpp>
 
@@ -11,76 +12,74 @@
 namespace pnmf {
 namespace {
 
-/// All cells in the order of their lists, and what is compared of them.
-struct Lists : ListOrder {
-    Floats vectors;  ///< q × n, in this order
-    FloatVector own; ///< ‖Qᵀb‖² + ‖r_b‖², in this order
-};
+constexpr Index lists_on_device = 64; // whose others are in memory at a time: a device looks at many more
 
-Lists make_lists(ConstBlock<float> V, const FloatVector& own, const Floats& centres,
-                 const std::vector<std::int32_t>& central) {
-    const Index n = V.cols();
-    Lists result;
-    static_cast<ListOrder&>(result) =
-        order_lists(nearest_centres(V, centres, usual_blocks(V.cols()).panel()), centres.cols(), central);
-    result.vectors.resize(V.rows(), n);
-    result.own.resize(n);
-    parallel_blocks(n, usual_blocks(n).size, [&](Index begin, Index end) {
-        for (Index place = begin; place < end; ++place) {
-            result.vectors.col(place) = V.col(result.order[place]);
-            result.own[place] = own[result.order[place]];
+void visit_by_device(PairSearcher& searcher, std::span<const std::int32_t> cells,
+                     std::span<const std::int32_t> others, Index count, const CandidateVisitor& visit) {
+    const SearchedLists found =
+        searcher.search({.cells = cells, .among = others, .count = std::min(count, searcher.most())});
+    parallel_blocks(std::ssize(cells), queries_at_once, [&](Index begin, Index end) {
+        for (Index q = begin; q < end; ++q) {
+            const auto named = std::span(found.cell).subspan(q * found.count, found.count);
+            visit(cells[q], named.first(std::find(named.begin(), named.end(), -1) - named.begin()));
         }
     });
-    return result;
 }
 
 } // namespace
 
 void visit_clustered_candidates(const SearchSpace& space, Index count, const ClusterSettings& settings,
-                                std::uint64_t seed, const CandidateVisitor& visit) {
+                                std::uint64_t seed, const CandidateVisitor& visit, PairSearcher* searcher) {
     const Index n = space.vectors.cols();
+    const Index panel = usual_blocks(n).panel();
     const auto V = space.vectors.topRows(space.dimension);
     const FloatVector own = (V.colwise().squaredNorm() + space.vectors.bottomRows<1>()).transpose();
     const Index number = number_of_centres(n, settings);
-    const Floats sample = V(Eigen::all, sample_for_centres(n, number, seed));
+    const std::vector<Index> sampled = sample_for_centres(n, number, seed);
+    const Floats sample = V(Eigen::all, sampled);
     const Floats centres = find_centres(sample, number);
+    const std::vector<std::int32_t> nearest = nearest_centres(V, centres, panel);
+    const ListOrder all = order_lists(nearest, number);
 
-    const std::vector<std::int32_t> central = central_cells(own, std::min(n, settings.central));
-    const Floats central_vectors = V(Eigen::all, central);
-    const FloatVector central_own = own(central);
-    const Lists all = make_lists(V, own, centres, central);
-
-    // Numbers of others: places in the order of the lists, then the central cells from n on.
-    const auto cell_of = [&](std::int32_t number_of_other) {
-        return number_of_other < n ? all.order[number_of_other] : central[number_of_other - n];
+    const Processes& processes = all_processes();
+    const Index lists = std::ssize(all.lists);
+    const Index first = first_of_process(lists, processes.place(), processes.count());
+    const Index past = first_of_process(lists, processes.place() + 1, processes.count());
+    const CellsAbout cells_about(sample, own(sampled), centres, n, settings.looked_at, count);
+    const WriteCell write = [&](std::int32_t cell, Eigen::Ref<FloatVector> out) {
+        out = V.col(cell);
+        return space.vectors(space.dimension, cell);
     };
-    const FloatVector centre_own = centres.colwise().squaredNorm().transpose();
-    over_shared_items(static_cast<Index>(all.lists.size()), [&](Index l) {
-        const List& mine = all.lists[l];
-        const std::vector<Index> nearest =
-            lists_to_look_at(all.lists, l, centres, centre_own, settings.looked_at);
+    const auto compare = [&](const ListOrder::List& list, std::vector<std::int32_t>& others) {
+        add_all_if_few(others, count, n);
+        const auto cells = std::span(all.order).subspan(list.begin, list.end - list.begin);
+        if (searcher != nullptr) {
+            visit_by_device(*searcher, cells, others, count, visit);
+            return;
+        }
+        const ComparedCells compared(centres.col(list.centre), others, write);
         // Lists have very different lengths: threads without a list of their own help with the long ones.
-        parallel_blocks(mine.end - mine.begin, queries_at_once, [&](Index from, Index to) {
-            const Index begin = mine.begin + from;
-            const Index end = mine.begin + to;
-            std::vector<std::int32_t> candidates;
-            Comparison comparison(all.vectors.middleCols(begin, end - begin), count + 1);
-            comparison.with(n, central_vectors, central_own, 0, central_vectors.cols());
-            for (const Index other : nearest) {
-                const List& list = all.lists[other];
-                comparison.with(list.begin, all.vectors, all.own, list.begin, list.central);
-            }
-            for (Index place = begin; place < end; ++place) {
-                const std::int32_t cell = all.order[place];
-                comparison.found(place - begin).copy_to(candidates, -1);
-                for (std::int32_t& number_of_other : candidates) {
-                    number_of_other = cell_of(number_of_other);
-                }
-                std::erase(candidates, cell);
-                visit(cell, candidates);
-            }
+        parallel_blocks(std::ssize(cells), queries_at_once, [&](Index begin, Index end) {
+            compared.visit_nearest(cells.subspan(begin, end - begin), count, write, visit);
         });
-    });
+    };
+    const Index at_once = searcher != nullptr ? lists_on_device : std::max<Index>(1, past - first);
+    for (Index from = first; from < past; from += at_once) {
+        const Index end = std::min(past, from + at_once);
+        const Index first_centre = all.lists[from].centre;
+        auto about = cells_about.among(V, own, nearest, panel, first_centre, all.lists[end - 1].centre + 1);
+        const auto compare_list = [&](Index l) {
+            const ListOrder::List& list = all.lists[from + l];
+            compare(list, about[list.centre - first_centre]);
+        };
+        if (searcher != nullptr) { // one list after the other
+            for (Index l = 0; l < end - from; ++l) {
+                compare_list(l);
+            }
+        } else {
+            parallel_for(end - from, compare_list);
+        }
+    }
 }
 
 } // namespace pnmf

@@ -3,6 +3,7 @@
 #include "persistence/shortlist.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
+#include <pnmf/parallel.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -15,6 +16,35 @@ constexpr Index cells_at_once = 256;
 constexpr Index others_at_once = 1024;
 
 } // namespace
+
+NeighborTable::NeighborTable(Index cells, Index k) : neighbors_(k, cells) {}
+
+NeighborTable::NeighborTable(const std::vector<std::vector<CellAtDistance>>& nearest, Index k)
+    : NeighborTable(std::ssize(nearest), k) {
+    parallel_blocks(std::ssize(nearest), cells_at_once, [&](Index begin, Index end) {
+        for (Index cell = begin; cell < end; ++cell) {
+            for (Index r = 0; r < k; ++r) {
+                neighbors_(r, cell) = static_cast<std::int32_t>(nearest[cell][r].second);
+            }
+        }
+    });
+}
+
+void NeighborTable::set(Index cell, std::span<const std::int32_t> neighbors) {
+    std::copy(neighbors.begin(), neighbors.end(), neighbors_.col(cell).begin());
+}
+
+void NeighborTable::two_steps_from(Index cell, std::vector<std::int32_t>& others) const {
+    const auto own = neighbors_.col(cell);
+    others.assign(own.begin(), own.end());
+    for (const std::int32_t neighbor : own) {
+        const auto next = neighbors_.col(neighbor);
+        others.insert(others.end(), next.begin(), next.end());
+    }
+    std::sort(others.begin(), others.end());
+    others.erase(std::unique(others.begin(), others.end()), others.end());
+    std::erase(others, static_cast<std::int32_t>(cell));
+}
 
 void visit_screened_candidates(const SearchSpace& space, Index count, const CandidateVisitor& visit) {
     const Index n = space.vectors.cols();

@@ -21,13 +21,15 @@ struct SearchSettings {
     Index among =
         0; ///< and one for so many cells (0: none), as the nearest of more cells are nearer together
 
-    /// Candidates of one cell, for k neighbours among n cells.
-    Index candidates_of(Index n, Index k) const;
+    Index spare = 0; ///< beside the neighbours, where no feature is left out (0: as many as else)
+
+    /// Candidates of one cell, for k neighbours among n cells of so many features.
+    Index candidates_of(Index n, Index k, Index features) const;
 };
 inline constexpr SearchSettings screened_search{
-    .dimension = 200, .candidates = 240, .for_a_neighbor = 8, .among = 100};
+    .dimension = 200, .candidates = 240, .for_a_neighbor = 8, .among = 100, .spare = 0};
 inline constexpr SearchSettings clustered_search{
-    .dimension = 200, .candidates = 600, .for_a_neighbor = 20, .among = 0};
+    .dimension = 200, .candidates = 600, .for_a_neighbor = 20, .among = 0, .spare = 16};
 
 /// Cells that the basis of the search space is computed from.
 inline constexpr Index basis_sample = 4096;
@@ -43,6 +45,25 @@ using CellAtDistance = std::pair<double, Index>;
 /// The k nearest among candidate cells by canonical distance, equal ones by the smaller cell.
 void keep_nearest(std::vector<CellAtDistance>& candidates, Index k);
 
+/// The k neighbours of each cell that a search has found so far.
+class NeighborTable {
+  public:
+    /// Of no cell yet.
+    NeighborTable(Index cells, Index k);
+    NeighborTable(const std::vector<std::vector<CellAtDistance>>& nearest, Index k);
+
+    void set(Index cell, std::span<const std::int32_t> neighbors);
+    /// The neighbours of a cell and their neighbours, ascending, without the cell itself.
+    void two_steps_from(Index cell, std::vector<std::int32_t>& others) const;
+
+  private:
+    DenseMatrix<std::int32_t> neighbors_; ///< k × cells
+};
+
+/// After a clustered search each cell is compared with the neighbours of its neighbours, so many times: all
+/// cells by the neighbours of the round before.
+inline constexpr int clustered_rounds = 1;
+
 /// The cells that the recall of a search is measured on.
 std::vector<Index> sample_for_recall(Index cells, std::uint64_t seed);
 
@@ -57,21 +78,20 @@ void visit_screened_candidates(const SearchSpace& space, Index count, const Cand
 /// Sizes of a clustered search; docs/decisions/0080-approximate-neighbours.md says what they give.
 struct ClusterSettings {
     Index in_a_list = 1000;  ///< cells about one centre, on average
-    Index looked_at = 24000; ///< cells of the nearest lists that a cell is compared with, at least
-    Index central = 8000;    ///< cells compared with every cell: those nearest to all
+    Index looked_at = 32000; ///< cells nearest to a centre, that those about it are compared with, about
 };
 
-/// About those, with fewer comparisons. Cells about common centres form lists, and the cells of a list are
-/// compared with those of the lists nearest to it; and every cell with a few central ones, which are near
-/// everybody and which centres do not lead to. Cost 2q·(looked_at + central + n / in_a_list)·n.
-void visit_clustered_candidates(const SearchSpace& space, Index count, const ClusterSettings& settings,
-                                std::uint64_t seed, const CandidateVisitor& visit);
+/// Those of a device, which looks at more pairs in less time.
+inline constexpr ClusterSettings clusters_of_device{.looked_at = 400000};
 
 class PairSearcher;
 
-/// The same by a device, which looks at more pairs in less time.
-inline constexpr ClusterSettings clusters_of_device{.looked_at = 400000};
+/// About those, with fewer comparisons. Cells about common centres form lists, and the cells of a list are
+/// compared with the cells nearest to its centre. Cost 2q·(looked_at + n / in_a_list)·n.
+///
+/// A `searcher` compares the cells in place of the CPU.
 void visit_clustered_candidates(const SearchSpace& space, Index count, const ClusterSettings& settings,
-                                std::uint64_t seed, PairSearcher& searcher, const CandidateVisitor& visit);
+                                std::uint64_t seed, const CandidateVisitor& visit,
+                                PairSearcher* searcher = nullptr);
 
 } // namespace pnmf

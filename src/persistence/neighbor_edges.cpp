@@ -52,20 +52,32 @@ std::vector<std::vector<Candidate>> approximate_neighbors(const Points& points, 
     const bool screened = search == NeighborSearch::screened;
     const SearchSettings settings = screened ? screened_search : clustered_search;
     const SearchSpace space = search_space(points, settings.dimension, basis_sample, seed);
-    const Index candidates = settings.candidates_of(n, k);
+    const Index candidates = settings.candidates_of(n, k, points.dimensions());
     const CandidateRanking ranking(points);
     std::vector<std::vector<Candidate>> nearest(static_cast<std::size_t>(n));
     const auto rank = [&](Index cell, std::span<const std::int32_t> found) {
         nearest[cell] = ranking.nearest(cell, found, k);
     };
-    if (searcher != nullptr && !screened) {
-        visit_clustered_candidates(space, searched_count(k), clusters_of_device, seed, *searcher, rank);
-    } else if (screened) {
+    if (screened) {
         visit_screened_candidates(space, candidates, rank);
+    } else if (searcher != nullptr) {
+        visit_clustered_candidates(space, searched_count(k), clusters_of_device, seed, rank, searcher);
     } else {
         visit_clustered_candidates(space, candidates, ClusterSettings{}, seed, rank);
     }
     gather_nearest(nearest);
+    for (int round = 0; !screened && round < clustered_rounds; ++round) {
+        const NeighborTable table(nearest, k);
+        nearest.assign(nearest.size(), {});
+        over_shared_blocks(n, 256, [&](Index begin, Index end) {
+            std::vector<std::int32_t> others;
+            for (Index cell = begin; cell < end; ++cell) {
+                table.two_steps_from(cell, others);
+                rank(cell, others);
+            }
+        });
+        gather_nearest(nearest);
+    }
     return nearest;
 }
 
@@ -140,7 +152,10 @@ NeighborEdges approximate_edges(const Points& points, NeighborSearch search, con
 
 } // namespace
 
-Index SearchSettings::candidates_of(Index n, Index k) const {
+Index SearchSettings::candidates_of(Index n, Index k, Index features) const {
+    if (spare > 0 && features <= dimension) {
+        return std::min(n - 1, k + spare);
+    }
     const Index by_size = among > 0 ? n / among : 0;
     return std::min(n - 1, std::max({candidates, for_a_neighbor * k, by_size}));
 }

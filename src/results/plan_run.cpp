@@ -21,6 +21,23 @@ namespace {
 /// What libraries not used yet will bring in, and what memory that is freed and taken again leaves unused.
 constexpr double libraries = 8e6;
 
+/// The most scales, from 2 up to those there are, that fit into so many bytes with nothing given up.
+template <RealNumber Real>
+Index scales_that_fit(const PreparedFit<Real>& prepared, const FitSize& size, double bytes, int threads,
+                      bool bases_rest) {
+    Index fits = 2;
+    for (Index past = std::max<Index>(3, prepared.scales.size() + 1); past - fits > 1;) {
+        const Index scales = fits + (past - fits) / 2;
+        const bool fit = solver_memory(size.with_scales(scales), prepared.options.solver, sizeof(Real),
+                                       threads, bases_rest)
+                             .total() <= bytes;
+        (fit ? fits : past) = scales;
+    }
+    return fits;
+}
+
+} // namespace
+
 FitSize guessed_size(const DataView& X, const RunOptions& options, Index bytes_of_number) {
     FitSize size;
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
@@ -51,23 +68,6 @@ FitSize guessed_size(const DataView& X, const RunOptions& options, Index bytes_o
     size.local = options.local.has_value();
     return size;
 }
-
-/// The most scales, from 2 up to those there are, that fit into so many bytes with nothing given up.
-template <RealNumber Real>
-Index scales_that_fit(const PreparedFit<Real>& prepared, const FitSize& size, double bytes, int threads,
-                      bool bases_rest) {
-    Index fits = 2;
-    for (Index past = std::max<Index>(3, prepared.scales.size() + 1); past - fits > 1;) {
-        const Index scales = fits + (past - fits) / 2;
-        const bool fit = solver_memory(size.with_scales(scales), prepared.options.solver, sizeof(Real),
-                                       threads, bases_rest)
-                             .total() <= bytes;
-        (fit ? fits : past) = scales;
-    }
-    return fits;
-}
-
-} // namespace
 
 std::string size_words(double bytes) {
     return bytes < 1e9 ? fmt::format("{:.0f} MB", bytes / 1e6) : fmt::format("{:.1f} GB", bytes / 1e9);
@@ -178,6 +178,11 @@ MemoryPlan fit_into(const MemoryLimit& allowed, const RunOptions& options, Prepa
     return plan;
 }
 
+// A sweep has two such products for each scale, and passes over the factors that cost about as much.
+ProductsOfFit products_of_fit(bool few) {
+    return few ? ProductsOfFit{.start = 70.0, .sweeps = 55.0} : ProductsOfFit{.start = 60.0, .sweeps = 180.0};
+}
+
 template <RealNumber Real>
 double estimated_seconds(const PreparedFit<Real>& prepared) {
     const CellRange held = prepared.X->local();
@@ -185,12 +190,10 @@ double estimated_seconds(const PreparedFit<Real>& prepared) {
     const auto began = std::chrono::steady_clock::now();
     const DenseMatrix<Real> product = prepared.X->times_transposed(H);
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-    // A sweep has two such products for each scale, and passes over the factors that cost about as much;
-    // start and sweeps together are about 60 sweeps.
-    constexpr double sweeps = 60.0;
+    const auto [start, sweeps] = products_of_fit(prepared.adapts());
     const double touched = static_cast<double>(product.size() > 0 ? held.all : 0) /
                            static_cast<double>(std::max<Index>(held.count, 1));
-    return touched * seconds * 4.0 * static_cast<double>(expected_scales(prepared)) * sweeps;
+    return touched * seconds * static_cast<double>(expected_scales(prepared)) * (start + sweeps);
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \

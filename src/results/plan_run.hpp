@@ -2,6 +2,9 @@
 
 #include <pnmf/results/run.hpp>
 
+#include <string>
+#include <vector>
+
 /// What a run will need, before it begins: memory and time.
 namespace pnmf {
 
@@ -17,6 +20,9 @@ void check_same_data(const std::string& fingerprint);
 
 /// Whether the run goes on from a checkpoint.
 bool resumes(const RunOptions& options);
+
+/// The sizes of a run that is not prepared yet, as far as they can be known: at least so large.
+FitSize guessed_size(const DataView& X, const RunOptions& options, Index bytes_of_number);
 
 /// The memory a run may use.
 struct MemoryLimit {
@@ -38,8 +44,31 @@ template <RealNumber Real>
 MemoryPlan fit_into(const MemoryLimit& allowed, const RunOptions& options, PreparedFit<Real>& prepared,
                     bool resumed, bool in_start);
 
+/// Products with X for each scale that start and sweeps take about as long as; `few`: scales that stand for
+/// all are found in the start.
+struct ProductsOfFit {
+    double start = 0.0;
+    double sweeps = 0.0;
+};
+ProductsOfFit products_of_fit(bool few);
+
 /// Seconds that start and sweeps will take, from one product with X: right within a factor of about three.
 template <RealNumber Real>
 double estimated_seconds(const PreparedFit<Real>& prepared);
+
+/// What a run needs, told before it begins. Times are those of an idle machine, from short trials on some of
+/// the cells and from counted operations: within a factor of about two (docs/results.md).
+struct RunForecast {
+    std::vector<StageTime> stages; ///< of the CPU
+    bool may_use_device = false;   ///< which takes less; nothing is estimated there
+    double bytes = 0.0;            ///< the most it will hold
+    double allowed = 0.0;          ///< of these; 0: not known
+    double disk = 0.0;             ///< written, with checkpoints on the way
+    double disk_free = 0.0;        ///< where it is written; 0: not known
+};
+
+/// `page`: whether there will be one.
+template <RealNumber Real>
+RunForecast forecast_run(const DataView& X, const RunOptions& options, bool page);
 
 } // namespace pnmf

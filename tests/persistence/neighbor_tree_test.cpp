@@ -131,7 +131,7 @@ CandidateSets screened(const SearchSpace& space, Index count) {
 TEST(ClusteredCandidates, DoNotDependOnTheNumberOfThreads) {
     // Lists are longer than what one thread takes of them at a time.
     const SearchSpace space = search_space(Points(test::random_matrix(6, 2400, 5)), 200, 4096, 0);
-    const ClusterSettings settings{.in_a_list = 800, .looked_at = 1500, .central = 20};
+    const ClusterSettings settings{.in_a_list = 800, .looked_at = 1500};
     const int before = thread_count();
     set_thread_count(1);
     const CandidateSets alone = clustered(space, 10, settings);
@@ -142,20 +142,16 @@ TEST(ClusteredCandidates, DoNotDependOnTheNumberOfThreads) {
     set_thread_count(before);
 }
 
-TEST(ClusteredCandidates, AreThoseOfAllPairsWhenEveryListIsLookedAt) {
+TEST(ClusteredCandidates, AreThoseOfAllPairsWhenAllCellsAreLookedAt) {
     const SearchSpace space = search_space(Points(test::random_matrix(6, 700, 5)), 200, 4096, 0);
     const CandidateSets all = screened(space, 20);
-    for (const Index central : {0, 50, 700}) {
-        const CandidateSets sets =
-            clustered(space, 20, {.in_a_list = 40, .looked_at = 700, .central = central});
-        EXPECT_EQ(sets, all) << central;
-    }
+    EXPECT_EQ(clustered(space, 20, {.in_a_list = 40, .looked_at = 700}), all);
 }
 
-TEST(ClusteredCandidates, OfFewListsHoldMostOfTheNearest) {
+TEST(ClusteredCandidates, OfFewCellsHoldMostOfTheNearest) {
     const SearchSpace space = search_space(Points(test::random_matrix(3, 2000, 6)), 200, 4096, 0);
     const CandidateSets all = screened(space, 10);
-    const CandidateSets sets = clustered(space, 10, {.in_a_list = 50, .looked_at = 400, .central = 20});
+    const CandidateSets sets = clustered(space, 10, {.in_a_list = 50, .looked_at = 400});
     Index found = 0;
     for (std::size_t cell = 0; cell < all.size(); ++cell) {
         EXPECT_EQ(sets[cell].size(), 10U);
@@ -168,7 +164,7 @@ TEST(ClusteredCandidates, OfFewListsHoldMostOfTheNearest) {
 
 TEST(ClusteredCandidates, OfCellsThatAreAllTheSameAreAsMany) {
     const SearchSpace space = search_space(Points(Matrix::Ones(4, 500)), 200, 4096, 0);
-    for (const auto& set : clustered(space, 10, {.in_a_list = 50, .looked_at = 100, .central = 20})) {
+    for (const auto& set : clustered(space, 10, {.in_a_list = 50, .looked_at = 100})) {
         EXPECT_GE(set.size(), 10U);
         EXPECT_LE(set.size(), 11U);
     }

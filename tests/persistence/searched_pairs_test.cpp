@@ -176,9 +176,9 @@ TEST(SearchedPairs, OfNearClustersAreThoseThatTheCpuFinds) {
         const SearchSpace space = search_space(points, clustered_search.dimension, basis_sample, 1);
         InexactSearcher searcher(points, Metric::euclidean, 1e-7, 32);
         for (const Index looked_at : {20, 100, 1000}) {
-            const ClusterSettings settings{.in_a_list = 20, .looked_at = looked_at, .central = 10};
+            const ClusterSettings settings{.in_a_list = 20, .looked_at = looked_at};
             const auto found = nearest_by(points, k, [&](const CandidateVisitor& visit) {
-                visit_clustered_candidates(space, 32, settings, 1, searcher, visit);
+                visit_clustered_candidates(space, 32, settings, 1, visit, &searcher);
             });
             EXPECT_EQ(found, nearest_by(points, k, [&](const CandidateVisitor& visit) {
                           visit_clustered_candidates(space, 32, settings, 1, visit);

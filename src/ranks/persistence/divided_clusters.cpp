@@ -15,10 +15,10 @@
 #include <utility>
 
 // The clustered search of clustered_candidates.cpp where each process has its own points. Every process knows
-// the centres, which list each cell is in, and the central cells. Lists are shared out; for some of its lists
-// at a time a process asks the others for the points of all cells that these are compared with. Blocks of
-// cells, and the order in which a cell sees others, are those of one process: products round in the same way,
-// and of equal keys the same ones are kept.
+// the centres and which list each cell is in. Lists are shared out, and processes tell each other which of
+// their cells those of a list are compared with. For some of its lists at a time a process asks the others
+// for the points of all these cells. Blocks of cells, and the order in which a cell sees others, are those of
+// one process: products round in the same way, and of equal keys the same ones are kept.
 
 namespace pnmf {
 namespace {
@@ -47,11 +47,11 @@ std::vector<std::int32_t> chain_of(const Floats& centres) {
     }
 }
 
-/// For the cells of each list the lists that they are compared with, some lists at a time.
+/// Some own lists at a time, in the order in which they are shared out.
 struct Batch {
-    Index first = 0; ///< of own lists, in the order in which they are shared out
+    Index first = 0;
     Index past = 0;
-    std::vector<Index> lists{}; ///< to compare with
+    std::vector<Index> cells{}; ///< whose points are needed, ascending
 };
 
 class DividedClusters {
@@ -59,7 +59,7 @@ class DividedClusters {
     DividedClusters(const DividedPoints& points, Index k, std::uint64_t seed, Index fetched,
                     const ClusterSettings& settings)
         : points_(points), processes_(points.processes()), settings_(settings), k_(k),
-          candidates_(clustered_search.candidates_of(points.count(), k)),
+          candidates_(clustered_search.candidates_of(points.count(), k, points.dimensions())),
           fetched_(std::max(fetched, points.count() / points.processes().count())),
           space_(points, clustered_search.dimension, basis_sample, seed) {
         find_lists(seed);
@@ -69,14 +69,54 @@ class DividedClusters {
     }
 
     NeighborEdges run() {
-        const auto count = std::ssize(order_.lists);
-        const Index first = first_of_process(count, processes_.place(), processes_.count());
-        const Index past = first_of_process(count, processes_.place() + 1, processes_.count());
-        const std::vector<Batch> batches = batches_of(first, past);
-        const auto turns = static_cast<Index>(most_of(processes_, static_cast<double>(batches.size())));
+        const auto own = static_cast<std::size_t>(past_ - first_);
+        std::vector<std::vector<Found>> found(own);
+        over_batches(
+            [&](Index l) -> const auto& { return compared_[l - first_]; },
+            [&](Index l, const Fetched& here) { search_list(l, here, found[l - first_]); });
+        for (int round = 0; round < clustered_rounds; ++round) {
+            const NeighborTable table = gathered(found);
+            std::vector<std::vector<std::int32_t>> others(own);
+            over_batches(
+                [&](Index l) {
+                    std::vector<std::int32_t> needed;
+                    std::vector<std::int32_t> some;
+                    for (const std::int32_t cell : cells_of(l)) {
+                        table.two_steps_from(cell, some);
+                        needed.insert(needed.end(), some.begin(), some.end());
+                    }
+                    return needed;
+                },
+                [&](Index l, const Fetched& here) {
+                    std::vector<Found> now;
+                    std::vector<std::int32_t> some;
+                    for (const std::int32_t cell : cells_of(l)) {
+                        table.two_steps_from(cell, some);
+                        rank(cell, some, here, now);
+                    }
+                    found[l - first_] = std::move(now);
+                });
+        }
+        return result_of(found);
+    }
+
+  private:
+    struct Found {
+        Index cell;
+        CellAtDistance other;
+    };
+
+    NeighborEdges result_of(const std::vector<std::vector<Found>>& found) {
         std::vector<Edge> edges;
-        for (Index round = 0; round < turns; ++round) { // who is done only answers
-            search(round < std::ssize(batches) ? batches[round] : Batch{}, edges);
+        for (const std::vector<Found>& of_list : found) {
+            for (const auto& [cell, other] : of_list) {
+                const auto& [length, name] = other;
+                edges.push_back({length, std::min(cell, name), std::max(cell, name)});
+                const auto at = std::lower_bound(recalled_.begin(), recalled_.end(), cell);
+                if (at != recalled_.end() && *at == cell) {
+                    distances_found_.emplace_back(at - recalled_.begin(), length);
+                }
+            }
         }
         NeighborEdges result;
         result.search = NeighborSearch::clustered;
@@ -87,206 +127,205 @@ class DividedClusters {
         return result;
     }
 
-  private:
     void find_lists(std::uint64_t seed) {
         const Index n = points_.count();
         const Index number = number_of_centres(n, settings_);
         const Floats sample = space_.fetch(sample_for_centres(n, number, seed));
-        centres_ = find_centres(sample.topRows(space_.dimension()), number);
-        centre_own_ = centres_.colwise().squaredNorm().transpose();
+        const Floats sampled = sample.topRows(space_.dimension());
+        centres_ = find_centres(sampled, number);
 
         const auto V = space_.mine().topRows(space_.dimension());
-        const FloatVector own = (V.colwise().squaredNorm() + space_.mine().bottomRows<1>()).transpose();
         std::vector<Index> counts;
         for (const CellRange& range : points_.ranges()) {
             counts.push_back(range.count);
         }
-        const std::vector<float> all_own = gather_to_all(
-            processes_, std::span<const float>(own.data(), static_cast<std::size_t>(own.size())), counts);
-        own_ = Eigen::Map<const FloatVector>(all_own.data(), n);
+        const Index panel = usual_blocks(n).panel();
         const std::vector<std::int32_t> centre = [&] {
             const ProcessesScope alone(one_process());
-            return nearest_centres(V, centres_, usual_blocks(n).panel());
+            return nearest_centres(V, centres_, panel);
         }();
-        space_.forget_what_points_have();
-        central_ = central_cells(own_, std::min(n, settings_.central));
         // Which rank does what must not hang on how processors round: the first one says it.
         std::vector<std::int32_t> place(static_cast<std::size_t>(number));
         if (processes_.place() == 0) {
             place = chain_of(centres_);
         }
         broadcast(processes_, std::span(place), 0);
-        order_ = order_lists(gather_to_all(processes_, std::span<const std::int32_t>(centre), counts), number,
-                             central_);
+        order_ =
+            order_lists(gather_to_all(processes_, std::span<const std::int32_t>(centre), counts), number);
         share_out(place);
+        exchange_compared(
+            CellsAbout(sampled, lengths_of(sample), centres_, n, settings_.looked_at, candidates_)
+                .among(V, lengths_of(space_.mine()), centre, panel, 0, number, points_.local().first));
+        space_.forget_what_points_have();
+    }
+
+    /// ‖Qᵀb‖² + ‖r_b‖² of cells as a search space has them.
+    FloatVector lengths_of(ConstBlock<float> cells) const {
+        return (cells.topRows(space_.dimension()).colwise().squaredNorm() + cells.bottomRows<1>())
+            .transpose();
     }
 
     void share_out(const std::vector<std::int32_t>& place_of_centre) {
         shared_.resize(order_.lists.size());
         std::iota(shared_.begin(), shared_.end(), Index{0});
-        std::stable_sort(shared_.begin(), shared_.end(), [&](Index a, Index b) {
+        std::sort(shared_.begin(), shared_.end(), [&](Index a, Index b) {
             return place_of_centre[order_.lists[a].centre] < place_of_centre[order_.lists[b].centre];
         });
+        first_ = first_of(processes_.place());
+        past_ = first_of(processes_.place() + 1);
     }
 
-    std::vector<Index> looked_at(Index list) const {
-        return lists_to_look_at(order_.lists, list, centres_, centre_own_, settings_.looked_at);
+    Index first_of(Index process) const {
+        return first_of_process(std::ssize(shared_), process, processes_.count());
     }
 
-    /// Lists of this process, as many at a time as need no more points of others than may be held.
-    std::vector<Batch> batches_of(Index first, Index past) const {
-        std::vector<Batch> batches;
-        std::vector<bool> taken;
-        Index cells = 0;
-        for (Index l = first; l < past; ++l) {
-            if (batches.empty() || cells >= fetched_) {
-                batches.push_back({.first = l, .past = l});
-                taken.assign(order_.lists.size(), false);
-                cells = 0;
-            }
-            Batch& batch = batches.back();
-            batch.past = l + 1;
-            for (const Index other : looked_at(shared_[l])) {
-                if (!taken[other]) {
-                    taken[other] = true;
-                    batch.lists.push_back(other);
-                    cells += order_.lists[other].central - order_.lists[other].begin;
-                }
+    const ListOrder::List& list(Index l) const { return order_.lists[shared_[l]]; }
+
+    std::span<const std::int32_t> cells_of(Index l) const {
+        return std::span(order_.order).subspan(list(l).begin, list(l).end - list(l).begin);
+    }
+
+    /// `mine`: for each centre those of this process that its list is compared with. Each process gets all of
+    /// its lists.
+    void exchange_compared(std::vector<std::vector<std::int32_t>> mine) {
+        using Cells = std::vector<std::int32_t>;
+        const auto lists = std::ssize(shared_);
+        const auto size = static_cast<std::size_t>(processes_.count());
+        std::vector<Index> lengths;
+        std::vector<Cells> leaving(size);
+        std::vector<Cells> arriving(size);
+        for (int r = 0; r < processes_.count(); ++r) {
+            for (Index l = first_of(r); l < first_of(r + 1); ++l) {
+                Cells& some = mine[list(l).centre];
+                lengths.push_back(std::ssize(some));
+                leaving[r].insert(leaving[r].end(), some.begin(), some.end());
+                some = {};
             }
         }
-        return batches;
+        const std::vector<Index> all =
+            gather_to_all(processes_, std::span<const Index>(lengths), std::vector<Index>(size, lists));
+        const auto length = [&](int r, Index l) { return all[r * lists + l]; };
+        for (int r = 0; r < processes_.count(); ++r) {
+            Index total = 0;
+            for (Index l = first_; l < past_; ++l) {
+                total += length(r, l);
+            }
+            arriving[r].resize(static_cast<std::size_t>(total));
+        }
+        exchange_parts<std::int32_t>(
+            processes_, [&](int r) { return std::span<const std::int32_t>(leaving[r]); },
+            [&](int r) { return std::span<std::int32_t>(arriving[r]); });
+        compared_.resize(static_cast<std::size_t>(past_ - first_));
+        for (int r = 0; r < processes_.count(); ++r) { // in the order of their cells
+            auto next = arriving[r].begin();
+            for (Index l = first_; l < past_; ++l) {
+                Cells& some = compared_[l - first_];
+                some.insert(some.end(), next, next + length(r, l));
+                next += length(r, l);
+            }
+            arriving[r] = {};
+        }
+        for (Cells& some : compared_) {
+            add_all_if_few(some, candidates_, points_.count());
+        }
     }
 
-    /// All points that a batch needs, with the float vectors of its lists side by side.
+    /// Own lists, as many at a time as need no more points of others than may be held; `needed` says which
+    /// cells a list needs beside its own.
+    template <class Needed, class Work>
+    void over_batches(const Needed& needed, const Work& work) {
+        Index next = first_;
+        while (most_of(processes_, static_cast<double>(past_ - next)) > 0.0) { // who is done only answers
+            Batch batch{.first = next, .past = next};
+            std::vector<bool> taken(static_cast<std::size_t>(points_.count()));
+            const auto take = [&](std::span<const std::int32_t> cells) {
+                for (const std::int32_t cell : cells) {
+                    if (!taken[cell]) {
+                        taken[cell] = true;
+                        batch.cells.push_back(cell);
+                    }
+                }
+            };
+            while (next < past_ && std::ssize(batch.cells) < fetched_) {
+                take(needed(next));
+                take(cells_of(next));
+                batch.past = ++next;
+            }
+            std::sort(batch.cells.begin(), batch.cells.end());
+            Fetched here = fetch(std::move(batch));
+            if (here.points) {
+                here.ranking.emplace(*here.points);
+            }
+            parallel_for(here.batch.past - here.batch.first,
+                         [&](Index l) { work(here.batch.first + l, here); });
+        }
+    }
+
+    /// Points that a batch needs, and what the search space has beside them.
     struct Fetched {
-        std::vector<Index> cells; ///< ascending
-        std::optional<Points> points;
-        std::vector<Index> begin; ///< of each list, in `vectors`
-        Floats vectors;
-        FloatVector own;
-        Floats central_vectors;
-        FloatVector central_own;
+        Batch batch;
+        std::optional<Points> points{};
+        std::optional<CandidateRanking> ranking{};
+        Floats beside{};
     };
 
-    Fetched fetch(const Batch& batch) {
-        Fetched here;
-        const bool idle = batch.first == batch.past;
-        if (!idle) {
-            here.cells.assign(central_.begin(), central_.end());
-        }
-        Index members = 0;
-        for (const Index l : batch.lists) {
-            const List& list = order_.lists[l];
-            here.cells.insert(here.cells.end(), order_.order.begin() + list.begin,
-                              order_.order.begin() + list.central);
-            members += list.central - list.begin;
-        }
-        std::sort(here.cells.begin(), here.cells.end());
-        const ColumnWishes wishes(points_, here.cells);
+    Fetched fetch(Batch batch) {
+        Fetched here{std::move(batch)};
+        const ColumnWishes wishes(points_, here.batch.cells);
         here.points = points_.fetch(wishes);
-        const Floats beside = space_.fetch_beside(wishes);
-        for (Index c = 0; c < std::ssize(here.cells); ++c) {
-            column_[here.cells[c]] = static_cast<std::int32_t>(c);
-        }
-        if (idle) {
-            return here;
-        }
-        const auto put = [&](Index cell, Floats& vectors, FloatVector& own, Index place) {
-            space_.put(*here.points, beside, column_[cell], vectors.col(place));
-            own[place] = own_[cell];
-        };
-        here.begin.assign(order_.lists.size(), 0);
-        here.vectors.resize(space_.dimension(), members);
-        here.own.resize(members);
-        Index next = 0;
-        for (const Index l : batch.lists) {
-            here.begin[l] = next;
-            for (Index place = order_.lists[l].begin; place < order_.lists[l].central; ++place, ++next) {
-                put(order_.order[place], here.vectors, here.own, next);
-            }
-        }
-        here.central_vectors.resize(space_.dimension(), std::ssize(central_));
-        here.central_own.resize(std::ssize(central_));
-        for (Index c = 0; c < std::ssize(central_); ++c) {
-            put(central_[c], here.central_vectors, here.central_own, c);
+        here.beside = space_.fetch_beside(wishes);
+        for (Index c = 0; c < std::ssize(here.batch.cells); ++c) {
+            column_[here.batch.cells[c]] = static_cast<std::int32_t>(c);
         }
         return here;
     }
 
-    /// Vectors of cells of a list that is in a batch, which every list of the batch's own is.
-    Floats vectors_of(const List& list, const Fetched& here, Index in_vectors, Index begin, Index end) const {
-        Floats vectors(space_.dimension(), end - begin);
-        for (Index place = begin; place < end; ++place) {
-            const auto central = std::lower_bound(central_.begin(), central_.end(), order_.order[place]);
-            vectors.col(place - begin) = place < list.central
-                                             ? here.vectors.col(in_vectors + place - list.begin)
-                                             : here.central_vectors.col(central - central_.begin());
-        }
-        return vectors;
-    }
-
-    void search(const Batch& batch, std::vector<Edge>& edges) {
-        const Fetched here = fetch(batch);
-        const Index lists = batch.past - batch.first;
-        if (lists == 0) {
-            return;
-        }
-        const CandidateRanking ranking(*here.points);
-        std::vector<std::vector<Edge>> found(static_cast<std::size_t>(lists));
-        std::vector<std::vector<std::pair<Index, CellAtDistance>>> recalled(found.size());
-        parallel_for(lists, [&](Index l) {
-            search_list(shared_[batch.first + l], here, ranking,
-                        [&](Index cell, const CellAtDistance& other) {
-                            const auto& [length, name] = other;
-                            found[l].push_back({length, std::min(cell, name), std::max(cell, name)});
-                            if (std::binary_search(recalled_.begin(), recalled_.end(), cell)) {
-                                recalled[l].emplace_back(cell, other);
-                            }
-                        });
-        });
-        for (std::size_t l = 0; l < found.size(); ++l) {
-            edges.insert(edges.end(), found[l].begin(), found[l].end());
-            for (const auto& [cell, other] : recalled[l]) {
-                const auto at = std::lower_bound(recalled_.begin(), recalled_.end(), cell);
-                distances_found_.emplace_back(at - recalled_.begin(), other.first);
-            }
+    void search_list(Index l, const Fetched& here, std::vector<Found>& found) const {
+        const WriteCell write = [&](std::int32_t cell, Eigen::Ref<FloatVector> out) {
+            return space_.put(*here.points, here.beside, column_[cell], out);
+        };
+        const ComparedCells compared(centres_.col(list(l).centre), compared_[l - first_], write);
+        const std::span<const std::int32_t> cells = cells_of(l);
+        for (std::size_t begin = 0; begin < cells.size(); begin += queries_at_once) {
+            compared.visit_nearest(
+                cells.subspan(begin, std::min<std::size_t>(queries_at_once, cells.size() - begin)),
+                candidates_, write,
+                [&](Index cell, std::span<const std::int32_t> others) { rank(cell, others, here, found); });
         }
     }
 
-    template <class Visit>
-    void search_list(Index l, const Fetched& here, const CandidateRanking& ranking,
-                     const Visit& visit) const {
-        const Index n = points_.count();
-        const List& mine = order_.lists[l];
-        const std::vector<Index> nearest = looked_at(l);
-        std::vector<std::int32_t> numbers;
+    /// The nearest of one cell among others whose points are here.
+    void rank(Index cell, std::span<const std::int32_t> others, const Fetched& here,
+              std::vector<Found>& found) const {
         std::vector<std::int32_t> columns;
-        for (Index begin = mine.begin; begin < mine.end; begin += queries_at_once) {
-            const Index end = std::min(mine.end, begin + queries_at_once);
-            const Floats queries = vectors_of(mine, here, here.begin[l], begin, end);
-            Comparison comparison(queries, candidates_ + 1);
-            comparison.with(n, here.central_vectors, here.central_own, 0, here.central_vectors.cols());
-            for (const Index other : nearest) {
-                const List& list = order_.lists[other];
-                const Index first = here.begin[other];
-                comparison.with(list.begin, here.vectors, here.own, first, first + list.central - list.begin);
-            }
-            for (Index place = begin; place < end; ++place) {
-                const Index cell = order_.order[place];
-                comparison.found(place - begin).copy_to(numbers, -1);
-                columns.clear();
-                for (const std::int32_t number : numbers) {
-                    const Index other = number < n ? order_.order[number] : central_[number - n];
-                    if (other != cell) {
-                        columns.push_back(column_[other]);
-                    }
-                }
-                // Ascending columns are ascending cells.
-                for (const auto& [distance, column] : ranking.nearest(column_[cell], columns, k_)) {
-                    visit(cell, {distance, here.cells[column]});
-                }
+        columns.reserve(others.size());
+        for (const std::int32_t other : others) {
+            columns.push_back(column_[other]);
+        }
+        // Ascending columns are ascending cells.
+        for (const auto& [distance, column] : here.ranking->nearest(column_[cell], columns, k_)) {
+            found.push_back({cell, {distance, here.batch.cells[column]}});
+        }
+    }
+
+    /// What all processes have found.
+    NeighborTable gathered(const std::vector<std::vector<Found>>& found) const {
+        std::vector<std::int32_t> mine;
+        for (const std::vector<Found>& of_list : found) {
+            for (const Found& one : of_list) {
+                mine.push_back(static_cast<std::int32_t>(one.other.second));
             }
         }
+        const std::vector<std::int32_t> all = gather_any(processes_, mine);
+        NeighborTable table(points_.count(), k_);
+        auto next = all.begin();
+        for (Index l = 0; l < std::ssize(shared_); ++l) {
+            for (const std::int32_t cell : cells_of(l)) {
+                table.set(cell, std::span(next, static_cast<std::size_t>(k_)));
+                next += k_;
+            }
+        }
+        return table;
     }
 
     /// Share of the true k nearest neighbours that were found, as in a search of one process: each process
@@ -342,13 +381,13 @@ class DividedClusters {
     Index fetched_;
     DividedSearchSpace space_;
     Floats centres_;
-    FloatVector centre_own_;
-    FloatVector own_; ///< of all cells
-    std::vector<std::int32_t> central_;
     ListOrder order_;
-    std::vector<Index> shared_;        ///< lists in the order in which processes share them out
-    std::vector<std::int32_t> column_; ///< of cells that were fetched, among these
-    std::vector<Index> recalled_;      ///< ascending
+    std::vector<Index> shared_; ///< lists in the order in which processes share them out
+    Index first_ = 0;           ///< of this process among these
+    Index past_ = 0;            ///< the first that is not
+    std::vector<std::vector<std::int32_t>> compared_;       ///< with each own list: cells, ascending
+    std::vector<std::int32_t> column_;                      ///< of cells that were fetched, among these
+    std::vector<Index> recalled_;                           ///< ascending
     std::vector<std::pair<Index, double>> distances_found_; ///< from some of these to neighbours found here
 };
 

@@ -75,13 +75,14 @@ DenseMatrix<float> DividedSearchSpace::fetch_beside(const ColumnWishes& wishes) 
     return is_coordinates_ ? DenseMatrix<float>() : wishes.columns(view_of(mine_));
 }
 
-void DividedSearchSpace::put(const Points& points, const DenseMatrix<float>& beside, Index place,
-                             Eigen::Ref<Eigen::VectorXf> out) const {
+float DividedSearchSpace::put(const Points& points, const DenseMatrix<float>& beside, Index place,
+                              Eigen::Ref<Eigen::VectorXf> out) const {
     if (is_coordinates_) {
         out = (points.dense().col(place) - mean_).cast<float>();
-    } else {
-        out = beside.col(place).head(dimension_);
+        return 0.0F;
     }
+    out = beside.col(place).head(dimension_);
+    return beside(dimension_, place);
 }
 
 } // namespace pnmf

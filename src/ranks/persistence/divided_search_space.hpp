@@ -26,9 +26,9 @@ class DividedSearchSpace {
     void forget_what_points_have();
     /// What `put` needs beside the points of the same wishes.
     DenseMatrix<float> fetch_beside(const ColumnWishes& wishes) const;
-    /// Qᵀa of one of them, by its place among these.
-    void put(const Points& points, const DenseMatrix<float>& beside, Index place,
-             Eigen::Ref<Eigen::VectorXf> out) const;
+    /// Qᵀa of one of them, by its place among these; returns ‖r_a‖².
+    float put(const Points& points, const DenseMatrix<float>& beside, Index place,
+              Eigen::Ref<Eigen::VectorXf> out) const;
 
   private:
     const DividedPoints& points_;
