@@ -5,6 +5,7 @@
 #include "support/paths.hpp"
 
 #include <pnmf/error.hpp>
+#include <pnmf/io/h5ad.hpp>
 
 #include <gmock/gmock.h>
 
@@ -78,6 +79,26 @@ TEST_F(Zarr, ADataSetIsTheSameFromEither) {
         EXPECT_EQ(data.input.format, "zarr");
     }
     EXPECT_EQ(file_facts(stores / "layers.2.zarr").layers, file_facts(h5_file("layers.h5ad")).layers);
+}
+
+TEST_F(Zarr, WhatIsWrittenHoldsAllOfTheFile) {
+    const TemporaryFolder folder;
+    for (const fs::path& file : {stores / "types.h5ad", h5_file("layers.h5ad"), h5_file("csr_gzip.h5ad"),
+                                 h5_file("large_double.h5ad")}) {
+        const fs::path store = folder / (file.stem().string() + ".zarr");
+        write_zarr(store, file);
+        EXPECT_EQ(hdf5::Object::manifest_of(store).first_difference(hdf5::Object::manifest_of(file)),
+                  std::nullopt)
+            << file;
+    }
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 4) << "nothing else is left";
+}
+
+TEST_F(Zarr, AFileThatIsNoStoreLeavesNothing) {
+    const TemporaryFolder folder;
+    EXPECT_THAT(input_error([&] { write_zarr(folder / "x.zarr", h5_file("old_csr.h5ad")); }),
+                HasSubstr("AnnData 0.7"));
+    EXPECT_TRUE(fs::is_empty(folder.path()));
 }
 
 TEST_F(Zarr, AStoreThatChangesIsReadAnew) {
