@@ -79,10 +79,12 @@ ordered_json attribute_of(const Object& object, const std::string& name) {
         return kind == H5T_ENUM && scalar && !numbers.empty() ? ordered_json(numbers.front() != 0)
                                                               : one_or_all(numbers);
     }
-    if (kind == H5T_FLOAT && scalar) {
-        double number = 0.0;
-        if (H5Aread(attribute.get(), H5T_NATIVE_DOUBLE, &number) >= 0) {
-            return number;
+    constexpr hssize_t most = 8192; // HDF5 keeps no more of them with an object
+    const hssize_t count = H5Sget_simple_extent_npoints(space.get());
+    if (kind == H5T_FLOAT && count >= 0 && count <= most) {
+        std::vector<double> numbers(static_cast<std::size_t>(count));
+        if (count == 0 || H5Aread(attribute.get(), H5T_NATIVE_DOUBLE, numbers.data()) >= 0) {
+            return one_or_all(numbers);
         }
     }
     if (name == "categories") {

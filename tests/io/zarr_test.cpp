@@ -52,7 +52,7 @@ void replace_in(const fs::path& file, const std::string& from, const std::string
     std::string text = read_text(file);
     ASSERT_NE(text.find(from), std::string::npos) << file << ": " << text;
     text.replace(text.find(from), from.size(), to);
-    write_text(file, text);
+    test::write_text(file, text);
 }
 
 TEST_F(Zarr, AStoreHoldsWhatTheFileOfHdf5Holds) {
@@ -166,8 +166,8 @@ TEST_F(Zarr, ASizeIsCheckedBeforeMemoryIsTaken) {
         text.replace(text.find("SHAPE"), 5, shape);
         text.replace(text.find("CHUNK"), 5, chunk);
         fs::create_directory(store / "X");
-        write_text(store / "X/.zarray", text);
-        write_text(store / "X/0", "12345");
+        test::write_text(store / "X/.zarray", text);
+        test::write_text(store / "X/0", "12345");
         EXPECT_THAT(input_error([&] { read_dataset(store); }),
                     AllOf(HasSubstr("x.zarr/X"), HasSubstr(complaint)))
             << shape;
@@ -178,11 +178,11 @@ TEST_F(Zarr, ADamagedStoreIsReadOrRefusedWithItsName) {
     const TemporaryFolder folder;
     std::mt19937 random(7);
     int refused = 0;
-    for (const fs::directory_entry& entry : fs::directory_iterator(stores)) {
-        if (!entry.path().filename().string().starts_with("csr.")) {
-            continue;
+    for (const char* name : {"csr.2.none.zarr", "csr.2.blosc.zarr", "csr.3.gzip.zarr", "csr.3.zstd.zarr"}) {
+        if (!fs::exists(stores / name)) {
+            continue; // where Python has not that library
         }
-        const fs::path store = copy_of(entry.path(), folder);
+        const fs::path store = copy_of(stores / name, folder);
         std::vector<fs::path> files;
         for (const fs::directory_entry& one : fs::recursive_directory_iterator(store)) {
             if (one.is_regular_file()) {
@@ -199,7 +199,7 @@ TEST_F(Zarr, ADamagedStoreIsReadOrRefusedWithItsName) {
             } else {
                 damaged[random() % whole.size()] = static_cast<char>(random());
             }
-            write_text(file, damaged);
+            test::write_text(file, damaged);
             try {
                 zarr::hdf5_of(store);
                 if (round % 10 == 0) { // by the readers of HDF5 too
@@ -209,7 +209,7 @@ TEST_F(Zarr, ADamagedStoreIsReadOrRefusedWithItsName) {
                 EXPECT_THAT(error.what(), HasSubstr("x.zarr"));
                 ++refused;
             }
-            write_text(file, whole);
+            test::write_text(file, whole);
         }
     }
     EXPECT_GT(refused, 30);
