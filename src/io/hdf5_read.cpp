@@ -335,8 +335,8 @@ std::vector<std::string> Object::read_texts() const {
     }
     check_fits_file();
     const Handle type(H5Dget_type(handle_.get()), H5Tclose);
-    auto texts =
-        read_texts_by(file_->handle.get(), file_->bytes_in(), type.get(), size(), [&](hid_t memory, void* out) {
+    auto texts = read_texts_by(
+        file_->handle.get(), file_->bytes_in(), type.get(), size(), [&](hid_t memory, void* out) {
             return H5Dread(handle_.get(), memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, out) >= 0;
         });
     if (!texts) {
