@@ -106,7 +106,7 @@ void add_check(CLI::App& app) {
     add_input_flags(*verb, *options, of_distances, "RESULT|INPUT");
     verb->get_option("RESULT|INPUT")
         ->description(
-            "Folder or .h5ad file of a fit, or data: .h5ad, 10x folder or .h5, .mtx[.gz], .csv[.gz], "
+            "Folder or .h5ad file of a fit, or data: .h5ad, .zarr, 10x folder or .h5, .mtx[.gz], .csv[.gz], "
             ".tsv[.gz], .npy or .mat");
     verb->add_option("--data", options->data,
                      "For a result: the data it was made from. Without them little can be checked")

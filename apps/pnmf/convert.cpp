@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-enum class Output { h5ad, npy, delimited, matrix_market };
+enum class Output { h5ad, zarr, npy, delimited, matrix_market };
 
 struct ConvertOptions : InputFlags {
     std::string output;
@@ -30,6 +30,9 @@ Output recognise_output(const std::string& path) {
     std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
     if (name.ends_with(".h5ad")) {
         return Output::h5ad;
+    }
+    if (name.ends_with(".zarr")) {
+        return Output::zarr;
     }
     if (name.ends_with(".npy")) {
         return Output::npy;
@@ -43,7 +46,8 @@ Output recognise_output(const std::string& path) {
     if (name.ends_with(".mtx")) {
         return Output::matrix_market;
     }
-    fail("{}: the ending must be one of .h5ad, .npy, .csv, .csv.gz, .tsv, .tsv.gz, .mtx and .mtx.gz", path);
+    fail("{}: the ending must be one of .h5ad, .zarr, .npy, .csv, .csv.gz, .tsv, .tsv.gz, .mtx and .mtx.gz",
+         path);
 }
 
 /// Cells are the axis that reading the format takes them to be, unless asked otherwise.
@@ -63,8 +67,25 @@ void write_array(const fs::path& path, const Dataset& data, CellAxis cells) {
     write_npy(path, X);
 }
 
-void convert(const ConvertOptions& options) {
+/// All of a file, not X alone.
+void convert_to_zarr(const ConvertOptions& options, const CLI::App& verb) {
+    require(
+        fs::path(options.path).extension() == ".h5ad",
+        "{}: only .h5ad files are written as Zarr stores, with all that is in them; convert to .h5ad first",
+        options.path);
+    OptionNames choices = of_reading;
+    choices.insert("output-cells");
+    refuse_flags(verb, choices, {}, "a Zarr store, which gets all of the file as it is");
+    write_zarr(options.output, options.path);
+    print_notices({fmt::format("{}: all of {} written", options.output, options.path)});
+}
+
+void convert(const ConvertOptions& options, const CLI::App& verb) {
     const Output output = recognise_output(options.output);
+    if (output == Output::zarr) {
+        convert_to_zarr(options, verb);
+        return;
+    }
     require(output != Output::h5ad || options.output_cells != "columns",
             "{}: cells are the rows of every .h5ad file", options.output);
     Dataset data = read_only(options);
@@ -79,6 +100,8 @@ void convert(const ConvertOptions& options) {
     }
     const CellAxis cells = output_axis(options, output);
     switch (output) {
+    case Output::zarr: // above
+        break;
     case Output::h5ad:
         write_h5ad(options.output, data, {.compress = true});
         break;
@@ -109,14 +132,15 @@ void add_convert(CLI::App& app) {
         app.add_subcommand("convert", "Write data in another format, chosen by the ending of OUTPUT");
     add_input_flags(*verb, *options, of_reading);
     verb->get_option("--transform")->description("log-unit: log10(1+x), then cells of length 1 [none]");
-    verb->add_option("OUTPUT", options->output,
-                     "File to write: .h5ad, .npy, .csv[.gz], .tsv[.gz] or .mtx[.gz]")
+    verb->add_option(
+            "OUTPUT", options->output,
+            "File to write: .h5ad, .zarr (of an .h5ad file), .npy, .csv[.gz], .tsv[.gz] or .mtx[.gz]")
         ->required();
     verb->add_option("--output-cells", options->output_cells,
                      "Axis of OUTPUT that holds the cells (default rows for .h5ad and .npy, else columns)")
         ->check(CLI::IsMember({"rows", "columns"}).description(""))
         ->type_name("rows|columns");
-    verb->callback([options] { convert(*options); });
+    verb->callback([options, verb] { convert(*options, *verb); });
 }
 
 } // namespace pnmf::cli

@@ -37,9 +37,9 @@ const OptionNames of_preparing = with(of_reading, {"preset", "normalize", "genes
 const OptionNames of_distances = with(of_preparing, {"space", "places", "sample", "batch"});
 
 void add_input_flags(CLI::App& verb, InputFlags& flags, const OptionNames& options, const std::string& name) {
-    verb.add_option(
-            name, flags.path,
-            "The data: .h5ad, .h5mu, .loom, 10x folder or .h5, .mtx[.gz], .csv[.gz], .tsv[.gz], .npy or .mat")
+    verb.add_option(name, flags.path,
+                    "The data: .h5ad, .zarr, .h5mu, .loom, 10x folder or .h5, .mtx[.gz], .csv[.gz], "
+                    ".tsv[.gz], .npy or .mat")
         ->required();
     visit_input_options(flags.analysis,
                         [&](const std::string& option, auto& field, const char* help, const char* kind) {

@@ -134,12 +134,14 @@ void plan_genes(const Dataset& data, const AnalysisOptions& options, Analysis& a
         const bool takes_logarithms = analysis.prepare.normalize != Normalize::none;
         // Who chose genes before must see that these are others: anndata.concat drops the column.
         analysis.choices.push_back(
-            {fmt::format(
-                 "genes: the {} of {} that vary most{}{}", variable_genes, data.features(),
-                 takes_logarithms ? fmt::format(", {} of them by counts beside genes of the same mean",
-                                                variable_genes / overdispersed_part)
-                                  : "",
-                 data.input.format == "h5ad" ? "; chosen anew, the file marks none as highly_variable" : ""),
+            {fmt::format("genes: the {} of {} that vary most{}{}", variable_genes, data.features(),
+                         takes_logarithms
+                             ? fmt::format(", {} of them by counts beside genes of the same mean",
+                                           variable_genes / overdispersed_part)
+                             : "",
+                         data.input.format == "h5ad" || data.input.format == "zarr"
+                             ? "; chosen anew, the file marks none as highly_variable"
+                             : ""),
              "genes"});
     }
 }

@@ -105,6 +105,7 @@ class Object {
     ~Object();
 
     Kind kind() const;
+    hid_t id() const { return handle_.get(); }
     bool is_group() const { return kind() == Kind::group; }
     bool is_dataset() const { return kind() == Kind::dataset; }
     /// "cells.h5ad:/obs/label"

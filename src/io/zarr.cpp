@@ -271,41 +271,44 @@ class Mirror {
     }
 
     void attributes(hid_t object, const fs::path& part, const Node& node) const {
-        for (const auto& [name, value] : node.attributes.items()) {
-            const auto all_of = [&](auto is) {
-                return value.is_array() &&
-                       std::all_of(value.begin(), value.end(), [&](const Json& one) { return (one.*is)(); });
-            };
-            const auto length = std::vector<Index>{static_cast<Index>(value.size())};
-            if (name.empty() || value.is_null()) {
-                continue;
+        for (const auto& item : node.attributes.items()) {
+            if (!item.key().empty() && !item.value().is_null()) {
+                attribute_of(object, part, item.key(), item.value());
             }
-            if (value.is_boolean()) {
-                const std::int8_t truth = value.get<bool>() ? 1 : 0;
-                attribute(object, part, name, hdf5::truth_type().get(), space_of({}).get(), &truth);
-            } else if (value.is_number_integer()) {
-                const auto number = value.get<std::int64_t>();
-                attribute(object, part, name, H5T_NATIVE_INT64, space_of({}).get(), &number);
-            } else if (value.is_number()) {
-                const auto number = value.get<double>();
-                attribute(object, part, name, H5T_NATIVE_DOUBLE, space_of({}).get(), &number);
-            } else if (all_of(&Json::is_string)) {
-                std::vector<const char*> pointers;
-                for (const Json& one : value) {
-                    pointers.push_back(one.get_ref<const std::string&>().c_str());
-                }
-                attribute(object, part, name, hdf5::variable_text().get(), space_of(length).get(),
-                          pointers.empty() ? nullptr : pointers.data());
-            } else if (all_of(&Json::is_number_integer)) {
-                const auto numbers = value.get<std::vector<std::int64_t>>();
-                attribute(object, part, name, H5T_NATIVE_INT64, space_of(length).get(), numbers.data());
-            } else {
-                const std::string text = value.is_string()
-                                             ? value.get<std::string>()
-                                             : value.dump(-1, ' ', false, Json::error_handler_t::replace);
-                const char* const pointer = text.c_str();
-                attribute(object, part, name, hdf5::variable_text().get(), space_of({}).get(), &pointer);
+        }
+    }
+
+    void attribute_of(hid_t object, const fs::path& part, const std::string& name, const Json& value) const {
+        const auto all_of = [&](auto is) {
+            return value.is_array() &&
+                   std::all_of(value.begin(), value.end(), [&](const Json& one) { return (one.*is)(); });
+        };
+        const auto length = std::vector<Index>{static_cast<Index>(value.size())};
+        if (value.is_boolean()) {
+            const std::int8_t truth = value.get<bool>() ? 1 : 0;
+            attribute(object, part, name, hdf5::truth_type().get(), space_of({}).get(), &truth);
+        } else if (value.is_number_integer()) {
+            const auto number = value.get<std::int64_t>();
+            attribute(object, part, name, H5T_NATIVE_INT64, space_of({}).get(), &number);
+        } else if (value.is_number()) {
+            const auto number = value.get<double>();
+            attribute(object, part, name, H5T_NATIVE_DOUBLE, space_of({}).get(), &number);
+        } else if (all_of(&Json::is_string)) {
+            std::vector<const char*> pointers;
+            for (const Json& one : value) {
+                pointers.push_back(one.get_ref<const std::string&>().c_str());
             }
+            attribute(object, part, name, hdf5::variable_text().get(), space_of(length).get(),
+                      pointers.empty() ? nullptr : pointers.data());
+        } else if (all_of(&Json::is_number_integer)) {
+            const auto numbers = value.get<std::vector<std::int64_t>>();
+            attribute(object, part, name, H5T_NATIVE_INT64, space_of(length).get(), numbers.data());
+        } else {
+            const std::string text = value.is_string()
+                                         ? value.get<std::string>()
+                                         : value.dump(-1, ' ', false, Json::error_handler_t::replace);
+            const char* const pointer = text.c_str();
+            attribute(object, part, name, hdf5::variable_text().get(), space_of({}).get(), &pointer);
         }
     }
 

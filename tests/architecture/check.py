@@ -40,7 +40,7 @@ OVER_CELLS = {"cells", "ranks"}
 LIBRARIES = ["core", "io", "report"]
 LIBRARY_OF_LAYER = {"io": "io", "results": "io", "analysis": "io", "report": "report", "diagnostics": None}
 ALL_HEADERS = "pnmf.hpp"
-CORE_NEVER_INCLUDES = r"hdf5|H5|zlib|matio|nlohmann/"
+CORE_NEVER_INCLUDES = r"hdf5|H5|zlib|matio|blosc|zstd|nlohmann/"
 
 # Headers for one source alone: whoever includes one goes past the file that decides when to use it.
 INCLUDED_ONLY_BY = {"io/hdf5_stored.hpp": {"hdf5_guard.cpp", "hdf5_stored.cpp"}}

@@ -38,6 +38,27 @@ TEST_F(Convert, WritesEachFormatAndSaysEachChoiceOnStderr) {
     }
 }
 
+TEST_F(Convert, AZarrStoreHasAllOfItsFileAndReplacesNothing) {
+    write_text(folder_ / "in.csv", "gene,A,B\nx,1,0\ny,2.5,3\n");
+    EXPECT_EQ(convert("in.csv all.h5ad").exit_code, 0);
+    const CommandResult done = convert("all.h5ad all.zarr");
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_THAT(done.err, HasSubstr("all.zarr: all of all.h5ad written"));
+    EXPECT_EQ(dense_of(read_dataset(folder_ / "all.zarr")), dense_of(read_dataset(folder_ / "all.h5ad")));
+    EXPECT_EQ(convert("all.zarr again.h5ad").exit_code, 0);
+    EXPECT_EQ(dense_of(read_dataset(folder_ / "again.h5ad")), dense_of(read_dataset(folder_ / "all.h5ad")));
+    for (const auto& [arguments, complaint] :
+         {std::pair{"all.h5ad all.zarr", "all.zarr: is there already"},
+          {"in.csv new.zarr", "only .h5ad files"},
+          {"all.h5ad new.zarr --layer X", "--layer cannot be used with a Zarr store"},
+          {"absent.h5ad new.zarr", "absent.h5ad"}}) {
+        const CommandResult refused = convert(arguments);
+        EXPECT_EQ(refused.exit_code, 2) << arguments;
+        EXPECT_THAT(refused.err, HasSubstr(complaint));
+        EXPECT_FALSE(exists("new.zarr"));
+    }
+}
+
 TEST_F(Convert, MakesNamesOfGenesUniqueInEveryFormatAndSaysSo) {
     write_text(folder_ / "genes.csv", "gene,A,B\nx,1,2\nx,1,2\n");
     const CommandResult result = convert("genes.csv out.csv");

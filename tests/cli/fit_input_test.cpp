@@ -64,6 +64,22 @@ TEST_F(FitInput, ThatIsNoDataIsRefused) {
     expect_refused(small_ + " --resume", "there is no checkpoint to resume");
 }
 
+TEST_F(FitInput, OfAZarrStoreGivesTheBitsOfItsFile) {
+    const std::string file = circles();
+    write_zarr(out("circles.zarr"), out("circles5.h5ad"));
+    const std::string options = " --transform none --rank 3 --max-sweeps 5 --tolerance 0";
+    expect_done(file + " --rank 3 --max-sweeps 5 --tolerance 0", out("of_file"));
+    expect_done("'" + out("circles.zarr").string() + "'" + options, out("of_store"));
+    const auto stored = [&](const char* folder) { return out(folder) / "result.h5ad"; };
+    const Index scales = array_shape(stored("of_file"), "uns/pnmf/H")[0];
+    ASSERT_EQ(array_shape(stored("of_store"), "uns/pnmf/H")[0], scales);
+    for (Index t = 0; t < scales; ++t) {
+        EXPECT_EQ(read_slab(stored("of_store"), "uns/pnmf/H", t),
+                  read_slab(stored("of_file"), "uns/pnmf/H", t));
+    }
+    EXPECT_EQ(read_file(out("of_store") / "programs.tsv"), read_file(out("of_file") / "programs.tsv"));
+}
+
 TEST_F(FitInput, OfFewOrEqualCellsHasADefinedResult) {
     const auto objective = [&](const std::string& name, const std::string& values) {
         const Json json = Json::parse(expect_done(file(name, values) + " --lambda3 0 --json", out()).out);

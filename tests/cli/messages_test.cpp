@@ -77,10 +77,11 @@ TEST_F(Messages, ATableOfWordsIsToldFromData) {
 
 TEST_F(Messages, AZarrStoreIsNamed) {
     fs::create_directory(folder_ / "cells.zarr");
-    expect_refused("fit cells.zarr -o out", "cells.zarr: Zarr stores are not read here; in Python");
+    expect_refused("fit cells.zarr -o out",
+                   "cells.zarr: must be a Zarr store, but neither zarr.json nor .zgroup");
     fs::create_directory(folder_ / "store");
-    file("store/.zgroup", "{}");
-    expect_refused("fit store -o out", "Zarr stores are not read here");
+    file("store/.zgroup", R"({"zarr_format": 2})");
+    expect_refused("fit store -o out", "store:/: must be an AnnData file, with 'obs' and 'var'");
 }
 
 TEST_F(Messages, AStartMayBeAFolder) {

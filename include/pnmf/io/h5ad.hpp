@@ -113,6 +113,10 @@ void add_cell_columns(const std::filesystem::path& path, const std::vector<Table
 void write_h5ad(const std::filesystem::path& path, const Dataset& data,
                 const AnnDataWriteOptions& options = {});
 
+/// Writes all that is in an .h5ad file, such as a result, as a Zarr store: a folder of that name, which must
+/// not be there. Format 2, compressed by zlib. It appears whole or not at all.
+void write_zarr(const std::filesystem::path& store, const std::filesystem::path& file);
+
 struct AnnDataReadOptions {
     /// Entries to leave out, by their path in the file: "X", "uns/pnmf/W".
     std::vector<std::string> skip{};
