@@ -57,7 +57,7 @@ template <RealNumber Real>
 double estimated_seconds(const PreparedFit<Real>& prepared);
 
 /// What a run needs, told before it begins. Times are those of an idle machine, from short trials on some of
-/// the cells and from counted operations: within a factor of about two (docs/results.md).
+/// the cells and from counted operations: within a factor of about two (benchmarks/results/growth.md).
 struct RunForecast {
     std::vector<StageTime> stages; ///< of the CPU
     bool may_use_device = false;   ///< which takes less; nothing is estimated there

@@ -214,5 +214,29 @@ TEST_F(Fit, RecordsItsCommandSoThatAShellRepeatsIt) {
     EXPECT_TRUE(read_file(folder / "result.h5ad") == before);
 }
 
+TEST_F(Fit, WithPlanSaysWhatItWouldTakeAndWritesNothing) {
+    const auto plan = fit(circles(40) + " --neighbors 8 --plan --json", out("planned"));
+    ASSERT_EQ(plan.exit_code, 0) << plan.err;
+    EXPECT_FALSE(fs::exists(out("planned")));
+    const Json json = Json::parse(plan.out);
+    double sum = 0.0;
+    for (const char* stage : {"reading and preparing", "neighbours and tree", "start", "sweeps",
+                              "clusters and tests", "result and page"}) {
+        ASSERT_TRUE(json["seconds_of"].contains(stage)) << stage;
+        sum += json["seconds_of"][stage].get<double>();
+    }
+    EXPECT_NEAR(json["seconds"].get<double>(), sum, 1e-9);
+    EXPECT_GT(sum, 0.0);
+    EXPECT_GT(json["memory_bytes"].get<double>(), 1e6);
+    EXPECT_GT(json["disk_free_bytes"].get<double>(), json["disk_bytes"].get<double>());
+
+    expect_done(circles(40) + " --neighbors 8", out("run"));
+    const auto again = fit(circles(40) + " --neighbors 8 --plan --no-report", out("run"));
+    EXPECT_EQ(again.exit_code, 0);
+    EXPECT_THAT(again.out, ::testing::HasSubstr("clusters and tests"));
+    EXPECT_THAT(again.out, ::testing::Not(::testing::HasSubstr("page")));
+    EXPECT_TRUE(fs::exists(out("run") / "result.h5ad")); // what is there stays
+}
+
 } // namespace
 } // namespace pnmf::test
