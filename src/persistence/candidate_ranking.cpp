@@ -56,16 +56,7 @@ void CandidateRanking::order_by_products(Index cell, std::span<const std::int32_
     for (auto e = X.start[cell]; e < X.start[cell + 1]; ++e) {
         written[X.row[e]] = X.value[e];
     }
-    constexpr std::size_t ahead = 4; // candidates are anywhere in memory: so many are on their way
-    for (std::size_t c = 0; c < candidates.size(); ++c) {
-        if (c + ahead < candidates.size()) {
-            const auto first = X.start[candidates[c + ahead]];
-            __builtin_prefetch(X.row.data() + first);
-            __builtin_prefetch(X.row.data() + first + 16);
-            __builtin_prefetch(X.value.data() + first);
-            __builtin_prefetch(X.value.data() + first + 8);
-        }
-        const Index other = candidates[c];
+    for (const Index other : candidates) {
         double product = 0.0;
         for (auto e = X.start[other]; e < X.start[other + 1]; ++e) {
             product += X.value[e] * written[X.row[e]];

@@ -29,7 +29,7 @@ struct SearchSettings {
 inline constexpr SearchSettings screened_search{
     .dimension = 200, .candidates = 240, .for_a_neighbor = 8, .among = 100, .spare = 0};
 inline constexpr SearchSettings clustered_search{
-    .dimension = 200, .candidates = 400, .for_a_neighbor = 20, .among = 0, .spare = 16};
+    .dimension = 200, .candidates = 600, .for_a_neighbor = 20, .among = 0, .spare = 16};
 
 /// Cells that the basis of the search space is computed from.
 inline constexpr Index basis_sample = 4096;
