@@ -227,7 +227,7 @@ SearcherChoice choose_searcher(Device asked, const Points& points, const Filtrat
         return {.searcher = row->searcher(points),
                 .notice =
                     fmt::format("neighbours: those of near clusters, searched on the {}; more than {} cells "
-                                "are searched so, --search exact looks at all pairs",
+                                "are searched so; an exact search looks at all pairs",
                                 facts.name, largest_search_of_all_pairs)};
     }
     const bool cpu_would_approximate =

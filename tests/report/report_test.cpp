@@ -1,21 +1,15 @@
 #include "report/expression.hpp"
 #include "report/payload.hpp"
+#include "report/report_fixture.hpp"
 #include "report/unpacked.hpp"
-#include "support/paths.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/h5ad.hpp>
 #include <pnmf/report/report.hpp>
-#include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
-#include <pnmf/results/stored_result.hpp>
-#include <pnmf/simulate/simulate.hpp>
 
 #include <gmock/gmock.h>
 
 #include <cmath>
 #include <cstring>
-#include <deque>
 
 namespace pnmf::report {
 namespace {
@@ -23,71 +17,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-class Report : public ::testing::Test {
-  protected:
-    void SetUp() override {
-        const Simulated circles = simulate_circles({.points = 4, .noise_dimensions = 6, .seed = 3});
-        data_.X = circles.X;
-        std::vector<std::string> labels;
-        for (Index i = 0; i < data_.features(); ++i) {
-            data_.feature_names.push_back("gene" + std::to_string(i));
-        }
-        for (Index j = 0; j < data_.cells(); ++j) {
-            data_.cell_names.push_back("cell" + std::to_string(j));
-            labels.push_back("ring" + std::to_string(circles.labels[j]));
-        }
-        data_.cell_table.push_back({.name = "label", .values = labels, .categorical = true});
-    }
-
-    /// Fits, writes, and returns the path of the result.
-    std::filesystem::path fitted(Index rank = 3, bool save_basis = false) {
-        prepared_ = prepare_fit<double>(data_.X, {.rank = rank});
-        const PreparedFit<double>& prepared = prepared_;
-        SolverState<double> state =
-            start_solver(prepared.problem(), prepared.options.solver, make_start(prepared));
-        const Stop stop = run_solver(prepared.problem(), prepared.options.solver, state);
-        result_ = finish_fit(prepared, std::move(state), stop);
-        const auto path = folder_ / "result.h5ad";
-        assessment_ = assess_fit(prepared, result_);
-        write_result(path, data_, prepared, result_, assessment_, {.save_basis = save_basis});
-        return path;
-    }
-    /// The same with domains, halves that are called the other way round at odd scales; with what `kept` has.
-    std::filesystem::path fitted_tissue(const Matrix& places, const std::filesystem::path& kept = {}) {
-        const Index n = data_.cells();
-        data_.space = Space{.name = "obsm:spatial", .coordinates = places};
-        data_.space->downwards = true;
-        const auto path = fitted();
-        Domains domains;
-        domains.count = 2;
-        domains.scale = 1;
-        for (Index t = 0; t < result_.factors.scales(); ++t) {
-            std::vector<Index> labels;
-            for (Index j = 0; j < n; ++j) {
-                labels.push_back((j < n / 2 ? 0 : 1) ^ (t % 2));
-            }
-            domains.labels.push_back(labels);
-            domains.neighbors.push_back(static_cast<double>(t));
-            domains.distinct.push_back(1.0);
-            domains.coherence.push_back(1.0);
-        }
-        domains.moran = Matrix::Zero(result_.factors.scales(), 3);
-        write_result(path, data_, prepared_, result_, assessment_, {.domains = &domains, .kept_from = kept});
-        return path;
-    }
-    /// The result in a file, kept until the test ends.
-    const StoredResult* stored(const std::filesystem::path& path) {
-        return &held_.emplace_back(read_stored_result(path));
-    }
-
-    test::TemporaryFolder folder_;
-    std::deque<StoredResult> held_;
-    Dataset data_;
-    PreparedFit<double> prepared_;
-    FitResult<double> result_;
-    Assessment assessment_;
-};
 
 TEST_F(Report, DescribesTheResult) {
     const auto path = fitted();
@@ -365,40 +294,6 @@ TEST_F(Report, FollowsTheCellsIntoAnotherOrderAndSaysWhatAPartLeavesOut) {
     EXPECT_EQ(part["cells"], 5);
     EXPECT_FALSE(part["arrays"].contains("merges"));
     EXPECT_THAT(part["run"]["notices"].dump(), HasSubstr("5 of the 16 cells of the fit are shown"));
-}
-
-/// Of very many cells a page has some, each with its own values.
-TEST_F(Report, ShowsASampleOfVeryManyCells) {
-    const auto path = fitted();
-    const std::string all = report_html({{.result = stored(path), .data = &data_}});
-    const std::string html = report_html({{.result = stored(path), .data = &data_}}, {.most_cells = 7});
-    const Json meta = meta_of(html);
-    EXPECT_EQ(meta["cells"], 7);
-    EXPECT_EQ(meta["cells_of_fit"], 16);
-    EXPECT_FALSE(meta_of(all).contains("cells_of_fit"));
-    EXPECT_THAT(meta["run"]["notices"].dump(), HasSubstr("7 of the 16 cells of the fit are shown"));
-    const Matrix values = expression_of(html, meta);
-    const auto& X = std::get<Matrix>(data_.X);
-    const auto genes = meta["genes"].get<std::vector<std::string>>();
-    ASSERT_EQ(std::ssize(genes), X.rows());
-    const auto labels = array_of<std::uint16_t>(html, meta, "column0");
-    const auto all_labels = array_of<std::uint16_t>(all, meta_of(all), "column0");
-    const auto clusters = array_of<std::uint8_t>(html, meta, "clusters");
-    const auto all_clusters = array_of<std::uint8_t>(all, meta_of(all), "clusters");
-    const auto scales = static_cast<Index>(clusters.size()) / 7;
-    ASSERT_EQ(all_clusters.size(), static_cast<std::size_t>(16 * scales));
-    for (Index j = 0; j < 7; ++j) {
-        const auto name = meta["cell_names"][static_cast<std::size_t>(j)].get<std::string>();
-        const Index of_all = std::stoi(name.substr(4));
-        EXPECT_EQ(labels[j], all_labels[of_all]) << name;
-        for (Index g = 0; g < X.rows(); ++g) {
-            const Index gene = std::stoi(genes[static_cast<std::size_t>(g)].substr(4));
-            EXPECT_NEAR(values(g, j), std::max(0.0, X(gene, of_all)), X.maxCoeff() / 255.0) << name;
-        }
-        for (Index t = 0; t < scales; ++t) {
-            EXPECT_EQ(clusters[t * 7 + j], all_clusters[t * 16 + of_all]) << name;
-        }
-    }
 }
 
 TEST_F(Report, GivesALabelItsPlaceAmongAllCategoriesOfItsColumn) {

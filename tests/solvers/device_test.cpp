@@ -133,7 +133,7 @@ TEST_F(AnotherDevice, MakesTheFitsOfAChoiceOfRankOneAfterTheOther) {
     EXPECT_EQ(found.error, expected.error); // to the bit: the work is the CPU's
     EXPECT_EQ(found.stability, expected.stability);
     EXPECT_EQ(found.on_device, 6);
-    EXPECT_EQ(calls()["backend"], 6);
+    EXPECT_GE(calls()["backend"], 6);
     options.device = Device::automatic; // so few data gain nothing
     EXPECT_EQ(choose_rank(X, options).on_device, 0);
 }
