@@ -130,6 +130,7 @@ def choose_rank(
     held_out: float,
     rule: str,
     seed: int,
+    device: str,
     threads: int | None,
     callback: Callable[[dict[str, Any]], None] | None,
 ) -> dict[str, Any]: ...
