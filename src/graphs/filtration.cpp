@@ -21,7 +21,7 @@ void add_search_notices(Filtration& filtration, Index neighbors) {
     if (found.search != NeighborSearch::exact) {
         filtration.notices.push_back(
             fmt::format("neighbours searched approximately: {:.1f} % of the true ones found "
-                        "for {} cells tried; an exact search, as a GPU makes it, gives another result",
+                        "for {} cells tried; an exact search gives another result",
                         100.0 * found.recall, found.sampled));
     }
     if (!filtration.tree_is_exact) {

@@ -221,10 +221,10 @@ class Mirror {
                 part.string(), array.size(), extent_.bytes);
         left_ -= bytes;
         const fs::path folder = fs::temp_directory_path();
-        if (const auto room = fs::space(folder).available; room < bytes) {
+        if (const auto left = fs::space(folder).available; left < bytes) {
             throw SystemError(
                 fmt::format("{}: needs {} bytes in the folder for temporary files, {}, which has {}",
-                            part.string(), bytes, folder.string(), room));
+                            part.string(), bytes, folder.string(), left));
         }
     }
 

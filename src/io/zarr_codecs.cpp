@@ -23,13 +23,13 @@ class Growing {
   public:
     explicit Growing(std::size_t most) : most_(most) {}
 
-    /// Room for the next piece; never empty before more than `most` bytes have come.
-    char* room() {
+    /// Where the next piece goes; never empty before more than `most` bytes have come.
+    char* free_part() {
         constexpr std::size_t piece = std::size_t{1} << 16U;
         bytes_.resize(std::min(most_ + 1, std::max(used_ + piece, used_ + used_ / 2)));
         return bytes_.data() + used_;
     }
-    std::size_t room_size() const { return bytes_.size() - used_; }
+    std::size_t free_size() const { return bytes_.size() - used_; }
     void take(std::size_t count) { used_ += count; }
     bool too_many() const { return used_ > most_; }
     std::string finish() {
@@ -59,11 +59,11 @@ std::string inflate_all(const fs::path& file, const std::string& bytes, std::siz
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data())); // not written to
     stream.avail_in = static_cast<uInt>(bytes.size());
     for (int status = Z_OK; status != Z_STREAM_END;) {
-        stream.next_out = reinterpret_cast<Bytef*>(out.room());
-        const std::size_t room = out.room_size();
-        stream.avail_out = static_cast<uInt>(room);
+        stream.next_out = reinterpret_cast<Bytef*>(out.free_part());
+        const std::size_t size = out.free_size();
+        stream.avail_out = static_cast<uInt>(size);
         status = inflate(&stream, Z_NO_FLUSH);
-        out.take(room - stream.avail_out);
+        out.take(size - stream.avail_out);
         if (out.too_many()) {
             refuse_long(file, most);
         }
@@ -84,8 +84,8 @@ std::string decompress_zstd(const fs::path& file, const std::string& bytes, std:
     Growing out(most);
     ZSTD_inBuffer in{.src = bytes.data(), .size = bytes.size(), .pos = 0};
     for (std::size_t left = 1; left != 0 || in.pos < in.size;) {
-        char* const room = out.room();
-        ZSTD_outBuffer to{.dst = room, .size = out.room_size(), .pos = 0};
+        char* const start = out.free_part();
+        ZSTD_outBuffer to{.dst = start, .size = out.free_size(), .pos = 0};
         const std::size_t before = in.pos;
         left = ZSTD_decompressStream(stream.get(), &to, &in);
         out.take(to.pos);

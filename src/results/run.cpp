@@ -342,16 +342,20 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     run.plan = keep_to_memory(allowed, options, prepared, stages);
     if (!resumes(options)) {
         const int processes = all_processes().count();
-        stages.notice(fmt::format("time: {} on {} thread{}{}, in memory of about {}{}",
-                                  rough_time(estimated_seconds(prepared) / processes), thread_count(),
-                                  thread_count() == 1 ? "" : "s",
+        const Device device = prepared.options.solver.device;
+        const std::string time =
+            device == Device::cpu
+                ? fmt::format("{} on {} thread{}", rough_time(estimated_seconds(prepared) / processes),
+                              thread_count(), thread_count() == 1 ? "" : "s")
+                : fmt::format("not estimated on the device {}", name_of(device));
+        stages.notice(fmt::format("time: {}{}, in memory of about {}{}", time,
                                   processes > 1 ? fmt::format(" of each of {} processes", processes) : "",
                                   size_words(run.plan.bytes), processes > 1 ? " on each" : ""));
     }
-    std::string no_room; // for checkpoints
+    std::string no_checkpoints; // why there are none
     if (options.folder != nullptr) {
         const DiskNeed need = bytes_on_disk(prepared, options.save_basis);
-        no_room = options.folder->make(run.plan.file_bytes + need.result, need.checkpoints);
+        no_checkpoints = options.folder->make(run.plan.file_bytes + need.result, need.checkpoints);
     }
     const bool several = all_processes().count() > 1;
     std::string fingerprint;
@@ -363,8 +367,8 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
         check_same_data(fingerprint);
     }
     Saver saver(options, observer, fingerprint);
-    if (!no_room.empty()) {
-        stages.notice(no_room);
+    if (!no_checkpoints.empty()) {
+        stages.notice(no_checkpoints);
         saver.save_none();
     }
     const Assessment types = options.tissue ? types_of<Real>(X, options, stages) : Assessment{};

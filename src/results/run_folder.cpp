@@ -172,10 +172,10 @@ std::string RunFolder::make(double bytes, double checkpoints) {
         throw SystemError(fmt::format("{}: the result needs about {}, and the disk has {} left",
                                       path_.string(), amount(bytes), amount(left)));
     }
-    return fmt::format(
-        "{}: no checkpoints are written: they need about {} beside the result, and the disk has {} "
-        "left",
-        path_.string(), amount(checkpoints), amount(left));
+    return fmt::format("{}: no checkpoints are written on the way: they need about {} besides the result, "
+                       "and the disk has {} "
+                       "left",
+                       path_.string(), amount(checkpoints), amount(left));
 }
 
 } // namespace pnmf

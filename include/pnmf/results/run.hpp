@@ -54,7 +54,7 @@ class RunFolder {
 
     /// Makes the folder, unless it is there, writes and removes a file in it, removes what a killed run left
     /// half-written, and checks that the disk has `bytes` left. SystemError when any of it fails. A guest
-    /// does nothing. Returns a sentence when there is no room for `checkpoints` beside them.
+    /// does nothing. Returns a sentence when the disk has less than `checkpoints` more.
     std::string make(double bytes, double checkpoints = 0.0);
 
   private:
@@ -66,7 +66,7 @@ class RunFolder {
     std::unique_ptr<FolderLock> lock_;
 };
 
-/// What a run of cells in a tissue has beside their places.
+/// What a run of cells in a tissue needs, in addition to their places.
 struct TissueRun {
     DomainOptions domains{};
     FitOptions types{};                 ///< of a fit by neighbours in expression: its clusters are the types
