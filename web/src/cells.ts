@@ -8,14 +8,10 @@ import { count, h, svgElement } from './dom';
 import { boxOf, frameOf, half, type Frame } from './frame';
 import { PointsLayer } from './points_layer';
 import type { Colouring, State } from './state';
+import { Stretched, type ViewState } from './stretched';
 import { imageLayers, tissueMap } from './tissue';
 
 const reducedMotion = matchMedia('(prefers-reduced-motion: reduce)');
-
-interface ViewState {
-    target: [number, number];
-    zoom: number;
-}
 
 /** The tissue, or a layout computed on request, which stands in for the plane of H. */
 export interface Layout {
@@ -35,7 +31,7 @@ export interface ImagePlace {
 export class CellView {
     readonly element: HTMLElement;
     painted: Painted = { type: 'none', title: '', note: '' };
-    readonly stage = h('div', { class: 'stage' });
+    readonly stage = h('div', { class: 'stage deck-events-root' }); // where deck.gl listens: the canvas may be stretched
     private readonly caption = h('p', { class: 'axes' });
     private readonly tip = h('div', { class: 'tip', role: 'status', hidden: true });
     private readonly lassoPath = svgElement('path', { class: 'lasso' });
@@ -62,6 +58,7 @@ export class CellView {
     /** Counts of changes: what counts no further is not taken to the graphics card again. */
     private moves = 0;
     private looks = 0;
+    private readonly stretched: Stretched;
 
     constructor(
         readonly result: Result,
@@ -83,8 +80,10 @@ export class CellView {
         const canvas = h('canvas', { class: 'cells', role: 'img', 'aria-label': 'Cells in the plane' });
         this.stage.append(canvas, overlay, this.caption, this.tip);
         this.element = h('section', { class: 'cell-view', 'aria-label': `Cells of ${this.name}` }, this.stage);
+        this.stretched = new Stretched(canvas, () => this.deck);
         this.deck = new Deck({
             canvas,
+            _customRender: (reason: string) => this.stretched.render(reason, this.viewState),
             width: '100%',
             height: '100%',
             views: new OrthographicView({ flipY: false }),
@@ -136,6 +135,7 @@ export class CellView {
 
     private look(viewState: ViewState): void {
         this.viewState = { ...viewState };
+        this.stretched.looked();
         this.deck.setProps({ viewState: { ...this.viewState } as never });
     }
 
@@ -301,6 +301,7 @@ export class CellView {
     }
 
     private draw(): void {
+        this.stretched.changed();
         const points = new PointsLayer({
             id: 'cells',
             points: { positions: this.now, colours: this.colours, radii: this.radii },
