@@ -9,7 +9,6 @@
 
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/linalg/random.hpp>
 #include <pnmf/report/report.hpp>
 #include <pnmf/results/score_result.hpp>
 #include <pnmf/results/stored_result.hpp>
@@ -359,8 +358,7 @@ std::string elements_of(const ReportSource& source, int number, const ReportOpti
         check_data(result, *source.data);
     }
     if (result.cells() > options.most_cells) {
-        std::vector<Index> cells = random_sample(result.cells(), options.most_cells, Random(0));
-        std::sort(cells.begin(), cells.end());
+        const std::vector<Index> cells = drawn_by_name(result.file.cell_names, options.most_cells);
         const StoredResult some = sample_of(result, cells);
         const Dataset values = source.data != nullptr ? sample_of(*source.data, cells) : Dataset{};
         return elements_of(

@@ -1,5 +1,10 @@
 #include "report/sample.hpp"
 
+#include <pnmf/linalg/random.hpp>
+
+#include <algorithm>
+#include <utility>
+
 namespace pnmf::report {
 namespace {
 
@@ -41,7 +46,30 @@ SparseMatrix<Value> columns_of(const SparseMatrix<Value>& X, const std::vector<I
     return part;
 }
 
+/// FNV-1a of a name, mixed.
+std::uint64_t number_of(const std::string& name) {
+    std::uint64_t bits = 0xcbf29ce484222325U;
+    for (const char letter : name) {
+        bits = (bits ^ static_cast<unsigned char>(letter)) * 0x100000001b3U;
+    }
+    return Random(bits).bits();
+}
+
 } // namespace
+
+std::vector<Index> drawn_by_name(const std::vector<std::string>& names, Index count) {
+    std::vector<std::pair<std::uint64_t, Index>> drawn;
+    drawn.reserve(names.size());
+    for (const std::string& name : names) {
+        drawn.emplace_back(number_of(name), std::ssize(drawn));
+    }
+    std::nth_element(drawn.begin(), drawn.begin() + count, drawn.end());
+    std::vector<Index> cells(static_cast<std::size_t>(count));
+    std::transform(drawn.begin(), drawn.begin() + count, cells.begin(),
+                   [](const auto& one) { return one.second; });
+    std::sort(cells.begin(), cells.end());
+    return cells;
+}
 
 StoredResult sample_of(const StoredResult& result, const std::vector<Index>& cells) {
     StoredResult part = result;

@@ -1,10 +1,14 @@
 #include "report/payload.hpp"
 #include "report/report_fixture.hpp"
+#include "report/sample.hpp"
 #include "report/unpacked.hpp"
 
 #include <pnmf/report/report.hpp>
 
 #include <gmock/gmock.h>
+
+#include <algorithm>
+#include <set>
 
 namespace pnmf::report {
 namespace {
@@ -43,6 +47,31 @@ TEST_F(Report, ShowsASampleOfVeryManyCells) {
             EXPECT_EQ(clusters[t * 7 + j], all_clusters[t * 16 + of_all]) << name;
         }
     }
+}
+
+/// Two results on a page have their cells in common, though the file of one was sorted.
+TEST(SampleOfCells, DoesNotDependOnTheirOrder) {
+    std::vector<std::string> names;
+    for (int j = 0; j < 1000; ++j) {
+        names.push_back(std::to_string(j) + "-1");
+    }
+    const auto drawn = [&] {
+        std::set<std::string> some;
+        for (const Index cell : drawn_by_name(names, 300)) {
+            some.insert(names[static_cast<std::size_t>(cell)]);
+        }
+        return some;
+    };
+    const std::set<std::string> some = drawn();
+    EXPECT_EQ(some.size(), 300);
+    int of_first = 0;
+    for (const std::string& name : some) {
+        of_first += std::stoi(name) < 500 ? 1 : 0;
+    }
+    EXPECT_NEAR(of_first, 150, 40); // four standard deviations: drawn evenly
+    std::reverse(names.begin(), names.end());
+    EXPECT_EQ(drawn(), some);
+    EXPECT_EQ(drawn_by_name({"a", "a", "b"}, 3), (std::vector<Index>{0, 1, 2}));
 }
 
 } // namespace
