@@ -21,6 +21,36 @@ constexpr Index most_lists = 8192;
 constexpr Index sample_for_a_centre = 32;
 constexpr int rounds = 6; // of Lloyd's algorithm: the centres need not be settled
 
+struct OfList {
+    std::int32_t list;
+    std::int32_t cell;
+};
+
+/// Cells one list after the other, in one piece of memory: a vector for each list of each run of cells would
+/// keep all threads waiting for memory.
+class ByList {
+  public:
+    ByList() = default;
+    ByList(const std::vector<OfList>& pairs, Index lists)
+        : start_(static_cast<std::size_t>(lists) + 1, 0), cells_(pairs.size()) {
+        for (const OfList& pair : pairs) {
+            ++start_[pair.list + 1];
+        }
+        std::partial_sum(start_.begin(), start_.end(), start_.begin());
+        std::vector<std::int32_t> next(start_.begin(), start_.end() - 1);
+        for (const OfList& pair : pairs) {
+            cells_[next[pair.list]++] = pair.cell;
+        }
+    }
+    std::span<const std::int32_t> of(Index list) const {
+        return std::span(cells_).subspan(start_[list], start_[list + 1] - start_[list]);
+    }
+
+  private:
+    std::vector<std::int32_t> start_;
+    std::vector<std::int32_t> cells_;
+};
+
 } // namespace
 
 Index number_of_centres(Index cells, const ClusterSettings& settings) {
@@ -108,13 +138,11 @@ CellsAbout::CellsAbout(const Floats& sample, const FloatVector& own_of_sample, c
 std::vector<std::vector<std::int32_t>> CellsAbout::among(ConstBlock<float> V, const FloatVector& own,
                                                          std::span<const std::int32_t> nearest, Index panel,
                                                          Index first, Index past, Index number) const {
-    using Cells = std::vector<std::int32_t>;
-    const auto lists = static_cast<std::size_t>(past - first);
+    const Index lists = past - first;
     const Index run = panels_at_once * panel;
-    std::vector<std::vector<Cells>> found(static_cast<std::size_t>((V.cols() + run - 1) / run));
-    parallel_blocks(V.cols(), panel * panels_at_once, [&](Index begin, Index end) {
-        std::vector<Cells>& here = found[begin / run];
-        here.resize(lists);
+    std::vector<ByList> found(static_cast<std::size_t>((V.cols() + run - 1) / run));
+    parallel_blocks(V.cols(), run, [&](Index begin, Index end) {
+        std::vector<OfList> here;
         // Products have the same shapes whichever centres are asked for.
         for (Index c0 = first / centres_at_once * centres_at_once; c0 < past; c0 += centres_at_once) {
             const Index c1 = std::min(c0 + centres_at_once, centres_.cols());
@@ -126,18 +154,25 @@ std::vector<std::vector<std::int32_t>> CellsAbout::among(ConstBlock<float> V, co
                 for (Index c = std::max(first, c0); c < std::min(past, c1); ++c) {
                     for (Index b = b0; b < b1; ++b) {
                         if (own[b] - 2.0F * keys(b - b0, c - c0) <= limit_[c] || nearest[b] == c) {
-                            here[c - first].push_back(static_cast<std::int32_t>(number + b));
+                            here.push_back({static_cast<std::int32_t>(c - first),
+                                            static_cast<std::int32_t>(number + b)});
                         }
                     }
                 }
             }
         }
+        found[begin / run] = ByList(here, lists);
     });
-    std::vector<Cells> result(lists);
-    parallel_for(past - first, [&](Index c) {
-        for (std::vector<Cells>& here : found) {
-            result[c].insert(result[c].end(), here[c].begin(), here[c].end());
-            here[c] = {};
+    std::vector<std::vector<std::int32_t>> result(static_cast<std::size_t>(lists));
+    parallel_for(lists, [&](Index c) {
+        std::size_t size = 0;
+        for (const ByList& here : found) {
+            size += here.of(c).size();
+        }
+        result[c].reserve(size);
+        for (const ByList& here : found) {
+            const auto cells = here.of(c);
+            result[c].insert(result[c].end(), cells.begin(), cells.end());
         }
     });
     return result;

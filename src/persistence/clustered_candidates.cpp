@@ -13,12 +13,13 @@ namespace pnmf {
 namespace {
 
 constexpr Index lists_on_device = 64; // whose others are in memory at a time: a device looks at many more
+constexpr Index ranked_at_once = 32;  // so that all threads have some of the cells of one list
 
 void visit_by_device(PairSearcher& searcher, std::span<const std::int32_t> cells,
                      std::span<const std::int32_t> others, Index count, const CandidateVisitor& visit) {
     const SearchedLists found =
         searcher.search({.cells = cells, .among = others, .count = std::min(count, searcher.most())});
-    parallel_blocks(std::ssize(cells), queries_at_once, [&](Index begin, Index end) {
+    parallel_blocks(std::ssize(cells), ranked_at_once, [&](Index begin, Index end) {
         for (Index q = begin; q < end; ++q) {
             const auto named = std::span(found.cell).subspan(q * found.count, found.count);
             visit(cells[q], named.first(std::find(named.begin(), named.end(), -1) - named.begin()));

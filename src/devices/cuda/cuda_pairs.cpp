@@ -12,7 +12,7 @@ namespace pnmf {
 namespace {
 
 constexpr Index most_float_dimensions = 128; // above, products take longer than looking through them
-constexpr Index cells_of_item = 256;
+constexpr Index cells_of_item = 64;
 constexpr Index cells_that_tell = 256;
 constexpr std::int64_t staged_bytes = std::int64_t{64} << 20U;
 constexpr double margin = 1e-9;    // canonical distances are rounded too, by far less
