@@ -47,7 +47,7 @@ add_library(OpenBLAS::headers INTERFACE IMPORTED)
 set(PNMF_HAS_MATIO OFF)
 set(PNMF_MATIO_LIBRARY "")
 set(PNMF_HAS_ZARR_CODECS OFF)
-set(PNMF_ZARR_LIBRARY "")
+set(PNMF_ZARR_CODECS_LIBRARY "")
 # Vectors are 16 bytes; Eigen knows them as those of SSE. It works round faults of GCC, by the version that clang gives
 # itself out for, with instructions of x86-64: below 6.3 in one place (ten times the first number plus the second), from 6.0
 # on in another (number by number). Exceptions are WebAssembly's own.

@@ -14,6 +14,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <new>
+#include <shared_mutex>
 #include <span>
 #include <thread>
 #include <utility>
@@ -210,11 +212,22 @@ class Pool {
     bool stopping_ = false;
 };
 
-/// The pool and its size. One outermost region at a time: a second caller waits for the first.
+/// The pool and its size. Several callers may be at work at once; who takes both mutexes is alone, and the
+/// first one keeps new callers out meanwhile.
 struct Team {
-    std::mutex mutex;
+    std::mutex entrance;
+    std::shared_mutex at_work;
     std::atomic<int> threads{usual_threads(thread_facts())};
     std::unique_ptr<Pool> pool;
+
+    void lock() {
+        entrance.lock();
+        at_work.lock();
+    }
+    void unlock() {
+        at_work.unlock();
+        entrance.unlock();
+    }
 };
 
 Team& team() {
@@ -225,12 +238,24 @@ Team& team() {
 /// A forked child has none of its parent's threads: it must not wait for them, nor join them at its end. A
 /// fork waits until no region is at work.
 void survive_forks() {
-    static const int done = pthread_atfork([] { team().mutex.lock(); }, [] { team().mutex.unlock(); },
-                                           [] {
-                                               static_cast<void>(team().pool.release());
-                                               team().mutex.unlock();
-                                           });
+    const auto begin_child = [] {
+        static_cast<void>(team().pool.release());
+        // The child's only thread has another number than the one that locked it, and could not unlock it.
+        new (&team().at_work) std::shared_mutex;
+        team().entrance.unlock();
+    };
+    static const int done = pthread_atfork([] { team().lock(); }, [] { team().unlock(); }, begin_child);
     static_cast<void>(done);
+}
+
+/// A caller's place among those at work; the first one starts the pool.
+std::shared_lock<std::shared_mutex> enter(Team& team) {
+    const std::lock_guard door(team.entrance);
+    std::shared_lock at_work(team.at_work);
+    if (!team.pool && team.threads > 1) {
+        team.pool = std::make_unique<Pool>(team.threads);
+    }
+    return at_work;
 }
 
 /// Whether nobody could help.
@@ -254,13 +279,10 @@ void share_items(std::span<ItemRun> runs, const std::function<void(Index)>& body
     } else {
         survive_forks(); // also without a pool: a child must not find the mutex locked by a thread it does
                          // not have
-        const std::lock_guard lock(team().mutex);
+        const auto at_work = enter(team());
         if (team().threads == 1) {
             job.work();
         } else {
-            if (!team().pool) {
-                team().pool = std::make_unique<Pool>(team().threads);
-            }
             pool_at_work = team().pool.get();
             team().pool->run(job);
             pool_at_work = nullptr;
@@ -293,7 +315,7 @@ int thread_count() {
 
 void set_thread_count(int threads) {
     require(threads >= 1, "threads must be at least 1, got {}", threads);
-    const std::lock_guard lock(team().mutex);
+    const std::lock_guard alone(team());
     if (threads != team().threads) {
         team().pool.reset();
         team().threads = threads;

@@ -94,6 +94,26 @@ bool wait_for_two(std::atomic<int>& arrived) {
     return arrived >= 2;
 }
 
+TEST_P(Parallel, TwoCallersAreAtWorkTogether) {
+    // The items of one loop end only when those of the other have begun.
+    std::atomic<int> begun = 0;
+    std::atomic<bool> in_vain = false;
+    std::atomic<int> visits = 0;
+    const auto call = [&] {
+        parallel_for(20, [&](Index i) {
+            if (i == 0) {
+                in_vain = !wait_for_two(begun) || in_vain;
+            }
+            parallel_for(5, [&](Index) { ++visits; });
+        });
+    };
+    std::thread other(call);
+    call();
+    other.join();
+    EXPECT_FALSE(in_vain);
+    EXPECT_EQ(visits, 200);
+}
+
 TEST_P(Parallel, ThreadsWithoutWorkHelpInsideABody) {
     if (GetParam() == 1) {
         return;

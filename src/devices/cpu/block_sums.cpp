@@ -2,9 +2,7 @@
 
 #include "cells/cell_sums.hpp"
 #include "devices/cpu/gradient_terms.hpp"
-#include "linalg/dense_product.hpp"
 #include "linalg/kept_buffer.hpp"
-#include "linalg/sparse_block_product.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
 #include <pnmf/parallel.hpp>
@@ -13,16 +11,6 @@
 
 namespace pnmf {
 namespace {
-
-template <class Real>
-DenseMatrix<Real> stacked_rows(std::span<const DenseMatrix<Real>> matrices) {
-    const Index d = matrices.front().rows();
-    DenseMatrix<Real> stacked(d * std::ssize(matrices), matrices.front().cols());
-    for (Index i = 0; i < std::ssize(matrices); ++i) {
-        stacked.middleRows(i * d, d) = matrices[i];
-    }
-    return stacked;
-}
 
 template <class Real>
 TermSums<Real> terms_of_block(const ScaleProducts<Real>& products, const DenseMatrix<Real>& H,
@@ -75,25 +63,6 @@ Value sum_over(const BlockNode& node, const ValueOf& value) {
 } // namespace
 
 template <class Real>
-ScalesOfProduct<Real> times_transposed(const DataMatrix<Real>& X, std::span<const DenseMatrix<Real>> H,
-                                       const BlockSlab& slab, const BlockNode& node) {
-    const Index d = H.front().rows();
-    if (X.is_sparse() && slab.blocks.count() == 1) {
-        return {X.times_transposed(H), d};
-    }
-    std::vector<DenseMatrix<Real>> result;
-    if (X.is_sparse()) {
-        for (const DenseMatrix<Real>& one : H) {
-            result.push_back(sparse_times_transposed(X, one, slab, node));
-        }
-    } else {
-        result.push_back(
-            dense_times_transposed(X.dense(), H.size() == 1 ? H.front() : stacked_rows(H), slab, node));
-    }
-    return {std::move(result), d};
-}
-
-template <class Real>
 DenseMatrix<Real> gram_of_rows(const DenseMatrix<Real>& H, const BlockSlab& slab, const BlockNode& node) {
     return sum_over<DenseMatrix<Real>>(node, [&](Index b) {
         const auto here = H.middleCols(slab.begin(b), slab.end(b) - slab.begin(b));
@@ -136,10 +105,9 @@ TermSums<Real> term_sums(const ScaleProducts<Real>& products, const DenseMatrix<
 }
 
 template <class Real>
-Objective objective_from(const ScalePenalty& penalty, double squared_norm_X, const DenseMatrix<Real>& WtW,
-                         const TermSums<Real>& sums) {
+Objective objective_from(const ScalePenalty& penalty, double fit, const TermSums<Real>& sums) {
     Objective result;
-    result.fit = penalty.fit * squared_norm_X - 2.0 * sums.with_data + inner_product(WtW, sums.gram);
+    result.fit = fit;
     result.graph = penalty.graph * (sums.weighted - sums.with_graph);
     result.smoothness = penalty.before * sums.steps;
     result.anchor = penalty.anchor * sums.squares;
@@ -157,14 +125,11 @@ Movement movement_H(const ScalePenalty& penalty, const ScaleProducts<Real>& prod
 }
 
 #define PNMF_INSTANTIATE(Real)                                                                               \
-    template ScalesOfProduct<Real> times_transposed(                                                         \
-        const DataMatrix<Real>&, std::span<const DenseMatrix<Real>>, const BlockSlab&, const BlockNode&);    \
     template DenseMatrix<Real> gram_of_rows(const DenseMatrix<Real>&, const BlockSlab&, const BlockNode&);   \
     template struct TermSums<Real>;                                                                          \
     template TermSums<Real> term_sums(const ScaleProducts<Real>&, const DenseMatrix<Real>&,                  \
                                       const DenseMatrix<Real>*, const BlockSlab&, const BlockNode&);         \
-    template Objective objective_from(const ScalePenalty&, double, const DenseMatrix<Real>&,                 \
-                                      const TermSums<Real>&);                                                \
+    template Objective objective_from(const ScalePenalty&, double, const TermSums<Real>&);                   \
     template Movement movement_H(const ScalePenalty&, const ScaleProducts<Real>&, const DenseMatrix<Real>&,  \
                                  const DenseMatrix<Real>*, const DenseMatrix<Real>*, const BlockSlab&,       \
                                  const BlockNode&);

@@ -126,9 +126,8 @@ class CpuBackend final : public Backend<Real> {
     }
 
     std::vector<Objective> terms() override {
-        const double squared_norm_X = squared_norm();
         return once_where_still(still_terms_, [&](Index first, Index past) {
-            return sums_.terms(first, past, products_, moving_->H, squared_norm_X);
+            return sums_.terms(first, past, products_, moving_->H);
         });
     }
 
@@ -230,7 +229,7 @@ class CpuBackend final : public Backend<Real> {
             const Index t = first + i;
             DenseMatrix<Real> buffer;
             const auto& W = current_->basis(t, buffer);
-            products_[t].WtX = sums_.X().transposed_times(W);
+            products_[t].WtX = std::move(sums_.fit().transposed_times({&W, 1}, {&current_->H[t], 1}).front());
             products_[t].WtW = gram_of_columns(W);
             weigh(products_[t], penalties_[t].fit);
         });
@@ -251,7 +250,7 @@ class CpuBackend final : public Backend<Real> {
 
     /// How far W would move at scales [first, past) of the current point.
     std::vector<Movement> movement_of_W(Index first, Index past) const {
-        const auto sums = sums_.with_data(first, past, current_->H, 1);
+        const auto sums = sums_.with_data(first, past, *current_, 1);
         std::vector<Movement> moved(static_cast<std::size_t>(past - first));
         parallel_for(past - first, [&](Index i) {
             if (sums_.moves_basis(first + i)) {
@@ -265,18 +264,10 @@ class CpuBackend final : public Backend<Real> {
         return moved;
     }
 
-    double squared_norm() {
-        if (!squared_norm_X_) {
-            squared_norm_X_ = problem_.X->squared_norm();
-        }
-        return *squared_norm_X_;
-    }
-
     /// Of the current point, from W and H alone; products of frozen scales are
     /// those already. The products of scales that move are those of this point
     /// afterwards.
     Evaluation evaluate(bool residuals) {
-        const double squared_norm_X = squared_norm();
         std::vector<Objective> terms(products_.size());
         Evaluation result{{}, std::vector<KktResidual>(residuals ? terms.size() : 0)};
         over_scales(1, [&](Index first, Index past) {
@@ -286,7 +277,7 @@ class CpuBackend final : public Backend<Real> {
                 }
                 make_products(begin, end);
             });
-            const auto found = sums_.terms(first, past, products_, current_->H, squared_norm_X);
+            const auto found = sums_.terms(first, past, products_, current_->H);
             std::copy(found.begin(), found.end(), terms.begin() + first);
             if (residuals) {
                 find_residuals(first, past, result.residuals);
@@ -324,7 +315,7 @@ class CpuBackend final : public Backend<Real> {
         for (Index t = first; t < past; ++t) {
             moving_->bring(t);
         }
-        const auto sums = sums_.with_data(first, past, moving_->H, group());
+        const auto sums = sums_.with_data(first, past, *moving_, group());
         parallel_for(past - first, [&](Index i) {
             const Index t = first + i;
             if (sums_.moves_basis(t)) {
@@ -339,8 +330,8 @@ class CpuBackend final : public Backend<Real> {
         parallel_for((past - first + group() - 1) / group(), [&](Index g) {
             const Index begin = first + g * group();
             const auto count = static_cast<std::size_t>(std::min(group(), past - begin));
-            std::vector<DenseMatrix<Real>> WtX = sums_.X().transposed_times(
-                std::span<const DenseMatrix<Real>>(moving_->W.data() + begin, count));
+            std::vector<DenseMatrix<Real>> WtX = sums_.fit().transposed_times(
+                {moving_->W.data() + begin, count}, {moving_->H.data() + begin, count});
             for (std::size_t i = 0; i < count; ++i) {
                 products_[begin + i].WtX = std::move(WtX[i]);
                 weigh(products_[begin + i], penalties_[begin + i].fit);
@@ -359,8 +350,7 @@ class CpuBackend final : public Backend<Real> {
     std::vector<Movement> frozen_W_;                    ///< of W at frozen scales
     std::vector<std::optional<Objective>> still_terms_; ///< where nothing moves, once measured
     std::vector<std::optional<Movement>> still_movement_;
-    std::optional<double> squared_norm_X_; ///< once it was needed
-    std::optional<ShiftForest> forest_;    ///< once components were shifted
+    std::optional<ShiftForest> forest_; ///< once components were shifted
     ShiftBuffer shift_buffer_;
     OwnPoints<Real> points_;
     Factors<Real>* current_ = nullptr; ///< all of W, H of the cells of this process

@@ -21,21 +21,22 @@ SweepSums<Real>::SweepSums(const Problem<Real>& problem, const CellBlocks& block
     keep_graphs({});
     if (alone()) {
         nodes_ = {{0, slab_.past}};
-        X_ = {std::shared_ptr<void>{}, problem.X}; // the problem's own
+        fit_ = make_fit_term<Real>(problem, {std::shared_ptr<void>{}, problem.X}); // the problem's own
         return;
     }
     const auto nodes = shares_.nodes_of(processes.place());
     nodes_.assign(nodes.begin(), nodes.end());
-    X_ = columns_of(*problem.X, slab_);
+    fit_ = make_fit_term<Real>(problem, columns_of(*problem.X, slab_));
     if (const auto* lists = dynamic_cast<const SparseMultiscaleGraph*>(problem.graph)) {
         outer_.emplace(*lists, problem.epsilon, shares_, processes.place());
     }
 }
 
 template <class Real>
-auto SweepSums<Real>::with_data(Index first, Index past, const Matrices& H, Index group) const -> Matrices {
+auto SweepSums<Real>::with_data(Index first, Index past, const Factors<Real>& point, Index group) const
+    -> Matrices {
     const Index p = problem_.features();
-    const Index d = H.front().rows();
+    const Index d = point.rank();
     Matrices result(static_cast<std::size_t>(2 * (past - first)));
     std::optional<NodeSums<Real>> sums;
     if (!alone()) {
@@ -44,11 +45,10 @@ auto SweepSums<Real>::with_data(Index first, Index past, const Matrices& H, Inde
     parallel_for((past - first + group - 1) / group, [&](Index g) {
         const Index begin = first + g * group;
         const Index count = std::min(group, past - begin);
-        const std::span<const DenseMatrix<Real>> together(H.data() + begin, static_cast<std::size_t>(count));
         for (Index i = 0; i < std::ssize(nodes_); ++i) {
-            const ScalesOfProduct<Real> XHt = times_transposed(*X_, together, slab_, nodes_[i]);
+            const ScalesOfProduct<Real> XHt = fit_->times_transposed(point, begin, count, slab_, nodes_[i]);
             parallel_for(count, [&](Index t) {
-                DenseMatrix<Real> HHt = gram_of_rows(together[t], slab_, nodes_[i]);
+                DenseMatrix<Real> HHt = gram_of_rows(point.H[begin + t], slab_, nodes_[i]);
                 if (!sums) {
                     result[2 * (begin - first + t)] = XHt[t];
                     result[2 * (begin - first + t) + 1] = std::move(HHt);
@@ -155,14 +155,15 @@ void SweepSums<Real>::with_graph(Index first, Index past, const Matrices& H, Pro
 /// The first process adds up and tells the others, so that all decide alike.
 template <class Real>
 std::vector<Objective> SweepSums<Real>::terms(Index first, Index past, const Products& products,
-                                              const Matrices& H, double squared_norm_X) const {
+                                              const Matrices& H) const {
     const Index d = H.front().rows();
     std::vector<Objective> terms(static_cast<std::size_t>(past - first));
     const auto sums_of = [&](Index t, const BlockNode& node) {
         return term_sums(products[t], H[t], scale_before(H, t), slab_, node);
     };
     const auto set = [&](Index t, const TermSums<Real>& sums) {
-        terms[t - first] = objective_from(penalties_[t], squared_norm_X, products[t].WtW, sums);
+        const double fit = fit_->value(penalties_[t].fit, sums.with_data, products[t].WtW, sums.gram);
+        terms[t - first] = objective_from(penalties_[t], fit, sums);
     };
     if (alone()) {
         parallel_for(past - first, [&](Index i) { set(first + i, sums_of(first + i, nodes_.front())); });

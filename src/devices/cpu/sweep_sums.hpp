@@ -4,9 +4,9 @@
 #include "cells/devices/outer_neighbors.hpp"
 #include "cells/processes.hpp"
 #include "devices/cpu/block_sums.hpp"
+#include "devices/cpu/fit_term.hpp"
 #include "solvers/frozen_scales.hpp"
 
-#include <pnmf/linalg/data_matrix.hpp>
 #include <pnmf/model/problem.hpp>
 #include <pnmf/types.hpp>
 
@@ -17,9 +17,9 @@
 
 namespace pnmf {
 
-/// What a sweep on processors asks of the data, over all cells: products with
-/// X, Gram matrices, terms, how far factors would move, and products with
-/// graphs. H has the cells of this process, W is everybody's.
+/// What a sweep on processors asks for, over all cells: products with the data
+/// (`FitTerm`), Gram matrices, terms, how far factors would move, and products
+/// with graphs. H has the cells of this process, W is everybody's.
 ///
 /// One process has all cells, and these are the functions of
 /// devices/cpu/block_sums.hpp. Several add up along the tree of blocks
@@ -39,15 +39,14 @@ class SweepSums {
     bool alone() const { return processes_.count() == 1; }
     const BlockShares& shares() const { return shares_; }
     const BlockSlab& slab() const { return slab_; }
-    /// The columns of these cells.
-    const DataMatrix<Real>& X() const { return *X_; }
+    /// Of these cells.
+    const FitTerm<Real>& fit() const { return *fit_; }
     /// Whether this process moves W_t.
     bool moves_basis(Index t) const { return owner(t) == processes_.place(); }
 
     /// XHᵀ and HHᵀ of scales [first, past), those of a scale together, where this
-    /// process moves the basis; H is of all scales. Products of `group` scales
-    /// are made together.
-    Matrices with_data(Index first, Index past, const Matrices& H, Index group) const;
+    /// process moves the basis. Products of `group` scales are made together.
+    Matrices with_data(Index first, Index past, const Factors<Real>& point, Index group) const;
     /// W, WᵀW and movements of scales [first, past), from who moved them to all.
     void share_bases(Index first, Index past, Matrices& W, Products& products,
                      std::vector<Movement>& moved) const;
@@ -63,8 +62,7 @@ class SweepSums {
     void with_graph(Index first, Index past, const Matrices& H, Products& products);
 
     /// The terms of the objective of scales [first, past).
-    std::vector<Objective> terms(Index first, Index past, const Products& products, const Matrices& H,
-                                 double squared_norm_X) const;
+    std::vector<Objective> terms(Index first, Index past, const Products& products, const Matrices& H) const;
     /// How far H would move at scales [first, past).
     std::vector<Movement> movements(Index first, Index past, const Products& products,
                                     const Matrices& H) const;
@@ -80,7 +78,7 @@ class SweepSums {
     BlockShares shares_;
     BlockSlab slab_;
     std::vector<BlockNode> nodes_; ///< of this process: all blocks where it is alone
-    std::shared_ptr<const DataMatrix<Real>> X_;
+    std::unique_ptr<FitTerm<Real>> fit_;
     std::vector<ScalePenalty> penalties_;
     std::vector<Graph> graphs_; ///< those that are kept
     bool may_keep_ = false;
