@@ -232,6 +232,7 @@ std::string write_files(const FitRequest& options, const Work& work, const Run<R
     const fs::path table = folder.path() / "programs.tsv";
     std::error_code ignored;
     fs::remove(page, ignored);
+    fs::remove(genes_beside(page), ignored);
     fs::remove(table, ignored);
     std::string files = folder.result().string();
     if (const auto programs = has_programs(work) ? stored_programs(stored) : std::nullopt) {

@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 /// The options that name what is written. Every other value that names a file is taken for one that is read.
 constexpr std::array written_by{"output", "OUTPUT", "write-clusters", "trace"};
 /// What verbs write into a folder.
-constexpr std::array files_of_run{"result.h5ad",   "summary.json",   "types.json", "programs.tsv",
-                                  "report.html",   "checkpoint.bin", "rank.tsv",   "rank.svg",
-                                  "consensus.tsv", "rank.json"};
+constexpr std::array files_of_run{"result.h5ad",   "summary.json",   "types.json",  "programs.tsv",
+                                  "report.html",   "checkpoint.bin", "rank.tsv",    "rank.svg",
+                                  "consensus.tsv", "rank.json",      "report.genes"};
 /// Endings of the files that are read with a matrix, and of a matrix in a folder.
 constexpr std::array read_together{"features.tsv", "genes.tsv", "barcodes.tsv", "cells.tsv", "matrix.mtx"};
 

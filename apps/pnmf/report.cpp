@@ -6,15 +6,16 @@
 #include "verbs.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/write.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/version.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <limits>
 #include <memory>
 
 namespace pnmf::cli {
@@ -26,6 +27,7 @@ struct ReportRequest {
     std::vector<std::string> results;
     std::string output;
     InputFlags input; ///< its path is empty without --input
+    std::uint64_t gene_bytes = 25'000'000;
     bool json = false;
 };
 
@@ -45,20 +47,30 @@ void run(const ReportRequest& options) {
         results.push_back(read_stored_result(given));
         ReportSource source{.result = &results.back()};
         if (!options.input.path.empty()) {
-            data.push_back(
-                read_data_of(results.back(), options.input.path, input_choices(options.input.analysis)));
+            InputChoices choices = input_choices(options.input.analysis);
+            choices.most_others = std::numeric_limits<Index>::max(); // the page can have all
+            data.push_back(read_data_of(results.back(), options.input.path, choices));
             source.data = &data.back();
         }
         sources.push_back(std::move(source));
     }
-    const std::string html = report_html(sources, {.program = program_name()});
-    write_text(options.output, html);
+    const ReportFiles files = report_files(
+        sources, {.program = program_name(), .expression_bytes = static_cast<Index>(options.gene_bytes)});
+    write_report(options.output, files);
     if (options.json) {
-        const nlohmann::ordered_json json{
-            {"output", options.output}, {"bytes", html.size()}, {"results", options.results}};
+        nlohmann::ordered_json json{
+            {"output", options.output}, {"bytes", files.html.size()}, {"results", options.results}};
+        if (!files.genes.empty()) {
+            json["genes"] = genes_beside(options.output).string();
+            json["genes_bytes"] = files.genes.size();
+        }
         put_json(json);
-    } else {
-        put("wrote {}: {:.1f} MB\n", options.output, static_cast<double>(html.size()) / 1e6);
+        return;
+    }
+    put("wrote {}: {:.1f} MB\n", options.output, static_cast<double>(files.html.size()) / 1e6);
+    if (!files.genes.empty()) {
+        put("wrote {}: {:.1f} MB, genes that do not fit into the page, which opens it\n",
+            genes_beside(options.output).string(), static_cast<double>(files.genes.size()) / 1e6);
     }
 }
 
@@ -66,7 +78,7 @@ void run(const ReportRequest& options) {
 
 bool write_page(const fs::path& page, const ReportSource& source) {
     try {
-        write_text(page, report_html({source}, {.program = program_name()}));
+        write_report(page, report_files({source}, {.program = program_name()}));
         return true;
     } catch (const std::exception& e) {
         say("warning: the result is written, but not its page: {}\n", e.what());
@@ -87,6 +99,12 @@ void add_report(CLI::App& app) {
         "The data of the fit; adds colours by gene and the graph of each scale to the page");
     input->type_name("INPUT");
     verb->get_option("--transform")->description("As in `pnmf fit` [as in the fit]");
+    verb->add_option("--gene-bytes", options->gene_bytes,
+                     "Values of genes in the page itself, before they are packed, such as 25M; those that do "
+                     "not fit go into FILE.genes beside it")
+        ->type_name("SIZE")
+        ->transform(CLI::AsSizeValue(true))
+        ->capture_default_str();
     add_threads_flag(*verb);
     add_json_flag(*verb, options->json);
     verb->callback([options] { run(*options); });

@@ -39,6 +39,9 @@ def _cells(adata: Any, result: Result) -> tuple[Any, list[str], list[str]] | Non
 def write_report(source: Any, path: str | os.PathLike[str], *, data: Any = None, key: str = "pnmf") -> None:
     """Write the page of a fit, as ``pnmf report`` does: one HTML file that opens from disk.
 
+    Genes that do not fit into the page go into a file beside it, ``report.genes`` for ``report.html``, which the page
+    asks to be opened.
+
     Parameters
     ----------
     source : AnnData, Result, fitted estimator or path
@@ -80,5 +83,8 @@ def write_report(source: Any, path: str | os.PathLike[str], *, data: Any = None,
     loops = getattr(data, "uns", {}).get(f"{key}_loops")
     if isinstance(loops, dict):
         parts["loops"] = {name: loops[name] for name in ("birth", "death", "joins", "chance", "p_value", "p_values") if name in loops}
-    html = _core.report(parts, _columns(result.obs), basis, None if data is None else _cells(data, result), Path(os.fspath(path)).stem)
-    Path(os.fspath(path)).write_text(html, encoding="utf-8")
+    html, genes = _core.report(parts, _columns(result.obs), basis, None if data is None else _cells(data, result), Path(os.fspath(path)).stem)
+    page = Path(os.fspath(path))
+    if genes:
+        page.with_suffix(".genes").write_bytes(genes)
+    page.write_text(html, encoding="utf-8")

@@ -13,6 +13,8 @@
 #include <pnmf/results/transform_cells.hpp>
 #include <pnmf/version.hpp>
 
+#include <limits>
+
 namespace pnmf::python {
 namespace {
 
@@ -50,8 +52,8 @@ py::dict stored(const py::dict& parts, const std::string& name) {
 /// Cells with names, prepared as those of the fit were: (X, names of cells, names of features); where they
 /// are to get neighbours, with their coordinates in its space.
 RecordedData prepared_as(const StoredResult& result, const py::tuple& cells,
-                         std::optional<std::string> transform, bool drop_empty_cells,
-                         bool neighbors = false) {
+                         std::optional<std::string> transform, bool drop_empty_cells, bool neighbors = false,
+                         Index most_others = 0) {
     require(cells.size() == 3, "cells are (X, names of cells, names of features)");
     RecordedData fresh;
     fresh.data.X = copy_of(Cells(cells[0]));
@@ -65,7 +67,8 @@ RecordedData prepared_as(const StoredResult& result, const py::tuple& cells,
         fresh.data, record.steps,
         {.features = result.features,
          .drop_empty_cells = drop_empty_cells,
-         .space = neighbors && result.space && result.space->components ? &*result.space : nullptr});
+         .space = neighbors && result.space && result.space->components ? &*result.space : nullptr,
+         .most_others = most_others});
     return fresh;
 }
 
@@ -144,10 +147,11 @@ py::dict paths_of(const py::dict& parts, const std::string& column, const std::v
     return found;
 }
 
-/// The page of a result. `columns` of the cells: numbers or texts by name; `basis`, rank × features, of the
-/// recommended scale, or None; `cells`: the data of the fit as for `transform_result`, or None.
-std::string page_of(const py::dict& parts, const py::dict& columns, const std::optional<Array>& basis,
-                    const py::object& cells, const std::string& name) {
+/// The page of a result, and the file beside it with genes that do not fit, which may be empty. `columns` of
+/// the cells: numbers or texts by name; `basis`, rank × features, of the recommended scale, or None; `cells`:
+/// the data of the fit as for `transform_result`, or None.
+py::tuple page_of(const py::dict& parts, const py::dict& columns, const std::optional<Array>& basis,
+                  const py::object& cells, const std::string& name) {
     AnnDataFile file = anndata_file(parts);
     for (const auto& [column, values] : columns) {
         TableColumn table{.name = column.cast<std::string>()};
@@ -166,10 +170,12 @@ std::string page_of(const py::dict& parts, const py::dict& columns, const std::o
     ReportSource source{.result = &result, .name = name};
     std::optional<RecordedData> data;
     if (!cells.is_none()) {
-        data = prepared_as(result, cells.cast<py::tuple>(), std::nullopt, true);
+        data = prepared_as(result, cells.cast<py::tuple>(), std::nullopt, true, false,
+                           std::numeric_limits<Index>::max()); // the page can have all genes
         source.data = &data->data;
     }
-    return report_html({source}, {.program = std::string("pnmf ") + PNMF_VERSION});
+    const ReportFiles files = report_files({source}, {.program = std::string("pnmf ") + PNMF_VERSION});
+    return py::make_tuple(files.html, py::bytes(files.genes));
 }
 
 /// Gene sets of a .gmt file among the best genes of programs; `scores` is programs × genes.

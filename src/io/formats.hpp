@@ -74,7 +74,7 @@ void keep_features(Dataset& data, const std::vector<bool>& keep);
 /// Puts the values of the features that are not to be kept into `data.others`, those that vary most first,
 /// as long as there are at most `most` values above zero. Nothing where each process holds some of the cells.
 void set_others_aside(Dataset& data, const std::vector<bool>& keep, Index most = 6'000'000);
-void set_others_aside(Dataset& data, const std::vector<std::string>& keep);
+void set_others_aside(Dataset& data, const std::vector<std::string>& keep, Index most);
 void keep_cells(Dataset& data, const std::vector<bool>& keep);
 
 } // namespace pnmf::io

@@ -428,7 +428,7 @@ FeatureMatch apply_steps(Dataset& data, const std::vector<PreparationStep>& step
     for (const PreparationStep& step : steps) {
         if (&step == choice) {
             if (step.name == step::chosen_genes && !matched) {
-                io::set_others_aside(data, options.features);
+                io::set_others_aside(data, options.features, options.most_others);
             }
             match_once();
         }

@@ -97,7 +97,9 @@ RecordedData read_data_again(const fs::path& path, const InputRecord& record,
             path.string(), choices.batch.value_or(""));
     check_choice(path, "the transform", choices.transform, std::optional(transform_of(record)));
     RecordedData read{.data = read_with(path, options_for(path, record, choices), choices), .match = {}};
-    read.match = apply_steps(read.data, record.steps, {.features = features, .drop_empty_cells = true});
+    read.match =
+        apply_steps(read.data, record.steps,
+                    {.features = features, .drop_empty_cells = true, .most_others = choices.most_others});
     require(read.match.missing.empty(),
             "{}: these are not the data of the fit: {} of its genes are missing: {}", path.string(),
             read.match.missing.size(), io::abbreviate(read.match.missing));

@@ -167,13 +167,13 @@ void set_others_aside(Dataset& data, const std::vector<bool>& keep, Index most) 
     data.others = std::move(others);
 }
 
-void set_others_aside(Dataset& data, const std::vector<std::string>& keep) {
+void set_others_aside(Dataset& data, const std::vector<std::string>& keep, Index most) {
     const std::unordered_set<std::string_view> there(keep.begin(), keep.end());
     std::vector<bool> kept;
     for (const std::string& name : data.feature_names) {
         kept.push_back(there.contains(name));
     }
-    set_others_aside(data, kept);
+    set_others_aside(data, kept, most);
 }
 
 void keep_features(Dataset& data, const std::vector<bool>& keep) {

@@ -9,6 +9,7 @@
 
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/error.hpp>
+#include <pnmf/io/write.hpp>
 #include <pnmf/report/report.hpp>
 #include <pnmf/results/score_result.hpp>
 #include <pnmf/results/stored_result.hpp>
@@ -294,7 +295,7 @@ void add_left_out(Payload& payload, const StoredResult& result) {
 }
 
 void add_programs(Payload& payload, const StoredResult& result, const ReportSource& source,
-                  const std::vector<Index>& scales, const ReportOptions& options) {
+                  const std::vector<Index>& scales, const ReportOptions& options, std::string* beside) {
     const auto& names = result.features;
     std::vector<Index> at_hand;
     const std::function<Matrix(Index)> basis = basis_of(result, scales, at_hand);
@@ -321,7 +322,7 @@ void add_programs(Payload& payload, const StoredResult& result, const ReportSour
     }
     if (source.data != nullptr && !names.empty()) {
         payload.meta["genes"] =
-            add_expression(payload, *source.data, std::move(genes), options.expression_bytes);
+            add_expression(payload, *source.data, std::move(genes), options.expression_bytes, beside);
         add_left_out(payload, result);
         return;
     }
@@ -351,7 +352,8 @@ std::string name_of(const ReportSource& source, const StoredResult& result) {
                                              : whole.filename().string();
 }
 
-std::string elements_of(const ReportSource& source, int number, const ReportOptions& options) {
+std::string elements_of(const ReportSource& source, int number, const ReportOptions& options,
+                        std::string* beside) {
     require(source.result != nullptr, "a page needs a result");
     const StoredResult& result = *source.result;
     if (source.data != nullptr) {
@@ -363,7 +365,7 @@ std::string elements_of(const ReportSource& source, int number, const ReportOpti
         const Dataset values = source.data != nullptr ? sample_of(*source.data, cells) : Dataset{};
         return elements_of(
             {.result = &some, .name = source.name, .data = source.data != nullptr ? &values : nullptr},
-            number, options);
+            number, options, beside);
     }
     const std::vector<Index> scales = shown_scales(result, options);
     Payload payload;
@@ -386,21 +388,20 @@ std::string elements_of(const ReportSource& source, int number, const ReportOpti
     add_loops(payload, result);
     add_run(payload, result, options);
     add_embeddings(payload, result, scales, options);
-    add_programs(payload, result, source, scales, options);
+    add_programs(payload, result, source, scales, options, beside);
     if (source.data != nullptr) {
         add_graph(payload, result, *source.data, options);
     }
     return payload.elements(number);
 }
 
-} // namespace
-
-std::string report_html(const std::vector<ReportSource>& results, const ReportOptions& options) {
+std::string page_of(const std::vector<ReportSource>& results, const ReportOptions& options,
+                    std::string* beside) {
     require(results.size() == 1 || results.size() == 2, "a page shows one result or two, got {}",
             results.size());
     std::string data;
     for (std::size_t i = 0; i < results.size(); ++i) {
-        data += elements_of(results[i], static_cast<int>(i), shared_by(options, std::ssize(results)));
+        data += elements_of(results[i], static_cast<int>(i), shared_by(options, std::ssize(results)), beside);
     }
     const std::string page = page_text();
     const std::size_t place = page.find(data_mark);
@@ -409,6 +410,32 @@ std::string report_html(const std::vector<ReportSource>& results, const ReportOp
     whole.reserve(page.size() + data.size());
     whole.append(page, 0, place).append(data).append(page, place + data_mark.size());
     return whole;
+}
+
+} // namespace
+
+std::string report_html(const std::vector<ReportSource>& results, const ReportOptions& options) {
+    return page_of(results, options, nullptr);
+}
+
+ReportFiles report_files(const std::vector<ReportSource>& results, const ReportOptions& options) {
+    ReportFiles files;
+    files.html = page_of(results, options, &files.genes);
+    return files;
+}
+
+fs::path genes_beside(const fs::path& page) {
+    return fs::path(page).replace_extension(".genes");
+}
+
+void write_report(const fs::path& page, const ReportFiles& files) {
+    if (!files.genes.empty()) {
+        const fs::path genes = genes_beside(page);
+        require(genes != page, "{}: genes that do not fit into the page go into the file of this name",
+                page.string());
+        write_text(genes, files.genes); // first: the page asks for it
+    }
+    write_text(page, files.html);
 }
 
 } // namespace pnmf

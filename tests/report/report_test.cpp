@@ -139,6 +139,54 @@ TEST_F(Report, KeepsTheGenesOfProgramsAndThoseThatVaryMostWhereNotAllFit) {
     EXPECT_EQ(genes(1)["expressed_genes"], 1);
 }
 
+TEST_F(Report, HasGenesThatDoNotFitInAFileBesideThePage) {
+    const auto path = fitted();
+    const auto source = ReportSource{.result = stored(path), .data = &data_};
+    const ReportFiles files = report_files({source, source}, {.expression_bytes = 2 * 3 * 2 * 16});
+    const Json meta = meta_of(files.html);
+    const std::size_t kept = meta["expressed_genes"];
+    const std::vector<std::string> names = meta["genes"];
+    ASSERT_LT(kept, names.size());
+    ASSERT_EQ(names.size(), data_.feature_names.size());
+    const auto sizes = array_of<std::int32_t>(files.html, meta, "beside_bytes");
+    const auto cells = array_of<std::int32_t>(files.html, meta, "beside_cells");
+    const auto largest = array_of<float>(files.html, meta, "beside_largest");
+    const std::string head = meta["beside"]["head"];
+    const Matrix& X = std::get<Matrix>(data_.X);
+    std::size_t at = head.size();
+    EXPECT_EQ(files.genes.substr(0, at), head);
+    for (std::size_t g = 0; g < sizes.size(); ++g) {
+        std::string bytes(4096, '\0');
+        uLongf length = bytes.size();
+        ASSERT_EQ(uncompress(reinterpret_cast<Bytef*>(bytes.data()), &length,
+                             reinterpret_cast<const Bytef*>(files.genes.data() + at),
+                             static_cast<uLong>(sizes[g])),
+                  Z_OK);
+        at += static_cast<std::size_t>(sizes[g]);
+        const auto count = static_cast<std::size_t>(cells[g]);
+        ASSERT_EQ(length, 2 * count); // sixteen cells: no step needs more than a byte
+        Vector values = Vector::Zero(X.cols());
+        for (std::size_t i = 0, next = 0; i < count; ++i) {
+            next += static_cast<std::uint8_t>(bytes[i]);
+            values[static_cast<Index>(next) - 1] =
+                static_cast<std::uint8_t>(bytes[count + i]) / 255.0 * static_cast<double>(largest[g]);
+        }
+        const auto gene = std::find(data_.feature_names.begin(), data_.feature_names.end(), names[kept + g]);
+        const Vector expected = X.row(gene - data_.feature_names.begin()).transpose();
+        EXPECT_LE((values - expected.cwiseMax(0.0)).cwiseAbs().maxCoeff(), largest[g] / 255.0F);
+    }
+    // The second result's come after, under a head of their own.
+    const Json second = meta_of(files.html, 1)["beside"];
+    EXPECT_EQ(second["offset"], at);
+    EXPECT_EQ(files.genes.size(), 2 * at);
+    EXPECT_EQ(second["head"], head);
+    EXPECT_EQ(report_files({source}).genes, "");
+    const auto page = folder_ / "page.html";
+    write_report(page, files);
+    EXPECT_EQ(std::filesystem::file_size(folder_ / "page.genes"), files.genes.size());
+    EXPECT_THROW(write_report(folder_ / "page.genes", files), InputError);
+}
+
 TEST_F(Report, HasTheTissueOfAResultWithDomains) {
     const Index n = data_.cells();
     const auto path = fitted_tissue(Matrix::Random(2, n));

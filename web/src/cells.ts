@@ -228,6 +228,7 @@ export class CellView {
     private async recolour(): Promise<void> {
         const wanted = this.colouring;
         await this.result.load(sectionOf(wanted));
+        if (wanted.kind === 'gene') await this.result.bring([wanted.name]);
         if (this.colouring !== wanted) return; // another was chosen while this one was unpacked
         this.painted = paint(this.result, this.t, wanted, this.state);
         paintBytes(this.painted, this.result, this.state, this.colours);

@@ -1,7 +1,8 @@
 /** What cells can be coloured by: a list to choose from, and any gene by its name. */
 import { colouringTitle, programName } from './colouring';
 import { count, h } from './dom';
-import { findGene, genesLike, shownGenes, whyNoGene } from './gene_names';
+import { findGene, genesLike, isBeside, namedGenes, shownGenes, whyNoGene } from './gene_names';
+import { besideButton } from './genes_beside';
 import type { Colouring, State } from './state';
 
 const longestList = 40;
@@ -41,21 +42,24 @@ export function colourControls(state: State, target: Target): HTMLElement {
     let entries: (Colouring | null)[] = [];
     const select = h('select', { id: target.id, change: () => target.set(entries[select.selectedIndex]) });
     const other = h('option', { hidden: true }, 'gene');
-    const genes = shownGenes(state.results);
+    const genes = namedGenes(state.results);
     const list = h('datalist', { id: `${target.gene}s` });
     const note = h('span', { class: 'note', role: 'status' });
+    const open = besideButton(state);
+    const byGene = (): void => {
+        const wanted = input.value.trim();
+        const name = findGene(shownGenes(state.results), wanted);
+        note.textContent = wanted && !name ? whyNoGene(state.results, wanted) : '';
+        open.hidden = !wanted || !isBeside(state.results, wanted);
+        if (name) target.set({ kind: 'gene', name });
+    };
     const input = h('input', {
         id: target.gene,
         list: `${target.gene}s`,
         placeholder: genes.length ? `one of ${count(genes.length)}` : 'none in this page',
         autocomplete: 'off',
         input: () => list.replaceChildren(...genesLike(genes, input.value.trim(), longestList).map((name) => h('option', { value: name }))),
-        change: () => {
-            const wanted = input.value.trim();
-            const name = findGene(genes, wanted);
-            note.textContent = wanted && !name ? whyNoGene(state.results, wanted) : '';
-            if (name) target.set({ kind: 'gene', name });
-        },
+        change: byGene,
     });
     const fill = (): void => {
         entries = target.nothing ? [null] : [];
@@ -82,6 +86,7 @@ export function colourControls(state: State, target: Target): HTMLElement {
     };
     state.on(['colour'], update);
     state.on(['columns'], fill);
+    state.on(['genes'], () => input.value && byGene());
     fill();
-    return h('div', { class: 'row' }, h('label', { for: target.id }, target.label), select, h('label', { for: target.gene }, 'gene '), input, list, note);
+    return h('div', { class: 'row' }, h('label', { for: target.id }, target.label), select, h('label', { for: target.gene }, 'gene '), input, list, note, open);
 }

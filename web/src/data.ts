@@ -138,6 +138,8 @@ export interface Meta {
     genes: string[];
     /** The first so many have values. */
     expressed_genes?: number;
+    /** The other genes have theirs in a file beside the page: the line it begins with for this result, at byte `offset`. */
+    beside?: { head: string; offset: number };
     /** Names of genes that steps before the fit left out. */
     left_out?: Record<string, string[]>;
     /** So many were chosen for the fit; the others are not in the result. */
@@ -160,6 +162,14 @@ function bytesOfBase64(text: string): Uint8Array<ArrayBuffer> {
     const bytes = new Uint8Array(binary.length);
     for (let i = 0; i < binary.length; ++i) bytes[i] = binary.charCodeAt(i);
     return bytes;
+}
+
+/** Cells by their steps, which begin at byte `at`: 0 adds 255 and goes on. */
+function fillCells(cells: Int32Array, bytes: Uint8Array, at: number): void {
+    for (let i = 0, cell = -1; i < cells.length; ++at) {
+        cell += bytes[at] || 255;
+        if (bytes[at] > 0) cells[i++] = cell;
+    }
 }
 
 async function section(result: number, name: string): Promise<ArrayBuffer | null> {
@@ -340,16 +350,52 @@ export class Result {
         return (this.geneBegins = { entries, steps });
     }
 
-    /** The values of gene g; null when the page has none. Needs `genes`. */
+    /** What is read of the file beside the page: its streams, and where each begins. */
+    private beside: { streams: Blob; begins: number[] } | null = null;
+    private readonly brought = new Map<number, Gene>();
+
+    /** So many of `meta.genes` can be shown. */
+    get readable(): number {
+        return this.beside ? this.meta.genes.length : (this.meta.expressed_genes ?? 0);
+    }
+
+    /** Takes the file beside the page; false where it is that of another page. */
+    async open(file: Blob): Promise<boolean> {
+        if (!this.meta.beside || !(await this.load('genes'))) return false;
+        const { head, offset } = this.meta.beside;
+        const begins = [0];
+        for (const bytes of this.array('beside_bytes')) begins.push(begins[begins.length - 1] + bytes);
+        const streams = file.slice(offset + head.length, offset + head.length + begins[begins.length - 1]);
+        if ((await file.slice(offset, offset + head.length).text()) !== head || streams.size < begins[begins.length - 1]) return false;
+        this.beside = { streams, begins };
+        return true;
+    }
+
+    /** Reads these genes of the file beside the page, for `gene`. */
+    async bring(names: string[]): Promise<void> {
+        const first = this.meta.expressed_genes ?? 0;
+        for (const g of names.map((name) => this.meta.genes.indexOf(name))) {
+            if (!this.beside || g < first || this.brought.has(g)) continue;
+            const { streams, begins } = this.beside;
+            try {
+                const stream = streams.slice(begins[g - first], begins[g - first + 1]).stream().pipeThrough(new DecompressionStream('deflate'));
+                const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+                const cells = new Int32Array(this.array('beside_cells')[g - first]);
+                fillCells(cells, bytes, 0);
+                this.brought.set(g, { cells, shares: bytes.subarray(bytes.length - cells.length), largest: this.array('beside_largest')[g - first] });
+            } catch {
+                this.beside = null; // the file is gone, or another one by now
+            }
+        }
+    }
+
+    /** The values of gene g; null when the page has none. Needs `genes`, and `bring` where they are beside the page. */
     gene(g: number): Gene | null {
-        if (g < 0 || g >= (this.meta.expressed_genes ?? 0)) return null;
+        if (g < 0 || g >= (this.meta.expressed_genes ?? 0)) return this.brought.get(g) ?? null;
         const { entries, steps } = this.genePlaces();
         const bytes = this.array('expression_steps');
         const cells = new Int32Array(entries[g + 1] - entries[g]);
-        for (let i = 0, at = steps[g], cell = -1; i < cells.length; ++at) {
-            cell += bytes[at] || 255;
-            if (bytes[at] > 0) cells[i++] = cell;
-        }
+        fillCells(cells, bytes as Uint8Array, steps[g]);
         const shares = (this.array('expression') as Uint8Array).subarray(entries[g], entries[g + 1]);
         return { cells, shares, largest: this.array('expression_largest')[g] };
     }

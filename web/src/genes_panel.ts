@@ -3,7 +3,8 @@ import { colouringTitle } from './colouring';
 import type { Result } from './data';
 import { button, count, fileName, h, number, save, tsv } from './dom';
 import { dotPlot, violinPlot } from './gene_figures';
-import { findGene, shownGenes, whyNoGene } from './gene_names';
+import { findGene, isBeside, shownGenes, whyNoGene } from './gene_names';
+import { besideButton } from './genes_beside';
 import { groupChoices, groupingOf, type Grouping } from './groups';
 import { compare, ordered, type Marker } from './markers';
 import type { Colouring, State } from './state';
@@ -63,7 +64,7 @@ export function genesPanel(result: Result, state: State): HTMLElement {
 }
 
 function fill(panel: HTMLElement, result: Result, state: State): void {
-    const all = shownGenes([result]);
+    let all = shownGenes([result]);
     let choices = groupChoices(result, state);
     let by: Colouring | null = choices[0] ?? null;
     let groups: Grouping | null = null;
@@ -130,9 +131,11 @@ function fill(panel: HTMLElement, result: Result, state: State): void {
         output.replaceChildren(markerTable(markers, found, state), tools);
     }
 
-    const wanted = h('input', { class: 'chosen-genes', 'aria-label': 'Genes, separated by commas', autocomplete: 'off', change: () => read() });
+    const wanted = h('input', { class: 'chosen-genes', 'aria-label': 'Genes, separated by commas', autocomplete: 'off', change: () => void read() });
     const trouble = h('span', { class: 'note', role: 'status' });
-    function read(): void {
+    const open = besideButton(state);
+    async function read(): Promise<void> {
+        all = shownGenes([result]);
         const pieces = wanted.value.split(/[,;\t\n]+/).map((piece) => piece.trim());
         const words = pieces.flatMap((piece) => (findGene(all, piece) ? [piece] : piece.split(/\s+/))).filter(Boolean);
         const found = words.map((word) => findGene(all, word));
@@ -140,19 +143,22 @@ function fill(panel: HTMLElement, result: Result, state: State): void {
         trouble.textContent =
             (missing.length > 0 ? whyNoGene([result], missing[0]) + (missing.length > 1 ? ` Nor: ${missing.slice(1, 9).join(', ')}.` : '') : '') +
             (words.length > mostGenes ? ` The first ${mostGenes} are shown.` : '');
+        open.hidden = !missing.some((word) => isBeside([result], word));
         chosen = [...new Set(found.filter((name) => name !== undefined))].slice(0, mostGenes);
+        await result.bring(chosen);
         dots.redraw();
         violins.redraw();
     }
     function choose(names: string[]): void {
         wanted.value = names.join(', ');
-        read();
+        void read();
     }
 
     const dots = dotPlot(result, state, () => chosen, () => groups);
     const violins = violinPlot(result, state, () => chosen, () => groups);
     wanted.value = chosen.join(', ');
     state.on(['columns'], offer);
+    state.on(['genes'], () => void read());
     state.on(['colour'], regroup); // names may have been given
     state.on(['scale'], () => by && by.kind !== 'column' && regroup());
     panel.append(
@@ -164,6 +170,7 @@ function fill(panel: HTMLElement, result: Result, state: State): void {
         h('h3', {}, 'Chosen genes'),
         h('label', { class: 'choice' }, 'Genes ', wanted),
         trouble,
+        open,
         dots.element,
         violins.element,
     );

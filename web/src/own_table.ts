@@ -1,6 +1,7 @@
 /** A table of the reader's own about the cells: its columns become colours. */
 import type { Column, Result } from './data';
 import { count, h } from './dom';
+import { openGenes } from './genes_beside';
 import type { State } from './state';
 
 const largestBytes = 200e6;
@@ -114,6 +115,7 @@ export function addTable(state: State, text: string): { words: string; first: st
 export function tableField(state: State): HTMLElement {
     const note = h('span', { class: 'note table-status', role: 'status' });
     const read = async (file: File): Promise<void> => {
+        if (file.name.endsWith('.genes')) return void (note.textContent = (await openGenes(state, file)) || `${file.name}: its genes can be coloured.`);
         try {
             if (file.size > largestBytes) throw new Error(`it has ${count(Math.round(file.size / 1e6))} MB, more than ${largestBytes / 1e6}`);
             const { words, first } = addTable(state, await file.text());

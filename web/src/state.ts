@@ -12,7 +12,7 @@ export type Colouring =
     | { kind: 'program'; k: number }
     | { kind: 'gene'; name: string };
 
-export type Change = 'scale' | 'colour' | 'hidden' | 'selection' | 'theme' | 'play' | 'view' | 'painted' | 'columns';
+export type Change = 'scale' | 'colour' | 'hidden' | 'selection' | 'theme' | 'play' | 'view' | 'painted' | 'columns' | 'genes';
 
 export class State {
     at = 0;

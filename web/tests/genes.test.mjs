@@ -1,6 +1,7 @@
 /** Genes in the page: each can be coloured, markers are those of SciPy's test, and figures by group have the right numbers. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { download, file, folder, launch, open, openTab, pnmf } from './page.mjs';
 
@@ -21,6 +22,7 @@ before(async () => {
     file('types.csv', types.join('\n') + '\n');
     pnmf('fit', 'table.csv', '--labels', 'types.csv', '--preset', 'points', '--rank', '3', '--max-scales', '3', '-o', 'one');
     pnmf('report', 'one', '-o', 'bare.html');
+    pnmf('report', 'one', '--input', 'table.csv', '--gene-bytes', '600', '-o', 'small.html');
     pnmf('simulate', 'cells', '--cells', '150', '--genes', '200', '--types', '3', '-o', 'cells');
     pnmf('fit', 'cells', '--genes', '50', '--max-scales', '3', '-o', 'chosen');
     browser = await launch();
@@ -54,6 +56,29 @@ test('every gene colours the cells, with its own values', async () => {
             const cells = table((await download(page, '[aria-label="Download the cells of one as TSV"]')).bytes);
             assert.deepEqual(cells.map((cell) => Number(cell[name])), types.map((_, j) => valueAt(g, j)));
         }
+    });
+});
+
+test('genes that do not fit into the page are read from the file beside it', async () => {
+    await onPage('small.html', async (page) => {
+        const beside = [];
+        for (const name of genes) if (/lies beside this page/.test(await type(page, name))) beside.push(name);
+        assert.ok(beside.length > 15 && beside.length < genes.length, `${beside}`);
+        assert.match(await type(page, beside.at(-1)), /^The values of G\d+ are in small\.genes/);
+        await page.setInputFiles('.row:has(#gene) .genes-file', join(folder, 'types.csv'));
+        await page.waitForSelector('text=types.csv is not the file of this page');
+        await page.setInputFiles('.row:has(#gene) .genes-file', join(folder, 'small.genes'));
+        for (const name of beside.reverse()) {
+            if (name !== beside[0]) assert.equal(await type(page, name), ''); // the first was asked for before
+            await page.waitForFunction((wanted) => document.querySelector('.legend h3').textContent === wanted, name);
+            const cells = table((await download(page, '[aria-label="Download the cells of one as TSV"]')).bytes);
+            assert.deepEqual(cells.map((cell) => Number(cell[name])), types.map((_, j) => valueAt(genes.indexOf(name), j)));
+        }
+        assert.ok(await page.isHidden('text=Open small.genes'));
+        await openTab(page, 'Genes');
+        await page.fill('.chosen-genes', beside.slice(0, 2).join());
+        await page.keyboard.press('Enter');
+        await page.waitForFunction((wanted) => document.querySelector('[data-figure="genes-by-group"]').textContent.includes(wanted), beside[1]);
     });
 });
 

@@ -69,6 +69,7 @@ struct ApplyOptions {
     std::vector<std::string> features{};
     bool drop_empty_cells = false; ///< cells that are zero in all these genes; else they are an error
     const Space* space = nullptr;  ///< of the fit: the step `components` gives the cells their coordinates
+    Index most_others = 6'000'000; ///< values of `Dataset::others` at most
 };
 
 /// Does to other cells what the steps of a record did to those of the fit. Nothing is learned: genes that the
@@ -87,6 +88,7 @@ struct InputChoices {
     const Space* space = nullptr;       ///< of the fit, where new cells shall get coordinates in it
     std::string labels{};               ///< as in `read_labels`; become the column "label"
     std::optional<std::string> batch{}; ///< of the data of the fit: must be what the fit was told
+    Index most_others = 6'000'000;      ///< values of `Dataset::others` at most, of the data of the fit
 };
 
 /// How a file is read.

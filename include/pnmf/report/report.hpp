@@ -4,6 +4,7 @@
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/types.hpp>
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -39,5 +40,20 @@ struct ReportOptions {
 /// (merge tree, persistence, graph) is left out, and the page says so; likewise of a sample. InputError when
 /// `data` do not belong to it.
 std::string report_html(const std::vector<ReportSource>& results, const ReportOptions& options = {});
+
+/// A page, and the values of genes that do not fit into it.
+struct ReportFiles {
+    std::string html;
+    std::string genes; ///< the page asks its reader to open this file; empty: all genes are in the page
+};
+
+/// The same page; genes that `expression_bytes` has no room for go into a second file, none is left out.
+ReportFiles report_files(const std::vector<ReportSource>& results, const ReportOptions& options = {});
+
+/// report.html → report.genes: where the page says that its second file is.
+std::filesystem::path genes_beside(const std::filesystem::path& page);
+
+/// Writes the page and, where there is one, its second file. InputError when the page would be that file.
+void write_report(const std::filesystem::path& page, const ReportFiles& files);
 
 } // namespace pnmf

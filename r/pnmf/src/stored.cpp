@@ -3,7 +3,6 @@
 #include <pnmf/assess/loops.hpp>
 #include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/io/write.hpp>
 #include <pnmf/linalg/pca.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/report/report.hpp>
@@ -12,6 +11,7 @@
 #include <pnmf/version.hpp>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 /// What is done with a stored result, `file`, the choice of a rank, and loops.
@@ -21,7 +21,7 @@ using Names = Rcpp::CharacterVector;
 
 /// Values prepared as those of the fit were; nothing for NULL.
 std::optional<pnmf::RecordedData> prepared_as(const pnmf::StoredResult& result, SEXP X, const Names& genes,
-                                              const Names& cells) {
+                                              const Names& cells, pnmf::Index most_others = 0) {
     if (Rf_isNull(X)) {
         return std::nullopt;
     }
@@ -30,13 +30,14 @@ std::optional<pnmf::RecordedData> prepared_as(const pnmf::StoredResult& result, 
         pnmf::apply_steps(fresh.data, result.input.steps,
                           {.features = result.features,
                            .drop_empty_cells = false,
-                           .space = result.space && result.space->components ? &*result.space : nullptr});
+                           .space = result.space && result.space->components ? &*result.space : nullptr,
+                           .most_others = most_others});
     return fresh;
 }
 
 std::optional<pnmf::RecordedData> data_of(const pnmf::StoredResult& result, SEXP X, const Names& genes,
-                                          const Names& cells) {
-    auto data = prepared_as(result, X, genes, cells);
+                                          const Names& cells, pnmf::Index most_others = 0) {
+    auto data = prepared_as(result, X, genes, cells, most_others);
     pnmf::require(!data || (data->match.missing.empty() && data->data.cell_names == result.file.cell_names),
                   "these are not the data of the fit: its genes or the names or order of its cells differ");
     return data;
@@ -260,9 +261,9 @@ Rcpp::List pnmf_find_paths(std::string file, SEXP X, Rcpp::CharacterVector genes
 void pnmf_report(std::string file, SEXP X, Rcpp::CharacterVector genes, Rcpp::CharacterVector cells,
                  std::string page, std::string name) {
     const pnmf::StoredResult result = pnmf::read_stored_result(file);
-    const auto data = data_of(result, X, genes, cells);
+    const auto data = data_of(result, X, genes, cells, std::numeric_limits<pnmf::Index>::max());
     const pnmf::ReportSource source{.result = &result, .name = name, .data = data ? &data->data : nullptr};
-    pnmf::write_text(page, pnmf::report_html({source}, {.program = std::string("pnmf ") + PNMF_VERSION}));
+    pnmf::write_report(page, pnmf::report_files({source}, {.program = std::string("pnmf ") + PNMF_VERSION}));
 }
 
 // [[Rcpp::export]]

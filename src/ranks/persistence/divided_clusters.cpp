@@ -318,7 +318,7 @@ class DividedClusters {
         }
         const std::vector<std::int32_t> all = gather_any(processes_, mine);
         NeighborTable table(points_.count(), k_);
-        auto next = all.begin();
+        const std::int32_t* next = all.data();
         for (Index l = 0; l < std::ssize(shared_); ++l) {
             for (const std::int32_t cell : cells_of(l)) {
                 table.set(cell, std::span(next, static_cast<std::size_t>(k_)));
