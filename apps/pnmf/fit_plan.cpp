@@ -18,6 +18,8 @@ nlohmann::ordered_json plan_json(const RunForecast& plan, double seconds) {
     }
     json["memory_bytes"] = plan.bytes;
     json["memory_allowed_bytes"] = plan.allowed;
+    json["files_bytes"] = plan.files;
+    json["files_free_bytes"] = plan.files_free;
     json["disk_bytes"] = plan.disk;
     json["disk_free_bytes"] = plan.disk_free;
     return json;
@@ -45,6 +47,10 @@ void print_plan(const Work& work, const RunOptions& run, bool page, bool as_json
         thread_count() == 1 ? "" : "s", plan.may_use_device ? " of the CPU; not estimated on the GPU" : "");
     put("{:24} {}{}\n", "memory", size_words(plan.bytes),
         plan.allowed > 0.0 ? fmt::format(" of {}", size_words(plan.allowed)) : "");
+    if (plan.files > 0.0) {
+        put("{:24} {} of files for large arrays, of {} free\n", "out of core", size_words(plan.files),
+            size_words(plan.files_free));
+    }
     put("{:24} {}{}\n", "disk", size_words(plan.disk),
         plan.disk_free > 0.0 ? fmt::format(" of {} free", size_words(plan.disk_free)) : "");
 }

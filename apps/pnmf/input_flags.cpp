@@ -23,7 +23,7 @@ OptionNames with(OptionNames names, const OptionNames& more) {
 /// "Options".
 const char* heading_of(const std::string& name) {
     static const OptionNames common{"rank",        "lambda1",   "lambda2", "lambda3", "max-scales",
-                                    "scale-error", "neighbors", "device",  "seed"};
+                                    "scale-error", "neighbors", "device",  "seed",    "out-of-core"};
     static const OptionNames graph{"alpha", "metric", "scales", "search"};
     return common.contains(name)  ? "Options"
            : graph.contains(name) ? "Scales and graph, rarely changed"

@@ -84,6 +84,9 @@ void add_flag_for(CLI::App& verb, const char* name, Field& field, const char* he
         if constexpr (std::is_unsigned_v<Value> && !std::is_same_v<Value, bool>) {
             option->check(not_negative());
         }
+    } else if constexpr (std::is_same_v<Value, bool>) { // --name or --name=false
+        verb.add_flag_function(
+            flag, [&field](std::int64_t count) { field = count > 0; }, help);
     } else {
         verb.add_option_function<Value>(
             flag, [&field](const Value& value) { field = value; }, help);

@@ -186,6 +186,7 @@ class PersistentNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         extrapolate: bool = True,
         shift_components: bool = True,
         device: str = "auto",
+        out_of_core: bool | None = None,
         n_components: int | None = None,
         clusters: int | None = None,
         random_state: Any = 0,

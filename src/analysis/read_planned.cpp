@@ -1,4 +1,7 @@
 #include "analysis/within.hpp"
+#include "linalg/arrays_on_disk.hpp"
+#include "results/plan_run.hpp"
+#include "results/process_memory.hpp"
 
 #include <pnmf/analysis/preset.hpp>
 #include <pnmf/error.hpp>
@@ -76,6 +79,29 @@ Dataset read_for_analysis(const std::filesystem::path& path, bool local, const A
     return data;
 }
 
+/// The data themselves are large arrays: what is asked about these is decided before. `choices` says so where
+/// it was not asked for.
+void place_arrays(const std::filesystem::path& path, const AnalysisOptions& options,
+                  std::vector<Choice>& choices) {
+    std::error_code error;
+    const auto size = static_cast<double>(std::filesystem::file_size(path, error));
+    const double free = available_bytes();
+    // Values and places, by cells as they are read and in the fit by cells and by genes.
+    const bool too_large = !error && free > 0.0 && 3.0 * size > free && trouble_out_of_core(size).empty();
+    const bool asked = options.fit.out_of_core.value_or(false);
+    if (asked && !trouble_out_of_core(0.0).empty()) {
+        throw SystemError(fmt::format("arrays cannot be out of core: {}", trouble_out_of_core(0.0)));
+    }
+    const bool out = options.fit.out_of_core.value_or(too_large);
+    set_array_folder(out ? std::filesystem::temp_directory_path() : std::filesystem::path());
+    if (out && !asked) {
+        choices.push_back(
+            {fmt::format("arrays are out of core, in files in {}: the data are large for this memory",
+                         std::filesystem::temp_directory_path().string()),
+             "out-of-core"});
+    }
+}
+
 } // namespace
 
 std::optional<std::string> preferred_layer(const FileFacts& facts, std::optional<ValueKind> kind_of_X) {
@@ -101,6 +127,7 @@ InputChoices input_choices(const AnalysisOptions& options) {
 
 PlannedData read_planned(const std::filesystem::path& path, const AnalysisOptions& options, bool local) {
     std::vector<Choice> choices;
+    place_arrays(path, options, choices);
     PlannedData work{.data = read_for_analysis(path, local, options, choices), .analysis = {}};
     if (!options.labels.empty()) {
         add_labels(work.data, options.labels);

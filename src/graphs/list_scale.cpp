@@ -1,4 +1,5 @@
 #include "graphs/scale_forms.hpp"
+#include "linalg/arrays_on_disk.hpp"
 #include "linalg/gather_columns.hpp"
 
 #include <pnmf/error.hpp>
@@ -121,7 +122,7 @@ template <class Real>
 void multiply_lists(const NeighborLists& lists, const EdgeWeight& edge_weight, const DenseMatrix<Real>& H,
                     Index first_cell, Index count, DenseMatrix<Real>& HA, DenseVector<Real>& degree) {
     check_columns(lists, H.cols());
-    HA.resize(H.rows(), count);
+    resize_on_disk(HA, H.rows(), count);
     degree.resize(count);
     const std::int64_t* const start = lists.start.data() + first_cell;
     over_cells(count, H.rows() * (start[count] - start[0]), [&](Index begin, Index end) {

@@ -18,7 +18,6 @@ namespace {
 
 // As measured: benchmarks/results/growth.md has runs beside their forecast. Work of the threads is in seconds
 // of the processor.
-constexpr Index usual_scales = 11; // where few stand for all
 constexpr double of_start = 2.0;
 constexpr double of_sweeps = 1.0;
 constexpr double of_clusters = 2.4;
@@ -91,37 +90,15 @@ double product_seconds(const DataView& X, const DataSize& size, Index rank) {
     return seconds / times * static_cast<double>(size.cells) / static_cast<double>(cells);
 }
 
-/// What the search holds: search space, candidates, and edges twice while they are sorted.
-double search_bytes(const FitSize& size, const FitOptions& fit) {
-    const Index q = std::min(clustered_search.dimension, size.features);
-    const double of_cell = static_cast<double>((q + 1) * static_cast<Index>(sizeof(float))) + 160.0 +
-                           static_cast<double>(fit.filtration.neighbors.value_or(0)) * 3.0 * sizeof(Edge);
-    return of_cell * static_cast<double>(size.cells);
-}
-
-/// Of the disk that has the folder, or will have it.
-double free_disk(std::filesystem::path folder) {
-    std::error_code error;
-    folder = std::filesystem::absolute(folder, error);
-    while (folder.has_relative_path() && !std::filesystem::exists(folder, error)) {
-        folder = folder.parent_path();
-    }
-    const auto space = std::filesystem::space(folder, error);
-    return error ? 0.0 : static_cast<double>(space.available);
-}
-
 } // namespace
 
 template <RealNumber Real>
 RunForecast forecast_run(const DataView& X, const RunOptions& options, bool page) {
     const DataSize data = size_of_data(X, sizeof(Real), options.local);
-    FitSize size = guessed_size(X, options, sizeof(Real));
+    const MemoryLimit limit = memory_limit(options);
+    const ArrayScope arrays(X, options, limit, sizeof(Real)); // where it would be out of core
+    const FitSize size = expected_size(X, options, sizeof(Real));
     const FitOptions& fit = options.fit;
-    if (fit.scale_error) {
-        size.scales =
-            std::min({size.cells, usual_scales, fit.filtration.scales.max_scales.value_or(usual_scales)});
-    }
-    size.components = size.cells * size.scales / 2; // all cells at the finest scale, few at the coarsest
     const auto n = static_cast<double>(size.cells);
     const double held = resident_bytes();
     const double product = product_seconds<Real>(X, data, size.rank);
@@ -149,12 +126,14 @@ RunForecast forecast_run(const DataView& X, const RunOptions& options, bool page
     const double factor = scales * static_cast<double>(size.rank) * sizeof(Real);
     const double embeddings = factor * n;
     const double bases = factor * static_cast<double>(size.features);
-    const double copy = static_cast<double>(data.nonzeros) *
-                        (data.dense ? sizeof(Real) : 2.0 * (sizeof(Real) + sizeof(std::int32_t)));
-    result.bytes = held + copy +
-                   std::max(search_bytes(size, fit),
-                            solver_memory(size, fit.solver, sizeof(Real), thread_count()).total());
-    result.allowed = memory_limit(options).limit;
+    const RunBytes bytes = bytes_of_run(X, options, size, sizeof(Real));
+    const bool out_of_core = is_out_of_core(size, sizeof(Real));
+    if (out_of_core) {
+        result.files = bytes.files;
+        result.files_free = free_disk(std::filesystem::temp_directory_path());
+    }
+    result.bytes = held + (out_of_core ? bytes.beside_files : bytes.in_memory);
+    result.allowed = limit.limit;
     result.disk =
         embeddings + (options.save_basis ? bases : 0.0) + bytes_of_cell * n +
         (options.space != nullptr ? static_cast<double>(options.space->size()) * sizeof(double) : 0.0) +

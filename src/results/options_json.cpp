@@ -77,6 +77,7 @@ FitOptions fit_options_from_json(const std::string& text) {
         require(gone || known.contains(name), "'{}' is no option that this version of pnmf knows", name);
     }
     options.solver.device = Device::automatic; // where a fit was made binds nobody who reads it
+    options.out_of_core.reset();
     return options;
 }
 

@@ -1,6 +1,9 @@
 #include "results/plan_run.hpp"
 #include "cells/processes.hpp"
+#include "linalg/arrays_on_disk.hpp"
+#include "linalg/large_array.hpp"
 #include "persistence/balanced_edges.hpp"
+#include "persistence/search_space.hpp"
 #include "results/process_memory.hpp"
 #include "solvers/choose_device.hpp"
 #include "solvers/fit_data.hpp"
@@ -9,6 +12,8 @@
 #include <pnmf/parallel.hpp>
 
 #include <fmt/format.h>
+
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -20,6 +25,14 @@ namespace {
 
 /// What libraries not used yet will bring in, and what memory that is freed and taken again leaves unused.
 constexpr double libraries = 8e6;
+
+/// What the search holds: search space, candidates, and edges twice while they are sorted.
+double search_bytes(const FitSize& size, const FitOptions& fit) {
+    const Index q = std::min(clustered_search.dimension, size.features);
+    const double of_cell = static_cast<double>((q + 1) * static_cast<Index>(sizeof(float))) + 160.0 +
+                           static_cast<double>(fit.filtration.neighbors.value_or(0)) * 3.0 * sizeof(Edge);
+    return of_cell * static_cast<double>(size.cells);
+}
 
 /// The most scales, from 2 up to those there are, that fit into so many bytes with nothing given up.
 template <RealNumber Real>
@@ -34,6 +47,11 @@ Index scales_that_fit(const PreparedFit<Real>& prepared, const FitSize& size, do
         (fit ? fits : past) = scales;
     }
     return fits;
+}
+
+/// Else files would hold nothing.
+bool has_large_arrays(const FitSize& size, Index bytes_of_number) {
+    return static_cast<std::size_t>(size.cells * size.rank * bytes_of_number) >= large_array_bytes();
 }
 
 } // namespace
@@ -112,6 +130,99 @@ MemoryLimit memory_limit(const RunOptions& options) {
             .given = false};
 }
 
+double free_disk(std::filesystem::path folder) {
+    std::error_code error;
+    folder = std::filesystem::absolute(folder, error);
+    while (folder.has_relative_path() && !std::filesystem::exists(folder, error)) {
+        folder = folder.parent_path();
+    }
+    const auto space = std::filesystem::space(folder, error);
+    return error ? 0.0 : static_cast<double>(space.available);
+}
+
+FitSize expected_size(const DataView& X, const RunOptions& options, Index bytes_of_number) {
+    constexpr Index usual = 11; // where few stand for all
+    FitSize size = guessed_size(X, options, bytes_of_number);
+    if (options.fit.scale_error) {
+        size.scales = std::min({size.cells, usual, options.fit.filtration.scales.max_scales.value_or(usual)});
+    }
+    size.components = size.cells * size.scales / 2; // all cells at the finest scale, few at the coarsest
+    return size;
+}
+
+RunBytes bytes_of_run(const DataView& X, const RunOptions& options, const FitSize& size,
+                      Index bytes_of_number) {
+    const DataSize data = size_of_data(X, bytes_of_number, options.local);
+    const auto number = static_cast<double>(bytes_of_number);
+    const double copy =
+        static_cast<double>(data.nonzeros) * (data.dense ? number : 2.0 * (number + sizeof(std::int32_t)));
+    const SolverMemory solver = solver_memory(size, options.fit.solver, bytes_of_number, thread_count());
+    const double search = search_bytes(size, options.fit);
+    const double beside = std::max(search, solver.beside_files().total());
+    return {.in_memory = copy + std::max(search, solver.total()),
+            .beside_files = beside + (data.dense ? copy : 0.0),
+            .files = solver.total() - solver.beside_files().total() + (data.dense ? 0.0 : copy)};
+}
+
+bool is_out_of_core(const FitSize& size, Index bytes_of_number) {
+    return arrays_on_disk() && has_large_arrays(size, bytes_of_number);
+}
+
+std::string trouble_out_of_core(double files) {
+    std::error_code error;
+    const std::filesystem::path folder = std::filesystem::temp_directory_path(error);
+    if (error) {
+        return "there is no folder for temporary files; TMPDIR names one";
+    }
+    if (rlimit space{}; getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY) {
+        return "the address space of this process is limited (ulimit -v)";
+    }
+    if (!may_keep_on_disk()) {
+        return "the allocator of this process does not give memory back to the system";
+    }
+    if (!is_on_disk(folder)) {
+        return fmt::format("{} is in memory itself; TMPDIR names another folder", folder.string());
+    }
+    const double free = free_disk(folder);
+    return files > free ? fmt::format("{} are needed in {}, and {} are free; TMPDIR names another folder",
+                                      size_words(files), folder.string(), size_words(free))
+                        : std::string();
+}
+
+ArrayScope::ArrayScope(const DataView& X, const RunOptions& options, const MemoryLimit& allowed,
+                       Index bytes_of_number) {
+    const FitSize size = expected_size(X, options, bytes_of_number);
+    const RunBytes bytes = bytes_of_run(X, options, size, bytes_of_number);
+    const bool asked = options.fit.out_of_core.value_or(false);
+    const double needed = resident_bytes() + bytes.in_memory;
+    // Several processes would have to decide alike.
+    const bool must = !options.fit.out_of_core && allowed.limit > 0.0 && needed > allowed.limit &&
+                      has_large_arrays(size, bytes_of_number) && all_processes().count() == 1;
+    const std::string trouble = asked || must ? trouble_out_of_core(bytes.files) : "";
+    if (asked && !trouble.empty()) {
+        throw SystemError(fmt::format("arrays cannot be out of core: {}", trouble));
+    }
+    before_ = set_array_folder({});
+    if ((asked || must) && trouble.empty()) {
+        const std::filesystem::path folder = std::filesystem::temp_directory_path();
+        notice_ =
+            must && before_.empty()
+                ? fmt::format("memory: about {} are needed, more than {}: arrays of {} are out of core, "
+                              "in files in {}; out-of-core false forbids it",
+                              size_words(needed), size_words(allowed.limit), size_words(bytes.files),
+                              folder.string())
+                : fmt::format("arrays of about {} are out of core, in files in {}", size_words(bytes.files),
+                              folder.string());
+        set_array_folder(folder);
+    } else if (!options.fit.out_of_core) {
+        set_array_folder(before_);
+    }
+}
+
+ArrayScope::~ArrayScope() {
+    set_array_folder(before_);
+}
+
 void check_memory(const DataView& X, const RunOptions& options, const MemoryLimit& allowed,
                   Index bytes_of_number) {
     if (allowed.limit <= 0.0) {
@@ -129,7 +240,8 @@ void check_memory(const DataView& X, const RunOptions& options, const MemoryLimi
             ? 0.0
             : static_cast<double>(size.cells) * static_cast<double>(size.cells) * sizeof(double);
     const bool bases_rest = size.processes == 1; // processes hold W in memory
-    const double solver = solver_memory(size, least, bytes_of_number, thread_count(), bases_rest).total();
+    const SolverMemory memory = solver_memory(size, least, bytes_of_number, thread_count(), bases_rest);
+    const double solver = (is_out_of_core(size, bytes_of_number) ? memory.beside_files() : memory).total();
     const bool is_table = size.dense && std::holds_alternative<SparseView<double>>(X); // to be made
     const Index held = options.local ? options.local->count : size.cells;
     const double table =
@@ -158,15 +270,17 @@ MemoryPlan fit_into(const MemoryLimit& allowed, const RunOptions& options, Prepa
     const double held = most_of(processes, resident_bytes() + libraries);
     const auto threads = static_cast<int>(most_of(processes, thread_count()));
     FitSize size = fit_size(prepared, made, nested);
-    if (prepared.adapts() && allowed.given) {
+    const bool out_of_core = is_out_of_core(size, sizeof(Real));
+    if (prepared.adapts() && allowed.given && !out_of_core) {
         prepared.most_scales = scales_that_fit(prepared, size, allowed.limit - held, threads, false);
         size = size.with_scales(std::min(size.scales, prepared.most_scales));
     }
     // Processes hold W in memory: what each moves, all need.
     const bool files = processes.count() == 1 && is_on_disk(scratch);
-    MemoryPlan plan = plan_memory(allowed.limit, held, size, solver, sizeof(Real), threads,
-                                  {.files = files, .keep_less = allowed.given && !resumed});
-    if (prepared.adapts() && !allowed.given && (made || in_start)) {
+    MemoryPlan plan =
+        plan_memory(allowed.limit, held, size, solver, sizeof(Real), threads,
+                    {.files = files, .keep_less = allowed.given && !resumed, .out_of_core = out_of_core});
+    if (prepared.adapts() && !allowed.given && !out_of_core && (made || in_start)) {
         prepared.most_scales =
             scales_that_fit(prepared, size, allowed.limit - held, threads, plan.bases_rest);
     }

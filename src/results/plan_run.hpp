@@ -31,6 +31,43 @@ struct MemoryLimit {
 };
 MemoryLimit memory_limit(const RunOptions& options);
 
+/// Sizes as they are expected: what is not known yet is as in most runs.
+FitSize expected_size(const DataView& X, const RunOptions& options, Index bytes_of_number);
+
+/// Bytes of a run beside the data as they were read.
+struct RunBytes {
+    double in_memory = 0.0;    ///< at most, where nothing is out of core
+    double beside_files = 0.0; ///< at most, where large arrays are
+    double files = 0.0;        ///< of these arrays
+};
+RunBytes bytes_of_run(const DataView& X, const RunOptions& options, const FitSize& size,
+                      Index bytes_of_number);
+
+/// Free on the disk that has the folder, or will have it; 0: not known.
+double free_disk(std::filesystem::path folder);
+
+/// Whether what sweeps work on is out of core.
+bool is_out_of_core(const FitSize& size, Index bytes_of_number);
+/// Why large arrays cannot be out of core here; nothing where they can.
+std::string trouble_out_of_core(double files);
+
+/// Large arrays that are made while this is there are out of core, where the options ask for it or the run
+/// would not fit into memory otherwise; then `notice` says so. SystemError where they ask for what cannot be.
+class ArrayScope {
+  public:
+    ArrayScope(const DataView& X, const RunOptions& options, const MemoryLimit& allowed,
+               Index bytes_of_number);
+    ArrayScope(const ArrayScope&) = delete;
+    ArrayScope& operator=(const ArrayScope&) = delete;
+    ~ArrayScope();
+
+    const std::string& notice() const { return notice_; }
+
+  private:
+    std::filesystem::path before_;
+    std::string notice_;
+};
+
 /// InputError, with sizes and what would help, when nothing could make the run fit. Before anything is
 /// computed: it looks at sizes alone.
 void check_memory(const DataView& X, const RunOptions& options, const MemoryLimit& allowed,
@@ -65,6 +102,8 @@ struct RunForecast {
     double allowed = 0.0;          ///< of these; 0: not known
     double disk = 0.0;             ///< written, with checkpoints on the way
     double disk_free = 0.0;        ///< where it is written; 0: not known
+    double files = 0.0;            ///< of arrays out of core; 0: all are in memory
+    double files_free = 0.0;       ///< where these would be; 0: not known
 };
 
 /// `page`: whether there will be one.

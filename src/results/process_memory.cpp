@@ -1,5 +1,7 @@
 #include "results/process_memory.hpp"
 
+#include "linalg/arrays_on_disk.hpp"
+
 #include <malloc.h>
 #include <sys/resource.h>
 
@@ -108,15 +110,24 @@ void give_back_memory() {
     malloc_trim(0);
 }
 
+namespace {
+
+/// What is out of core does not count: the system takes it away where others need memory.
+double held_bytes() {
+    return status_bytes(arrays_on_disk() ? "RssAnon:" : "VmRSS:");
+}
+
+} // namespace
+
 void keep_to_plan(double planned) {
-    if (planned > 0.0 && status_bytes("VmRSS:") > planned) {
+    if (planned > 0.0 && held_bytes() > planned) {
         give_back_memory();
     }
 }
 
 double resident_bytes() {
     give_back_memory();
-    return status_bytes("VmRSS:");
+    return held_bytes();
 }
 
 double peak_bytes() {

@@ -9,7 +9,7 @@ namespace pnmf {
 void give_back_memory();
 /// The same when more than `planned` bytes are held, unless that is 0.
 void keep_to_plan(double planned);
-/// Bytes this process holds now, what it has freed given back first.
+/// Bytes this process holds now, what it has freed given back first; without arrays that are out of core.
 double resident_bytes();
 /// Bytes that it could still have: what the machine has free, or less where one of its control groups has a
 /// limit, as containers and batch systems set them: of the groups that are inside each other the one that has

@@ -254,6 +254,7 @@ std::string run_fingerprint(const FitOptions& options, const DataView& X, const 
     shaping.solver.max_sweeps.reset();
     shaping.solver.stop = StopRule::certificate;
     shaping.solver.device = Device::automatic; // a run may go on elsewhere
+    shaping.out_of_core.reset();
     std::uint64_t sum = 0;
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
         const std::array<Index, 2> shape{dense->rows(), local ? local->all : dense->cols()};

@@ -321,6 +321,7 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     Run<Real> run;
     RunStages stages(observer, options.fit.solver);
     const MemoryLimit allowed = memory_limit(options);
+    const ArrayScope arrays(X, options, allowed, sizeof(Real));
     check_memory(X, options, allowed, sizeof(Real));
     if (!stages.begin(Stage::preparing, "preparing")) {
         throw Interrupted();
@@ -333,6 +334,9 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     PreparedFit<Real>& prepared = run.prepared;
     give_back_memory(); // the neighbour search has freed more than the start can use
     announce(prepared, stages);
+    if (!arrays.notice().empty()) {
+        stages.notice(arrays.notice());
+    }
     if (!options.start_from.empty() && !prepared.adapts()) {
         check_start(options.start_from, prepared); // before all work
     }

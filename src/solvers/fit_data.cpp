@@ -2,6 +2,7 @@
 
 #include "cells/linalg/column_move.hpp"
 #include "linalg/all_cells.hpp"
+#include "linalg/large_pages.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -91,8 +92,10 @@ data_of(const DataView& X, bool keep, const std::optional<CellRange>& local, con
     copy.rows = sparse.rows;
     copy.cols = sparse.cols;
     copy.start.assign(sparse.start.begin(), sparse.start.end());
-    copy.row.assign(sparse.row.begin(), sparse.row.end());
-    copy.value.assign(sparse.value.begin(), sparse.value.end());
+    resize_on_large_pages(copy.row, sparse.row.size());
+    resize_on_large_pages(copy.value, sparse.value.size());
+    std::copy(sparse.row.begin(), sparse.row.end(), copy.row.begin());
+    std::copy(sparse.value.begin(), sparse.value.end(), copy.value.begin());
     return made_of(std::move(copy));
 }
 

@@ -1,5 +1,7 @@
 #include "solvers/interpolate.hpp"
 
+#include "linalg/arrays_on_disk.hpp"
+
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/initial.hpp>
 
@@ -32,7 +34,7 @@ Factors<Real> interpolate(const Factors<Real>& factors, const std::vector<Index>
             static_cast<Real>(wanted[i] - known[b - 1]) / static_cast<Real>(known[b] - known[b - 1]);
         result.W[i] =
             (Real{1} - share) * factors.basis(b - 1, buffer_before) + share * factors.basis(b, buffer_after);
-        result.H[i].resize(factors.H[b].rows(), factors.H[b].cols());
+        resize_on_disk(result.H[i], factors.H[b].rows(), factors.H[b].cols());
         parallel_blocks(factors.H[b].cols(), cells_at_once, [&](Index begin, Index end) {
             const Index count = end - begin;
             result.H[i].middleCols(begin, count) =

@@ -215,7 +215,8 @@ MemoryPlan plan_memory(double limit, double held, const FitSize& size, const Sol
         if ((way.bases_rest && !allowed.files) || (!keeps_all && !allowed.keep_less)) {
             continue;
         }
-        const SolverMemory needed = memory_of(way, size, options, bytes_of_number, threads);
+        const SolverMemory all = memory_of(way, size, options, bytes_of_number, threads);
+        const SolverMemory needed = allowed.out_of_core ? all.beside_files() : all;
         if (&way == &ways.front() || needed.total() < memory.total()) {
             memory = needed;
             chosen = way;

@@ -49,6 +49,9 @@ struct FitOptions {
     std::optional<Start> start{}; ///< default nested for stationary, chained for reference and paper
     Seeding seeding = Seeding::nndsvda;
     std::uint64_t seed = 0;
+    /// Of a run (`run_fit`): whether large arrays lie in files of the folder for temporary files. Default:
+    /// where memory is too small. The result has the same bits.
+    std::optional<bool> out_of_core{};
 };
 
 /// Few scales among all.

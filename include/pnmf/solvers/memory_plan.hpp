@@ -72,6 +72,8 @@ struct SolverMemory {
     }
     /// What is free again when the last sweep is done.
     double freed() const { return total() - factors; }
+    /// Of these, where large arrays are out of core: what stays in memory.
+    SolverMemory beside_files() const { return {.work = work, .whole = whole}; }
 };
 
 /// `bases_rest`: in a file, but for those the threads work on (`Factors`).
@@ -104,8 +106,9 @@ FitSize fit_size(const PreparedFit<Real>& prepared, bool start_is_made, bool nes
 
 /// What a plan may do.
 struct Allowed {
-    bool files = true;     ///< bases may rest in files
-    bool keep_less = true; ///< the point before and sums may be given up, which changes the sweeps
+    bool files = true;        ///< bases may rest in files
+    bool keep_less = true;    ///< the point before and sums may be given up, which changes the sweeps
+    bool out_of_core = false; ///< large arrays are in files already
 };
 
 /// Fits a run into `limit` bytes, of which `held` are in use. InputError when it cannot: it says what would

@@ -57,6 +57,9 @@ void visit_options(Options& o, const Visitor& visit) {
     visit("device", o.solver.device,
           "where sweeps are made. auto: on a GPU where there is one and the data are large enough to gain");
     visit("seed", o.seed, "seed of everything random");
+    visit("out-of-core", o.out_of_core,
+          "keep large arrays in files of the folder for temporary files (TMPDIR), for data larger than "
+          "memory; the result is the same. false forbids it [where memory is too small]");
 }
 
 } // namespace pnmf

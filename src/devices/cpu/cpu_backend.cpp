@@ -6,6 +6,7 @@
 #include "devices/cpu/embedding_pass.hpp"
 #include "devices/cpu/extrapolate.hpp"
 #include "devices/cpu/sweep_sums.hpp"
+#include "linalg/arrays_on_disk.hpp"
 
 #include <pnmf/parallel.hpp>
 #include <pnmf/solvers/solver.hpp>
@@ -33,6 +34,9 @@ class CpuBackend final : public Backend<Real> {
         current_ = &points_.current();
         previous_ = &points_.previous();
         moving_ = current_;
+        for (Factors<Real>* const point : {current_, previous_}) {
+            std::for_each(point->H.begin(), point->H.end(), keep_on_disk<Real>);
+        }
     }
 
     void store() override { points_.store(); }
@@ -48,6 +52,7 @@ class CpuBackend final : public Backend<Real> {
     void move_copy() override {
         if (current_->file && (frozen_.empty() || previous_->scales() == 0)) {
             *previous_ = *current_;
+            std::for_each(previous_->H.begin(), previous_->H.end(), keep_on_disk<Real>);
         } else if (previous_->scales() == 0) {
             previous_->W.resize(current_->W.size());
             previous_->H.resize(current_->H.size());
@@ -218,6 +223,7 @@ class CpuBackend final : public Backend<Real> {
     void copy_scale(Index t) {
         DenseMatrix<Real> buffer;
         previous_->W[t] = current_->basis(t, buffer);
+        resize_on_disk(previous_->H[t], current_->H[t].rows(), current_->H[t].cols());
         previous_->H[t] = current_->H[t];
         previous_->rest(t);
     }
@@ -230,6 +236,7 @@ class CpuBackend final : public Backend<Real> {
             DenseMatrix<Real> buffer;
             const auto& W = current_->basis(t, buffer);
             products_[t].WtX = std::move(sums_.fit().transposed_times({&W, 1}, {&current_->H[t], 1}).front());
+            keep_on_disk(products_[t].WtX);
             products_[t].WtW = gram_of_columns(W);
             weigh(products_[t], penalties_[t].fit);
         });
@@ -334,6 +341,7 @@ class CpuBackend final : public Backend<Real> {
                 {moving_->W.data() + begin, count}, {moving_->H.data() + begin, count});
             for (std::size_t i = 0; i < count; ++i) {
                 products_[begin + i].WtX = std::move(WtX[i]);
+                keep_on_disk(products_[begin + i].WtX);
                 weigh(products_[begin + i], penalties_[begin + i].fit);
             }
         });

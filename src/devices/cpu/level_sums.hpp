@@ -3,6 +3,7 @@
 #include "devices/cpu/component_shifts.hpp"
 #include "devices/cpu/gradient_terms.hpp"
 #include "devices/cpu/wide_sums.hpp"
+#include "linalg/arrays_on_disk.hpp"
 #include "linalg/kept_buffer.hpp"
 
 #include <pnmf/linalg/gemm.hpp>
@@ -30,9 +31,9 @@ class LevelSums {
           wide_least_(Matrix::Constant(H_.rows(), std::ssize(level_.block),
                                        std::numeric_limits<double>::infinity())) {
         gradient_of_.HA = nullptr; // the graph term sums to zero over a component
-        sums.gradient.resize(level_.count(), H_.rows());
-        sums.least.resize(level_.count(), H_.rows());
-        sums.shift.resize(level_.count(), H_.rows());
+        resize_on_disk(sums.gradient, level_.count(), H_.rows());
+        resize_on_disk(sums.least, level_.count(), H_.rows());
+        resize_on_disk(sums.shift, level_.count(), H_.rows());
     }
 
     void add_block(Index block) {
@@ -128,7 +129,8 @@ void sum_levels(const std::vector<ScalePenalty>& penalties, const ShiftForest& f
     WideSums wide(forest, processes, 2 * d);
     parallel_for(forest.scales(), [&](Index t) {
         if (is_frozen(frozen, t)) {
-            sums[t].shift.setZero(forest[t].count(), d);
+            resize_on_disk(sums[t].shift, forest[t].count(), d);
+            sums[t].shift.setZero();
             return;
         }
         LevelSums<Real> level(penalties[t], forest, products[t], H, t, sums[t]);
