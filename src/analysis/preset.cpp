@@ -5,6 +5,7 @@
 #include "results/program_entries.hpp"
 #include "results/resolution_columns.hpp"
 #include "solvers/choose_device.hpp"
+#include "words.hpp"
 
 #include <pnmf/analysis/preset.hpp>
 #include <pnmf/error.hpp>
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace pnmf {
@@ -62,11 +62,8 @@ GeneChoice gene_choice(const std::string& text) {
     if (text == "all") {
         return choice;
     }
-    Index count = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, count);
-    if (error == std::errc{} && stop == end) {
-        require(count >= 1, "at least 1 gene must be kept, got {}", count);
+    if (const std::optional<Index> count = whole_number(text)) {
+        require(*count >= 1, "at least 1 gene must be kept, got {}", *count);
         choice.most_variable = count;
     } else {
         choice.column = text;

@@ -3,11 +3,11 @@
 #include "io/formats.hpp"
 #include "io/table.hpp"
 #include "missing.hpp"
+#include "words.hpp"
 
 #include <pnmf/error.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_map>
 
 namespace pnmf {
@@ -70,10 +70,8 @@ std::size_t choose_column(const io::TextTable& table, const std::string& column,
         return static_cast<std::size_t>(found - table.header.begin());
     }
     if (table.header.empty()) {
-        std::size_t number = 0;
-        const char* const end = column.data() + column.size();
-        const auto [stop, error] = std::from_chars(column.data(), end, number);
-        require(error == std::errc() && stop == end && number >= 1 && number <= count,
+        const auto number = static_cast<std::size_t>(std::max<Index>(whole_number(column).value_or(0), 0));
+        require(number >= 1 && number <= count,
                 "{}: no header, so the column must be a number from 1 to {}, got '{}'", table.name, count,
                 column);
         return number - 1;

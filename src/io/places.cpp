@@ -3,6 +3,7 @@
 #include "io/formats.hpp"
 #include "io/labels.hpp"
 #include "io/numbers.hpp"
+#include "words.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -13,16 +14,6 @@
 
 namespace pnmf {
 namespace {
-
-std::vector<std::string> names_in(const std::string& list) {
-    std::vector<std::string> names;
-    std::size_t begin = 0;
-    for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
-        end = list.find(',', begin);
-        names.push_back(list.substr(begin, end == std::string::npos ? end : end - begin));
-    }
-    return names;
-}
 
 double number_of(const std::string& text) {
     double value = 0.0;
@@ -77,7 +68,7 @@ void check_places(const Dataset& data) {
 
 void add_places(Dataset& data, const std::string& where) {
     if (!where.starts_with("obsm:")) {
-        const std::vector<std::string> names = names_in(where);
+        const std::vector<std::string> names = split_at(where, ',');
         Matrix places(std::ssize(names), data.cells());
         for (std::size_t i = 0; i < names.size(); ++i) {
             const std::vector<double> values = numbers_of(column_of(data, names[i]));
