@@ -52,9 +52,8 @@ Vector phases_of_loop(const Dataset& data, Index number, const std::string& spac
 }
 
 Vector phases_in_column(const Dataset& data, const std::string& name) {
-    const auto column = std::find_if(data.cell_table.begin(), data.cell_table.end(),
-                                     [&](const TableColumn& one) { return one.name == name; });
-    require(column != data.cell_table.end() && std::holds_alternative<std::vector<double>>(column->values),
+    const TableColumn* const column = io::find_column(data.cell_table, name);
+    require(column != nullptr && std::holds_alternative<std::vector<double>>(column->values),
             "a loop is left out by its number, or by a column of the cells with their phases: there is no "
             "column of numbers '{}'",
             name);

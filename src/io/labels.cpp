@@ -114,10 +114,8 @@ std::vector<std::string> read_labels(const std::string& where, const Dataset& da
 
 std::vector<std::string> io::read_column(const std::string& what, const std::string& where,
                                          const Dataset& data) {
-    for (const TableColumn& column : data.cell_table) {
-        if (column.name == where) {
-            return as_text(column);
-        }
+    if (const TableColumn* const column = find_column(data.cell_table, where)) {
+        return as_text(*column);
     }
     const Place place = find_place(what, where, data);
     io::TextTable table = io::read_table(place.file);
@@ -152,14 +150,11 @@ std::vector<std::string> io::read_column(const std::string& what, const std::str
 
 void add_labels(Dataset& data, const std::string& where) {
     TableColumn labels{.name = "label", .values = read_labels(where, data), .categorical = true};
-    for (const TableColumn& own : data.cell_table) {
-        if (own.name == where) {
-            labels.categories = own.categories;
-            labels.ordered = own.ordered;
-        }
+    if (const TableColumn* const own = io::find_column(data.cell_table, where)) {
+        labels.categories = own->categories;
+        labels.ordered = own->ordered;
     }
-    std::erase_if(data.cell_table, [](const TableColumn& column) { return column.name == "label"; });
-    data.cell_table.push_back(std::move(labels));
+    io::set_column(data.cell_table, std::move(labels));
 }
 
 } // namespace pnmf

@@ -32,14 +32,13 @@ std::vector<double> numbers_of(const TableColumn& column) {
 }
 
 const TableColumn& column_of(const Dataset& data, const std::string& name) {
-    const auto found = std::find_if(data.cell_table.begin(), data.cell_table.end(),
-                                    [&](const TableColumn& one) { return one.name == name; });
+    const TableColumn* const found = io::find_column(data.cell_table, name);
     std::vector<std::string> names;
     for (const TableColumn& one : data.cell_table) {
         names.push_back(one.name);
     }
     require(
-        found != data.cell_table.end(),
+        found != nullptr,
         "places: the table of cells has no column '{}'; it has {}. Places are an entry of obsm of an .h5ad "
         "file, or two or three columns with numbers",
         name, names.empty() ? "none" : io::abbreviate(names, 20));
@@ -89,14 +88,13 @@ void add_samples(Dataset& data, const std::string& where) {
 void add_samples(Dataset& data, std::vector<std::string> samples) {
     require(std::ssize(samples) == data.cells(), "there must be a sample for each of the {} cells, got {}",
             data.cells(), samples.size());
-    std::erase_if(data.cell_table, [](const TableColumn& one) { return one.name == sample_column; });
-    data.cell_table.push_back({.name = sample_column, .values = std::move(samples), .categorical = true});
+    io::set_column(data.cell_table,
+                   {.name = sample_column, .values = std::move(samples), .categorical = true});
 }
 
 void separate_samples(Dataset& data) {
-    const auto column = std::find_if(data.cell_table.begin(), data.cell_table.end(),
-                                     [](const TableColumn& one) { return one.name == sample_column; });
-    if (column == data.cell_table.end() || !data.space) {
+    const TableColumn* const column = io::find_column(data.cell_table, sample_column);
+    if (column == nullptr || !data.space) {
         return;
     }
     constexpr double times_extent = 10.0;

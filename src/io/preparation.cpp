@@ -178,9 +178,8 @@ void apply_logarithm(Dataset& data, const PreparationStep&, const ApplyOptions&)
 
 /// The genes that are true in a column of the table of features.
 std::vector<bool> marked_genes(const Dataset& data, const std::string& name) {
-    const auto column = std::find_if(data.feature_table.begin(), data.feature_table.end(),
-                                     [&](const TableColumn& one) { return one.name == name; });
-    require(column != data.feature_table.end(), "the table of genes has no column '{}'", name);
+    const TableColumn* const column = io::find_column(data.feature_table, name);
+    require(column != nullptr, "the table of genes has no column '{}'", name);
     std::vector<bool> keep;
     if (const auto* numbers = std::get_if<std::vector<double>>(&column->values)) {
         for (const double x : *numbers) {
