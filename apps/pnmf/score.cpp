@@ -128,11 +128,6 @@ Agreement agreement_of(const std::vector<Index>& labels, const std::vector<Index
             .accuracy = {accuracy(labels, clusters)}};
 }
 
-/// NaN has no number in JSON.
-Json json_of(double value) {
-    return std::isnan(value) ? Json(nullptr) : Json(value);
-}
-
 Json json_of(const Report& report) {
     Json json;
     json["result"] = report.options.path;
@@ -159,10 +154,10 @@ Json json_of(const Report& report) {
         scale["silhouette"] = scores.silhouette ? Json(*scores.silhouette) : Json(nullptr);
         scale["seed_agreement"] = scores.seed_agreement;
         const ScaleScores& free = report.found.assessment.scores;
-        scale["gap_prominence"] = json_of(free.gap_prominence[t]);
-        scale["neighbor_stability"] = json_of(free.stability[t]);
-        scale["resampling"] = json_of(free.resampling[t]);
-        scale["combined"] = json_of(free.combined[t]);
+        scale["gap_prominence"] = free.gap_prominence[t]; // JSON has null for NaN
+        scale["neighbor_stability"] = free.stability[t];
+        scale["resampling"] = free.resampling[t];
+        scale["combined"] = free.combined[t];
         scale["inertia"] = scores.inertia;
         json["scales"].push_back(std::move(scale));
     }
