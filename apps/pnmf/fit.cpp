@@ -30,11 +30,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <numeric>
 
 namespace pnmf::cli {
 namespace {
