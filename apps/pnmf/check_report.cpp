@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <iterator>
 #include <limits>
 
 namespace pnmf::cli {
@@ -86,47 +85,44 @@ void add_scales(std::string& text, const CheckReport& report) {
     const auto scales = static_cast<Index>(report.epsilon.size());
     const Index rows = std::min<Index>(20, scales);
     const auto columns = columns_of(report);
-    auto out = std::back_inserter(text);
-    fmt::format_to(out, " scale");
+    text += " scale";
     for (const Column& column : columns) {
-        fmt::format_to(out, " {:>10}", column.title);
+        text += fmt::format(" {:>10}", column.title);
     }
     text += '\n';
     for (const Index t : evenly_spaced(rows, scales, Rounding::down)) {
-        fmt::format_to(out, "{:6}", t + 1);
+        text += fmt::format("{:6}", t + 1);
         for (const Column& column : columns) {
             const double value = column.value(t);
             if (std::isnan(value)) {
-                fmt::format_to(out, " {:>10}", "-");
+                text += fmt::format(" {:>10}", "-");
             } else if (column.whole) {
-                fmt::format_to(out, " {:>10.0f}", value);
+                text += fmt::format(" {:>10.0f}", value);
             } else {
-                fmt::format_to(out, " {:>10.4g}", value);
+                text += fmt::format(" {:>10.4g}", value);
             }
         }
         text += '\n';
     }
     if (rows < scales) {
-        fmt::format_to(out, "({} of {} scales; --json has all)\n", rows, scales);
+        text += fmt::format("({} of {} scales; --json has all)\n", rows, scales);
     }
 }
 
 void add_correlation(std::string& text, const char* what, const std::optional<Correlation>& correlation) {
     if (correlation) {
-        fmt::format_to(std::back_inserter(text), "  {}  r = {:.4f}, p {}\n", what, correlation->r,
-                       correlation->p == 0.0 ? "< 1e-300" : fmt::format("= {:.3g}", correlation->p));
+        text += fmt::format("  {}  r = {:.4f}, p {}\n", what, correlation->r,
+                            correlation->p == 0.0 ? "< 1e-300" : fmt::format("= {:.3g}", correlation->p));
     }
 }
 
 void add_constants(std::string& text, const IncrementConstants& c) {
-    auto out = std::back_inserter(text);
-    fmt::format_to(
-        out,
+    text += fmt::format(
         "\nConstants of thm:embedding_increment_bounds: C_X = {:.4g}, C_H = {:.4g}, l = {:.4g}, C1 "
         "= {:.4g}, C2 = {:.4g}, C = {:.4g}",
         c.C_X, c.C_H, c.l, c.C1, c.C2, c.C);
     if (c.assumption) {
-        fmt::format_to(out, ", a = {:.4g}, b = {:.4g}, rho = {:.4g}", c.a, c.b, c.rho);
+        text += fmt::format(", a = {:.4g}, b = {:.4g}, rho = {:.4g}", c.a, c.b, c.rho);
     }
     text += '\n';
 }
@@ -136,13 +132,12 @@ std::string number(double value) {
 }
 
 void add_findings(std::string& text, const Findings& findings) {
-    auto out = std::back_inserter(text);
-    fmt::format_to(out, "\n{:<12}{:>11} {:>11}  statement\n", "verdict", "measured", "bound");
+    text += fmt::format("\n{:<12}{:>11} {:>11}  statement\n", "verdict", "measured", "bound");
     for (const Finding& finding : findings) {
-        fmt::format_to(out, "{:<12}{:>11} {:>11}  {}: {}\n", name_of(finding.verdict),
-                       number(finding.measured), number(finding.bound), finding.statement, finding.what);
+        text += fmt::format("{:<12}{:>11} {:>11}  {}: {}\n", name_of(finding.verdict),
+                            number(finding.measured), number(finding.bound), finding.statement, finding.what);
         if (!finding.note.empty()) {
-            fmt::format_to(out, "{:37}{}\n", "", finding.note);
+            text += fmt::format("{:37}{}\n", "", finding.note);
         }
     }
 }
@@ -190,15 +185,14 @@ std::string to_table(const CheckReport& report) {
     std::string text = fmt::format("{} cells, {} scales\n\n", report.cells, report.epsilon.size());
     add_scales(text, report);
     if (report.used) {
-        fmt::format_to(std::back_inserter(text),
-                       "\nThe scales used meet {} of the {} values of beta_0: {}sufficient, {}minimal, "
-                       "{}canonical\n",
-                       report.used->covered, report.used->states, report.used->sufficient() ? "" : "not ",
-                       report.used->minimal() ? "" : "not ", report.used->canonical() ? "" : "not ");
+        text +=
+            fmt::format("\nThe scales used meet {} of the {} values of beta_0: {}sufficient, {}minimal, "
+                        "{}canonical\n",
+                        report.used->covered, report.used->states, report.used->sufficient() ? "" : "not ",
+                        report.used->minimal() ? "" : "not ", report.used->canonical() ? "" : "not ");
     }
     if (report.correlations) {
-        fmt::format_to(std::back_inserter(text), "\nCorrelations of the {} increments\n",
-                       report.correlations->pairs);
+        text += fmt::format("\nCorrelations of the {} increments\n", report.correlations->pairs);
         add_correlation(text, "d_eps - |dL|", report.correlations->epsilon_laplacian);
         add_correlation(text, "|dL| - |dH| ", report.correlations->laplacian_embedding);
         add_correlation(text, "d_eps - |dH|", report.correlations->epsilon_embedding);

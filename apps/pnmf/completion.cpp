@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <cstdio>
-#include <iterator>
 #include <memory>
 
 namespace pnmf::cli {
@@ -33,8 +31,8 @@ std::string bash_values(const Command& command) {
         }
         const std::vector<std::string> words = words_for(*option);
         for (const std::string& name : typed_names(*option)) {
-            fmt::format_to(std::back_inserter(text), "        '{} {}') values='{}'; files={} ;;\n",
-                           joined(command), name, fmt::join(words, " "), words.empty() ? 1 : 0);
+            text += fmt::format("        '{} {}') values='{}'; files={} ;;\n", joined(command), name,
+                                fmt::join(words, " "), words.empty() ? 1 : 0);
         }
     }
     return text;
@@ -103,12 +101,11 @@ std::string zsh_action(const CLI::Option& option) {
 
 std::string zsh_arguments(const CLI::App& app) {
     std::string text;
-    auto out = std::back_inserter(text);
     for (const CLI::Option* option : flags_of(app)) {
         const std::string help = zsh_text(option->get_description());
         for (const std::string& name : typed_names(*option)) {
-            fmt::format_to(out, "        '{}[{}]{}' \\\n", name, help,
-                           takes_value(*option) ? ":value:" + zsh_action(*option) : std::string{});
+            text += fmt::format("        '{}[{}]{}' \\\n", name, help,
+                                takes_value(*option) ? ":value:" + zsh_action(*option) : std::string{});
         }
     }
     return text;

@@ -3,6 +3,7 @@
 #include "fit_summary.hpp"
 #include "input_flags.hpp"
 #include "interrupt.hpp"
+#include "io/formats.hpp"
 #include "json_text.hpp"
 #include "option_flags.hpp"
 #include "processes.hpp"
@@ -29,11 +30,8 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
-#include <numeric>
 
 namespace pnmf::cli {
 namespace {
@@ -166,12 +164,10 @@ Run<Real> run_watched(const FitRequest& options, const Work& work, RunFolder& fo
 
 /// The labels that the user gave, from 0; empty for none.
 std::vector<Index> labels_of(const FitRequest& options, const Dataset& data) {
-    for (const TableColumn& column : data.cell_table) {
-        if (!options.analysis.labels.empty() && column.name == "label") {
-            return relabel(std::get<std::vector<std::string>>(column.values));
-        }
-    }
-    return {};
+    const TableColumn* const labels = io::find_column(data.cell_table, "label");
+    return options.analysis.labels.empty() || labels == nullptr
+               ? std::vector<Index>{}
+               : relabel(std::get<std::vector<std::string>>(labels->values));
 }
 
 /// Whether the features are genes, as far as the program knows.
@@ -193,14 +189,13 @@ Json summary_of(const FitRequest& options, const Work& work, const Run<Real>& ru
             json["domains"]["micrometres"].push_back(epsilon * *work.data.space->unit_um);
         }
     }
-    if (!options.analysis.labels.empty()) {
-        add_agreement(json, work.data, run.assessment);
-        add_agreement(json, work.data, run.domains);
-    }
+    const std::vector<Index> labels = labels_of(options, work.data);
+    add_agreement(json, labels, run.assessment);
+    add_agreement(json, labels, run.domains);
     if (work.analysis.with_loop) {
         add_loop_comparison(json, work.data, run.assessment);
     }
-    if (const auto scores = batch_scores(stored, labels_of(options, work.data))) {
+    if (const auto scores = batch_scores(stored, labels)) {
         json["batch"] = Json::parse(to_json(*scores));
     }
     Json stages{{"reading", work.reading}};

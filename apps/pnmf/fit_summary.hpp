@@ -1,6 +1,7 @@
 #pragma once
 
 #include "batch_table.hpp"
+#include "io/formats.hpp"
 #include "say.hpp"
 
 #include <pnmf/assess/assess.hpp>
@@ -45,14 +46,10 @@ double spread(const DenseMatrix<Real>& H) {
 /// How well each resolution agrees with the labels that the user gave, by the adjusted Rand index: 1 where
 /// they are the same, 0 where they have no more to do with each other than chance makes. Cells without a
 /// label are left out.
-inline void add_agreement(Json& json, const Dataset& data, const Assessment& assessment) {
-    const auto column = std::find_if(data.cell_table.begin(), data.cell_table.end(),
-                                     [](const TableColumn& one) { return one.name == "label"; });
-    if (column == data.cell_table.end() ||
-        !std::holds_alternative<std::vector<std::string>>(column->values)) {
+inline void add_agreement(Json& json, const std::vector<Index>& labels, const Assessment& assessment) {
+    if (labels.empty()) {
         return;
     }
-    const std::vector<Index> labels = relabel(std::get<std::vector<std::string>>(column->values));
     const auto missing = std::count(labels.begin(), labels.end(), unlabelled);
     json["cells_without_label"] = missing;
     if (missing == std::ssize(labels)) {
@@ -71,27 +68,19 @@ inline constexpr const char* with_loop_column = "pnmf_clusters_with_loop";
 
 /// How far these are from those of the fit, where they were found.
 inline void add_loop_comparison(Json& json, const Dataset& data, const Assessment& assessment) {
-    for (const TableColumn& column : data.cell_table) {
-        if (column.name == with_loop_column) {
-            const std::vector<Index> with = relabel(std::get<std::vector<std::string>>(column.values));
-            const auto recommended = static_cast<std::size_t>(assessment.recommended);
-            json["with_loop"] = {{"clusters", column.categories.size()},
-                                 {"ari", adjusted_rand_index(with, assessment.clusters[recommended])}};
-        }
+    if (const TableColumn* const column = io::find_column(data.cell_table, with_loop_column)) {
+        const std::vector<Index> with = relabel(std::get<std::vector<std::string>>(column->values));
+        const auto recommended = static_cast<std::size_t>(assessment.recommended);
+        json["with_loop"] = {{"clusters", column->categories.size()},
+                             {"ari", adjusted_rand_index(with, assessment.clusters[recommended])}};
     }
 }
 
 /// The same of the domains of each scale.
-inline void add_agreement(Json& json, const Dataset& data, const std::optional<Domains>& domains) {
-    const auto column = std::find_if(data.cell_table.begin(), data.cell_table.end(),
-                                     [](const TableColumn& one) { return one.name == "label"; });
-    if (!domains || column == data.cell_table.end() ||
-        !std::holds_alternative<std::vector<std::string>>(column->values)) {
-        return;
-    }
-    const std::vector<Index> labels = relabel(std::get<std::vector<std::string>>(column->values));
-    for (const std::vector<Index>& of_scale : domains->labels) {
-        json["domains"]["label_ari"].push_back(adjusted_rand_index(labels, of_scale));
+inline void add_agreement(Json& json, const std::vector<Index>& labels,
+                          const std::optional<Domains>& domains) {
+    for (std::size_t t = 0; domains && !labels.empty() && t < domains->labels.size(); ++t) {
+        json["domains"]["label_ari"].push_back(adjusted_rand_index(labels, domains->labels[t]));
     }
 }
 

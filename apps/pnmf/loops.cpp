@@ -16,7 +16,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -200,15 +199,14 @@ void keep_loops(const Cells& cells, const LoopFinding& finding, const std::vecto
 
 std::string table_of(const Cells& cells, const std::vector<ShownLoop>& loops) {
     std::string text = "cell";
-    auto out = std::back_inserter(text);
     for (std::size_t k = 0; k < loops.size(); ++k) {
-        fmt::format_to(out, "\t{}", column_name(k));
+        text += fmt::format("\t{}", column_name(k));
     }
     text += '\n';
     for (std::size_t j = 0; j < cells.names.size(); ++j) {
         text += cells.names[j];
         for (const ShownLoop& one : loops) {
-            fmt::format_to(out, "\t{}", one.loop.phase[static_cast<Index>(j)]);
+            text += fmt::format("\t{}", one.loop.phase[static_cast<Index>(j)]);
         }
         text += '\n';
     }

@@ -9,9 +9,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdio>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 
 namespace pnmf::cli {
@@ -138,9 +136,8 @@ std::string page_of(const Command& command, const std::vector<Command>& all) {
     std::string page =
         fmt::format(".TH {} 1 \"\" \"pnmf {}\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}\n", upper(roff(name)),
                     PNMF_VERSION, roff(name), roff(first_line(app.get_description())), synopsis_of(command));
-    auto out = std::back_inserter(page);
     const auto section = [&](const char* title, const std::vector<const CLI::Option*>& options) {
-        fmt::format_to(out, "{}", options.empty() ? std::string{} : fmt::format(".SH {}\n", title));
+        page += options.empty() ? std::string{} : fmt::format(".SH {}\n", title);
         for (const CLI::Option* option : options) {
             page += entry_of(*option);
         }
@@ -148,8 +145,8 @@ std::string page_of(const Command& command, const std::vector<Command>& all) {
     if (const auto verbs = verbs_below(app); !verbs.empty()) {
         page += ".SH VERBS\n";
         for (const CLI::App* verb : verbs) {
-            fmt::format_to(out, ".TP\n\\fB{}\\fR\n{}\n", roff(verb->get_name()),
-                           roff(verb->get_description()));
+            page +=
+                fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(verb->get_name()), roff(verb->get_description()));
         }
     }
     section("ARGUMENTS", places_of(app));

@@ -66,15 +66,14 @@ std::vector<GroupPath> groups_of(const StoredPaths& paths) {
 
 std::string table_of(const StoredPaths& paths, const StoredResult& result) {
     std::string text = "cell\ttime";
-    auto out = std::back_inserter(text);
     for (const std::string& end : paths.ends) {
-        fmt::format_to(out, "\t{}", end);
+        text += fmt::format("\t{}", end);
     }
     text += '\n';
     for (Index j = 0; j < paths.time.size(); ++j) {
-        fmt::format_to(out, "{}\t{}", result.file.cell_names[static_cast<std::size_t>(j)], paths.time[j]);
+        text += fmt::format("{}\t{}", result.file.cell_names[static_cast<std::size_t>(j)], paths.time[j]);
         for (const double probability : paths.fates.probability.col(j)) {
-            fmt::format_to(out, "\t{}", probability);
+            text += fmt::format("\t{}", probability);
         }
         text += '\n';
     }

@@ -13,7 +13,6 @@
 #include <charconv>
 #include <cstdlib>
 #include <memory>
-#include <optional>
 #include <string_view>
 
 namespace pnmf::cli {

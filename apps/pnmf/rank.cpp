@@ -6,6 +6,7 @@
 #include "rank_output.hpp"
 #include "say.hpp"
 #include "verbs.hpp"
+#include "words.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/io/write.hpp>
@@ -16,7 +17,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <charconv>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -37,25 +37,11 @@ struct RankRequest : InputFlags {
 };
 
 Index rank_number(const std::string& text, const std::string& all) {
-    Index number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    const std::optional<Index> number = whole_number(text);
     constexpr Index largest = 1'000'000'000; // no sum of such numbers overflows
-    require(!text.empty() && error == std::errc{} && stop == end && std::abs(number) <= largest,
-            "--ranks must be like 5:30, 5:30:5 or 5,8,12, got {}", all);
-    return number;
-}
-
-std::vector<std::string> split_at(const std::string& text, char separator) {
-    std::vector<std::string> parts{""};
-    for (const char letter : text) {
-        if (letter == separator) {
-            parts.emplace_back();
-        } else {
-            parts.back() += letter;
-        }
-    }
-    return parts;
+    require(number && std::abs(*number) <= largest, "--ranks must be like 5:30, 5:30:5 or 5,8,12, got {}",
+            all);
+    return *number;
 }
 
 /// 5:30 is every rank from 5 to 30, 5:30:5 every fifth of them; commas join several.

@@ -12,7 +12,6 @@
 #include <cstdio>
 #include <iostream>
 #include <system_error>
-#include <utility>
 
 namespace pnmf::cli {
 namespace {

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include <filesystem>
-#include <iterator>
 
 namespace pnmf::cli {
 namespace {
@@ -33,8 +32,8 @@ Json to_json(const ScalesResult& result) {
 std::string to_csv(const ScalesResult& result) {
     std::string text = "epsilon,multiplicity,betti0,edges\n";
     for (Index t = 0; t < result.scales.size(); ++t) {
-        fmt::format_to(std::back_inserter(text), "{},{},{},{}\n", result.scales.epsilon[t],
-                       result.scales.multiplicity[t], result.scales.betti0[t], result.edges[t]);
+        text += fmt::format("{},{},{},{}\n", result.scales.epsilon[t], result.scales.multiplicity[t],
+                            result.scales.betti0[t], result.edges[t]);
     }
     return text;
 }
@@ -62,9 +61,8 @@ std::string to_table(const ScalesResult& result) {
                                    result.tree.cells, result.scales.size(), result.strategy, "scale",
                                    "epsilon", "multiplicity", "components", "edges");
     for (Index t = 0; t < result.scales.size(); ++t) {
-        fmt::format_to(std::back_inserter(text), "{:>6}  {:>16.10g}  {:>12}  {:>10}  {:>12}\n", t + 1,
-                       result.scales.epsilon[t], result.scales.multiplicity[t], result.scales.betti0[t],
-                       result.edges[t]);
+        text += fmt::format("{:>6}  {:>16.10g}  {:>12}  {:>10}  {:>12}\n", t + 1, result.scales.epsilon[t],
+                            result.scales.multiplicity[t], result.scales.betti0[t], result.edges[t]);
     }
     return text;
 }

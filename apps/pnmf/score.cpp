@@ -18,7 +18,6 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <functional>
 #include <iterator>
 #include <memory>
 
@@ -128,11 +127,6 @@ Agreement agreement_of(const std::vector<Index>& labels, const std::vector<Index
             .accuracy = {accuracy(labels, clusters)}};
 }
 
-/// NaN has no number in JSON.
-Json json_of(double value) {
-    return std::isnan(value) ? Json(nullptr) : Json(value);
-}
-
 Json json_of(const Report& report) {
     Json json;
     json["result"] = report.options.path;
@@ -159,10 +153,10 @@ Json json_of(const Report& report) {
         scale["silhouette"] = scores.silhouette ? Json(*scores.silhouette) : Json(nullptr);
         scale["seed_agreement"] = scores.seed_agreement;
         const ScaleScores& free = report.found.assessment.scores;
-        scale["gap_prominence"] = json_of(free.gap_prominence[t]);
-        scale["neighbor_stability"] = json_of(free.stability[t]);
-        scale["resampling"] = json_of(free.resampling[t]);
-        scale["combined"] = json_of(free.combined[t]);
+        scale["gap_prominence"] = free.gap_prominence[t]; // JSON has null for NaN
+        scale["neighbor_stability"] = free.stability[t];
+        scale["resampling"] = free.resampling[t];
+        scale["combined"] = free.combined[t];
         scale["inertia"] = scores.inertia;
         json["scales"].push_back(std::move(scale));
     }
@@ -190,16 +184,14 @@ Json json_of(const Report& report) {
 
 std::string cells_of_table(const EmbeddingScores& scores) {
     std::string text;
-    auto out = std::back_inserter(text);
     if (scores.agreement) {
         for (const MeanAndDeviation& score : {scores.agreement->ari, scores.agreement->nmi,
                                               scores.agreement->purity, scores.agreement->accuracy}) {
-            fmt::format_to(out, "  {:5.3f} ± {:5.3f}", score.mean, score.deviation);
+            text += fmt::format("  {:5.3f} ± {:5.3f}", score.mean, score.deviation);
         }
     }
-    scores.silhouette ? fmt::format_to(out, "  {:10.3f}", *scores.silhouette)
-                      : fmt::format_to(out, "  {:>10}", "-");
-    fmt::format_to(out, "  {:5.3f}", scores.seed_agreement);
+    text += scores.silhouette ? fmt::format("  {:10.3f}", *scores.silhouette) : fmt::format("  {:>10}", "-");
+    text += fmt::format("  {:5.3f}", scores.seed_agreement);
     return text;
 }
 
@@ -245,15 +237,14 @@ void print_table(const Report& report) {
 
 void write_clusters(const Report& report, const fs::path& path) {
     std::string text = "cell";
-    auto out = std::back_inserter(text);
     for (std::size_t t = 0; t < report.found.scales.size(); ++t) {
-        fmt::format_to(out, "\tscale{}", t + 1);
+        text += fmt::format("\tscale{}", t + 1);
     }
     text += '\n';
     for (Index j = 0; j < report.scored.cells.cells(); ++j) {
         text += report.scored.cells.cell_names[j];
         for (const EmbeddingScores& scores : report.found.scales) {
-            fmt::format_to(out, "\t{}", scores.clusters[j] + 1);
+            text += fmt::format("\t{}", scores.clusters[j] + 1);
         }
         text += '\n';
     }

@@ -10,10 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <functional>
-#include <iterator>
 #include <memory>
 #include <set>
 #include <utility>
@@ -59,7 +57,7 @@ Target folder_target(const fs::path& path) {
 TextFile cell_table(const Target& target, const std::string& label, const std::vector<Index>& labels) {
     std::string text = "cell\tlabel\n";
     for (std::size_t j = 0; j < labels.size(); ++j) {
-        fmt::format_to(std::back_inserter(text), "cell{}\t{}{}\n", j + 1, label, labels[j] + 1);
+        text += fmt::format("cell{}\t{}{}\n", j + 1, label, labels[j] + 1);
     }
     return {.path = target.beside("cells.tsv"), .text = std::move(text)};
 }
@@ -102,15 +100,14 @@ void run_circles(const CirclesOptions& options, const fs::path& output) {
     }
     const Target target = file_target(output);
     std::string text;
-    auto out = std::back_inserter(text);
     for (Index j = 0; j < data.X.cols(); ++j) {
-        fmt::format_to(out, ",cell{}", j + 1);
+        text += fmt::format(",cell{}", j + 1);
     }
     text += '\n';
     for (Index i = 0; i < data.X.rows(); ++i) {
-        i < 3 ? fmt::format_to(out, "{}", "xyz"[i]) : fmt::format_to(out, "noise{}", i - 2);
+        text += i < 3 ? std::string(1, "xyz"[i]) : fmt::format("noise{}", i - 2);
         for (const double value : data.X.row(i)) {
-            fmt::format_to(out, ",{}", value);
+            text += fmt::format(",{}", value);
         }
         text += '\n';
     }

@@ -4,6 +4,7 @@
 #include "say.hpp"
 #include "transform_output.hpp"
 #include "verbs.hpp"
+#include "words.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/results/transform_cells.hpp>
@@ -11,9 +12,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <charconv>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -45,9 +44,8 @@ std::vector<Index> chosen_scales(const std::string& text, const StoredResult& fi
         return chosen;
     }
     for (const std::string& part : CLI::detail::split(text, ',')) {
-        Index number = 0;
-        const auto [rest, error] = std::from_chars(part.data(), part.data() + part.size(), number);
-        require(error == std::errc() && rest == part.data() + part.size() && number >= 1 && number <= count,
+        const Index number = whole_number(part).value_or(0);
+        require(number >= 1 && number <= count,
                 "--scales must be recommended, all, or numbers from 1 (finest) to {} with commas, got {}",
                 count, text);
         require(std::find(chosen.begin(), chosen.end(), number - 1) == chosen.end(),

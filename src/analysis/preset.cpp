@@ -1,10 +1,11 @@
 #include "analysis/supported_rank.hpp"
 #include "analysis/without_loop.hpp"
 #include "cells/io/local_cells.hpp"
+#include "io/formats.hpp"
 #include "io/local_values.hpp"
 #include "results/program_entries.hpp"
-#include "results/resolution_columns.hpp"
 #include "solvers/choose_device.hpp"
+#include "words.hpp"
 
 #include <pnmf/analysis/preset.hpp>
 #include <pnmf/error.hpp>
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 namespace pnmf {
@@ -62,11 +62,8 @@ GeneChoice gene_choice(const std::string& text) {
     if (text == "all") {
         return choice;
     }
-    Index count = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, count);
-    if (error == std::errc{} && stop == end) {
-        require(count >= 1, "at least 1 gene must be kept, got {}", count);
+    if (const std::optional<Index> count = whole_number(text)) {
+        require(*count >= 1, "at least 1 gene must be kept, got {}", *count);
         choice.most_variable = count;
     } else {
         choice.column = text;
@@ -124,9 +121,7 @@ void plan_genes(const Dataset& data, const AnalysisOptions& options, Analysis& a
         return;
     }
     constexpr const char* column = "highly_variable";
-    const auto has_column = std::any_of(data.feature_table.begin(), data.feature_table.end(),
-                                        [](const TableColumn& one) { return one.name == column; });
-    if (has_column) {
+    if (io::find_column(data.feature_table, column) != nullptr) {
         analysis.prepare.genes.column = column;
         analysis.choices.push_back({"genes: those marked highly_variable in the file", "genes"});
     } else if (data.features() > variable_genes) {
@@ -213,7 +208,7 @@ void keep_counts(Dataset& data) {
     std::vector<double> counts(static_cast<std::size_t>(data.cells()), 0.0);
     io::for_each_value(data, [&](Index j, Index, double x) { counts[static_cast<std::size_t>(j)] += x; });
     io::share_cells(data, counts);
-    set_column(data.cell_table, {.name = counts_column, .values = std::move(counts)});
+    io::set_column(data.cell_table, {.name = counts_column, .values = std::move(counts)});
 }
 
 /// What version 0.1 did.

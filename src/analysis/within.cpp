@@ -45,10 +45,8 @@ std::string names_of_clusters(const TableColumn& column, const std::vector<std::
 /// The names of the cells of the cluster.
 std::unordered_set<std::string> cells_of_cluster(const ClusterOfResult& wanted) {
     const StoredResult result = read_stored_result(wanted.result);
-    const auto& table = result.file.cell_table;
-    const auto column = std::find_if(table.begin(), table.end(),
-                                     [&](const TableColumn& one) { return one.name == wanted.column; });
-    require(column != table.end() && std::holds_alternative<std::vector<std::string>>(column->values),
+    const TableColumn* const column = io::find_column(result.file.cell_table, wanted.column);
+    require(column != nullptr && std::holds_alternative<std::vector<std::string>>(column->values),
             "{}: obs has no column of names '{}'", result.name, wanted.column);
     const auto& values = std::get<std::vector<std::string>>(column->values);
     std::unordered_set<std::string> cells;

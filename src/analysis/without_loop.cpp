@@ -2,6 +2,7 @@
 
 #include "assess/closed_curve.hpp"
 #include "io/formats.hpp"
+#include "words.hpp"
 
 #include <pnmf/assess/loops.hpp>
 #include <pnmf/error.hpp>
@@ -11,7 +12,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <numbers>
 #include <optional>
 
@@ -19,13 +19,6 @@ namespace pnmf {
 namespace {
 
 constexpr Index components = 30;
-
-std::optional<Index> number_in(const std::string& text) {
-    Index number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    return error == std::errc{} && stop == end ? std::optional(number) : std::nullopt;
-}
 
 std::string words_of(const LoopFinding& found, const LoopOptions& options) {
     if (found.dimensions < 2) {
@@ -59,9 +52,8 @@ Vector phases_of_loop(const Dataset& data, Index number, const std::string& spac
 }
 
 Vector phases_in_column(const Dataset& data, const std::string& name) {
-    const auto column = std::find_if(data.cell_table.begin(), data.cell_table.end(),
-                                     [&](const TableColumn& one) { return one.name == name; });
-    require(column != data.cell_table.end() && std::holds_alternative<std::vector<double>>(column->values),
+    const TableColumn* const column = io::find_column(data.cell_table, name);
+    require(column != nullptr && std::holds_alternative<std::vector<double>>(column->values),
             "a loop is left out by its number, or by a column of the cells with their phases: there is no "
             "column of numbers '{}'",
             name);
@@ -89,7 +81,7 @@ Matrix leave_out_loop(Dataset& data, const std::string& which, const std::string
     require(cells != nullptr,
             "a loop is left out of a space of the cells, and they have none: take principal "
             "components, pca:30");
-    const std::optional<Index> number = number_in(which);
+    const std::optional<Index> number = whole_number(which);
     std::string said = fmt::format("the loop whose phases are '{}'", which);
     const Vector phase = number ? phases_of_loop(data, *number, space, said) : phases_in_column(data, which);
     const auto spread = [](const Matrix& points) {

@@ -1,5 +1,6 @@
 #include <pnmf/baselines/choose_rank.hpp>
 
+#include "linalg/some_columns.hpp"
 #include "solvers/choose_device.hpp"
 #include "solvers/fit_data.hpp"
 
@@ -14,7 +15,6 @@
 #include <cmath>
 #include <memory>
 #include <mutex>
-#include <numeric>
 
 namespace pnmf {
 namespace {
@@ -22,24 +22,6 @@ namespace {
 constexpr Index most_predicted = 500; ///< held-out cells that are looked at
 constexpr int embedding_passes = 4;   ///< from random numbers to the certificate in least time
 constexpr double embed_tolerance = 1e-4;
-
-DataValues some_cells(const DataView& X, const std::vector<Index>& cells) {
-    if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
-        return Matrix((*dense)(Eigen::all, cells));
-    }
-    const auto& sparse = std::get<SparseView<double>>(X);
-    SparseMatrix<double> part;
-    part.rows = sparse.rows;
-    part.cols = std::ssize(cells);
-    for (const Index cell : cells) {
-        for (auto e = sparse.start[cell]; e < sparse.start[cell + 1]; ++e) {
-            part.row.push_back(sparse.row[e]);
-            part.value.push_back(sparse.value[e]);
-        }
-        part.start.push_back(std::ssize(part.row));
-    }
-    return part;
-}
 
 /// Which cells and features one restart sees, the same for every rank.
 struct Split {
@@ -97,7 +79,7 @@ struct DeviceTurns {
 /// NMF of the cells shown, from random numbers. Interrupted when `go_on` says so.
 DenseMatrix<float> basis_of(const DataView& X, const Split& split, Index rank, std::uint64_t seed,
                             DeviceTurns& turns, const std::function<bool()>& go_on) {
-    const DataValues shown = some_cells(X, split.shown);
+    const DataValues shown = some_columns(X, split.shown);
     const BaselineFitOptions nmf{
         .graph = published_settings(Baseline::nmf), .rank = rank, .seeding = Seeding::random, .seed = seed};
     const PreparedFit<float> prepared = prepare_baseline<float>(view_of(shown), nmf);
@@ -119,7 +101,7 @@ DenseMatrix<float> basis_of(const DataView& X, const Split& split, Index rank, s
 
 /// ‖held out − predicted‖² / ‖held out‖² over the features that are predicted.
 double error_of(const DataView& X, const Split& split, const DenseMatrix<float>& basis) {
-    const DataValues values = some_cells(X, split.held_out);
+    const DataValues values = some_columns(X, split.held_out);
     const auto* dense = std::get_if<Matrix>(&values);
     const Matrix held_out = dense != nullptr ? *dense : to_dense(std::get<SparseMatrix<double>>(values));
     const Matrix W = basis.cast<double>();

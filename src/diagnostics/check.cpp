@@ -1,5 +1,6 @@
 #include <pnmf/diagnostics/check.hpp>
 
+#include "linalg/some_columns.hpp"
 #include "solvers/choose_device.hpp"
 
 #include <pnmf/error.hpp>
@@ -80,26 +81,7 @@ std::optional<DataValues> in_order_of_fit(const DataView& X, const CellOrder& or
     if (order.position.empty()) {
         return std::nullopt;
     }
-    std::vector<Index> place(order.position.size()); // in X, of each cell of the fit
-    for (std::size_t j = 0; j < place.size(); ++j) {
-        place[static_cast<std::size_t>(order.position[j])] = static_cast<Index>(j);
-    }
-    if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
-        return Matrix((*dense)(Eigen::all, place));
-    }
-    const auto& sparse = std::get<SparseView<double>>(X);
-    SparseMatrix<double> ordered;
-    ordered.rows = sparse.rows;
-    ordered.cols = sparse.cols;
-    ordered.start = {0};
-    for (const Index j : place) {
-        for (auto e = sparse.start[j]; e < sparse.start[j + 1]; ++e) {
-            ordered.row.push_back(sparse.row[e]);
-            ordered.value.push_back(sparse.value[e]);
-        }
-        ordered.start.push_back(std::ssize(ordered.row));
-    }
-    return ordered;
+    return some_columns(X, inverse(order.position));
 }
 
 /// Descent, certificate, signs and normalisation; evaluated anew where the problem is given.

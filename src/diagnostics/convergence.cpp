@@ -9,8 +9,6 @@
 #include <limits>
 
 namespace pnmf {
-namespace {} // namespace
-
 RoundingBounds rounding_of(Precision precision) {
     // Single precision has 29 bits less. Norms and objectives are sums of many products, which lose some of
     // the 24 it has; measured on the fits of tests/diagnostics/check_test.cpp, with memory.

@@ -7,7 +7,6 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <system_error>

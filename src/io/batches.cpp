@@ -28,15 +28,6 @@ bool comes_before(const std::string& a, const std::string& b) {
     return x.has_value() != y.has_value() ? x.has_value() : a < b;
 }
 
-const TableColumn* find_batches(const Dataset& data) {
-    for (const TableColumn& column : data.cell_table) {
-        if (column.name == batch_column) {
-            return &column;
-        }
-    }
-    return nullptr;
-}
-
 void keep_batches(Dataset& data, const std::string& where, TableColumn column) {
     const auto& values = std::get<std::vector<std::string>>(column.values);
     const auto first = std::find_if(values.begin(), values.end(), is_missing);
@@ -55,8 +46,7 @@ void keep_batches(Dataset& data, const std::string& where, TableColumn column) {
     }
     column.name = batch_column;
     column.categorical = true;
-    std::erase_if(data.cell_table, [](const TableColumn& one) { return one.name == batch_column; });
-    data.cell_table.push_back(std::move(column));
+    io::set_column(data.cell_table, std::move(column));
     data.input.batch = where;
 }
 
@@ -72,10 +62,8 @@ std::vector<Index> Batches::cells() const {
 
 void add_batches(Dataset& data, const std::string& where) {
     TableColumn column{.name = {}, .values = io::read_column("batches", where, data)};
-    for (const TableColumn& own : data.cell_table) {
-        if (own.name == where) {
-            column.categories = own.categories;
-        }
+    if (const TableColumn* const own = io::find_column(data.cell_table, where)) {
+        column.categories = own->categories;
     }
     keep_batches(data, where, std::move(column));
 }
@@ -87,7 +75,7 @@ void add_batches(Dataset& data, const std::string& column, std::vector<std::stri
 }
 
 std::optional<Batches> batches_of(const Dataset& data) {
-    const TableColumn* column = find_batches(data);
+    const TableColumn* const column = io::find_column(data.cell_table, batch_column);
     if (column == nullptr) {
         return std::nullopt;
     }

@@ -171,6 +171,43 @@ void tell_features_apart(Dataset& data) {
     }
 }
 
+void tell_symbols_apart(const fs::path& path, Dataset& data) {
+    if (const Index changed = make_unique(data.feature_names); changed > 0) {
+        data.notices.push_back(fmt::format("{}: {} gene symbols occur more than once; -1, -2, ... was added "
+                                           "to their repetitions, the ids are in the column gene_ids",
+                                           path.string(), changed));
+    }
+}
+
+void keep_gene_expression(const std::string& where, Dataset& data) {
+    const TableColumn* const types = find_column(data.feature_table, "feature_types");
+    if (types == nullptr) {
+        return;
+    }
+    std::vector<bool> keep;
+    for (const std::string& type : std::get<std::vector<std::string>>(types->values)) {
+        keep.push_back(type == "Gene Expression");
+    }
+    const auto genes = std::count(keep.begin(), keep.end(), true);
+    if (genes > 0 && genes < std::ssize(keep)) {
+        data.notices.push_back(
+            fmt::format("{}{} of {} features are of the type Gene Expression; the others are left out", where,
+                        genes, keep.size()));
+        keep_features(data, keep);
+    }
+}
+
+const TableColumn* find_column(const std::vector<TableColumn>& table, std::string_view name) {
+    const auto found =
+        std::find_if(table.begin(), table.end(), [&](const TableColumn& one) { return one.name == name; });
+    return found == table.end() ? nullptr : &*found;
+}
+
+void set_column(std::vector<TableColumn>& table, TableColumn column) {
+    std::erase_if(table, [&](const TableColumn& old) { return old.name == column.name; });
+    table.push_back(std::move(column));
+}
+
 std::string abbreviate(const std::vector<std::string>& names, std::size_t shown) {
     const std::size_t count = names.size() == shown + 1 ? shown + 1 : std::min(shown, names.size());
     std::string text;

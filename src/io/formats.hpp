@@ -64,6 +64,17 @@ Index make_unique(std::vector<std::string>& names);
 
 /// The one rule for names of features that occur more than once: `make_unique`, with a notice.
 void tell_features_apart(Dataset& data);
+/// The same for the gene symbols of a 10x file, whose ids are in a column.
+void tell_symbols_apart(const std::filesystem::path& path, Dataset& data);
+
+/// Antibodies and guides are counted on other scales than genes: where a column says the type of each
+/// feature, only genes stay, as in Scanpy. The notice begins with `where`.
+void keep_gene_expression(const std::string& where, Dataset& data);
+
+/// The column of this name; null where there is none.
+const TableColumn* find_column(const std::vector<TableColumn>& table, std::string_view name);
+/// Replaces the column of this name, or adds it at the end.
+void set_column(std::vector<TableColumn>& table, TableColumn column);
 
 /// "a, b, c and 17 more": at most `shown` names of a list.
 std::string abbreviate(const std::vector<std::string>& names, std::size_t shown = 5);

@@ -8,19 +8,7 @@
 namespace pnmf::hdf5 {
 namespace {
 
-constexpr Index large = Index{1} << 16;         // elements; below, HDF5 takes no time
 constexpr Index largest_chunk = Index{1} << 26; // bytes, decompressed
-
-bool is_large(hid_t dataset) {
-    const Handle space(H5Dget_space(dataset), H5Sclose);
-    return H5Sget_simple_extent_ndims(space.get()) > 0 &&
-           static_cast<Index>(H5Sget_simple_extent_npoints(space.get())) > large;
-}
-
-bool elements_are(hid_t dataset, hid_t native_type) {
-    const Handle type(H5Dget_type(dataset), H5Tclose);
-    return H5Tequal(type.get(), native_type) > 0;
-}
 
 /// Where a dataset begins that lies in its own file in one piece; −1 for every other one.
 Index place_of_all(hid_t dataset) {
@@ -79,9 +67,6 @@ bool plan_chunks(const StoredFile& file, Index element_bytes, StoredChunks& layo
 
 template <class Stored, class Value>
 StoredRead read_past_hdf5(hid_t dataset, Value* out) {
-    if (!is_large(dataset) || !elements_are(dataset, native<Stored>())) {
-        return StoredRead::not_possible;
-    }
     const StoredFile file(dataset);
     if (const Index begins = place_of_all(dataset); begins >= 0 && file.is_readable()) {
         const Handle space(H5Dget_space(dataset), H5Sclose);

@@ -27,9 +27,9 @@ enum class StoredRead {
     damaged,
 };
 
-/// Reads a large array past HDF5, on all threads, when its elements are `Stored` and lie in an ordinary file
-/// in one piece or in chunks, plain or compressed by gzip. Instantiated for float, double and int32 to
-/// double, and int32 to int32.
+/// Reads a large array of elements `Stored` past HDF5, on all threads, when they lie in an ordinary file in
+/// one piece or in chunks, plain or compressed by gzip. Instantiated for float, double and int32 to double,
+/// and int32 to int32.
 template <class Stored, class Value>
 StoredRead read_past_hdf5(hid_t dataset, Value* out);
 

@@ -124,6 +124,7 @@ class Object {
 
     // Attributes. Text of any length and character set, one value or an array.
     bool has_attribute(const std::string& name) const;
+    std::vector<std::string> attribute_names() const; ///< as they come
     std::optional<std::string> text_attribute(const std::string& name) const;
     std::vector<std::string> texts_attribute(const std::string& name) const; ///< empty for an empty array
     std::optional<std::vector<std::int64_t>> integers_attribute(const std::string& name) const;

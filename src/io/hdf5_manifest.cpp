@@ -122,14 +122,18 @@ void Object::add_values_to(Manifest& manifest) const {
     }
 }
 
-void Object::add_attributes_to(Manifest& manifest) const {
+std::vector<std::string> Object::attribute_names() const {
     std::vector<std::string> names;
     hsize_t position = 0;
     if (H5Aiterate2(handle_.get(), H5_INDEX_NAME, H5_ITER_NATIVE, &position, add_attribute_name, &names) <
         0) {
         reject("its attributes cannot be listed: " + last_error());
     }
-    for (const std::string& name : names) {
+    return names;
+}
+
+void Object::add_attributes_to(Manifest& manifest) const {
+    for (const std::string& name : attribute_names()) {
         const std::string path = attribute_path(name);
         const Handle attribute(H5Aopen(handle_.get(), name.c_str(), H5P_DEFAULT), H5Aclose);
         const Handle stored(H5Aget_type(attribute.get()), H5Tclose);

@@ -3,7 +3,6 @@
 #include <pnmf/error.hpp>
 
 #include <algorithm>
-#include <array>
 
 namespace pnmf::hdf5 {
 

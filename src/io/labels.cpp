@@ -3,11 +3,11 @@
 #include "io/formats.hpp"
 #include "io/table.hpp"
 #include "missing.hpp"
+#include "words.hpp"
 
 #include <pnmf/error.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_map>
 
 namespace pnmf {
@@ -70,10 +70,8 @@ std::size_t choose_column(const io::TextTable& table, const std::string& column,
         return static_cast<std::size_t>(found - table.header.begin());
     }
     if (table.header.empty()) {
-        std::size_t number = 0;
-        const char* const end = column.data() + column.size();
-        const auto [stop, error] = std::from_chars(column.data(), end, number);
-        require(error == std::errc() && stop == end && number >= 1 && number <= count,
+        const auto number = static_cast<std::size_t>(std::max<Index>(whole_number(column).value_or(0), 0));
+        require(number >= 1 && number <= count,
                 "{}: no header, so the column must be a number from 1 to {}, got '{}'", table.name, count,
                 column);
         return number - 1;
@@ -116,10 +114,8 @@ std::vector<std::string> read_labels(const std::string& where, const Dataset& da
 
 std::vector<std::string> io::read_column(const std::string& what, const std::string& where,
                                          const Dataset& data) {
-    for (const TableColumn& column : data.cell_table) {
-        if (column.name == where) {
-            return as_text(column);
-        }
+    if (const TableColumn* const column = find_column(data.cell_table, where)) {
+        return as_text(*column);
     }
     const Place place = find_place(what, where, data);
     io::TextTable table = io::read_table(place.file);
@@ -154,14 +150,11 @@ std::vector<std::string> io::read_column(const std::string& what, const std::str
 
 void add_labels(Dataset& data, const std::string& where) {
     TableColumn labels{.name = "label", .values = read_labels(where, data), .categorical = true};
-    for (const TableColumn& own : data.cell_table) {
-        if (own.name == where) {
-            labels.categories = own.categories;
-            labels.ordered = own.ordered;
-        }
+    if (const TableColumn* const own = io::find_column(data.cell_table, where)) {
+        labels.categories = own->categories;
+        labels.ordered = own->ordered;
     }
-    std::erase_if(data.cell_table, [](const TableColumn& column) { return column.name == "label"; });
-    data.cell_table.push_back(std::move(labels));
+    io::set_column(data.cell_table, std::move(labels));
 }
 
 } // namespace pnmf

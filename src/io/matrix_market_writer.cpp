@@ -7,7 +7,6 @@
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
 
-#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <string>

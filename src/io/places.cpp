@@ -3,6 +3,7 @@
 #include "io/formats.hpp"
 #include "io/labels.hpp"
 #include "io/numbers.hpp"
+#include "words.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -13,16 +14,6 @@
 
 namespace pnmf {
 namespace {
-
-std::vector<std::string> names_in(const std::string& list) {
-    std::vector<std::string> names;
-    std::size_t begin = 0;
-    for (std::size_t end = 0; end != std::string::npos; begin = end + 1) {
-        end = list.find(',', begin);
-        names.push_back(list.substr(begin, end == std::string::npos ? end : end - begin));
-    }
-    return names;
-}
 
 double number_of(const std::string& text) {
     double value = 0.0;
@@ -41,14 +32,13 @@ std::vector<double> numbers_of(const TableColumn& column) {
 }
 
 const TableColumn& column_of(const Dataset& data, const std::string& name) {
-    const auto found = std::find_if(data.cell_table.begin(), data.cell_table.end(),
-                                    [&](const TableColumn& one) { return one.name == name; });
+    const TableColumn* const found = io::find_column(data.cell_table, name);
     std::vector<std::string> names;
     for (const TableColumn& one : data.cell_table) {
         names.push_back(one.name);
     }
     require(
-        found != data.cell_table.end(),
+        found != nullptr,
         "places: the table of cells has no column '{}'; it has {}. Places are an entry of obsm of an .h5ad "
         "file, or two or three columns with numbers",
         name, names.empty() ? "none" : io::abbreviate(names, 20));
@@ -77,7 +67,7 @@ void check_places(const Dataset& data) {
 
 void add_places(Dataset& data, const std::string& where) {
     if (!where.starts_with("obsm:")) {
-        const std::vector<std::string> names = names_in(where);
+        const std::vector<std::string> names = split_at(where, ',');
         Matrix places(std::ssize(names), data.cells());
         for (std::size_t i = 0; i < names.size(); ++i) {
             const std::vector<double> values = numbers_of(column_of(data, names[i]));
@@ -98,14 +88,13 @@ void add_samples(Dataset& data, const std::string& where) {
 void add_samples(Dataset& data, std::vector<std::string> samples) {
     require(std::ssize(samples) == data.cells(), "there must be a sample for each of the {} cells, got {}",
             data.cells(), samples.size());
-    std::erase_if(data.cell_table, [](const TableColumn& one) { return one.name == sample_column; });
-    data.cell_table.push_back({.name = sample_column, .values = std::move(samples), .categorical = true});
+    io::set_column(data.cell_table,
+                   {.name = sample_column, .values = std::move(samples), .categorical = true});
 }
 
 void separate_samples(Dataset& data) {
-    const auto column = std::find_if(data.cell_table.begin(), data.cell_table.end(),
-                                     [](const TableColumn& one) { return one.name == sample_column; });
-    if (column == data.cell_table.end() || !data.space) {
+    const TableColumn* const column = io::find_column(data.cell_table, sample_column);
+    if (column == nullptr || !data.space) {
         return;
     }
     constexpr double times_extent = 10.0;

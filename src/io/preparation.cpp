@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <unordered_set>
 
 namespace pnmf {
@@ -47,11 +46,11 @@ std::vector<Index> times_seen(const Dataset& data, bool of_cells) {
     return seen;
 }
 
-/// The genes, or the cells, that hold a value other than zero.
-std::vector<bool> filled(const Dataset& data, bool of_cells) {
+/// The genes, or the cells, that hold so many values other than zero, or more.
+std::vector<bool> filled(const Dataset& data, bool of_cells, Index least = 1) {
     const std::vector<Index> seen = times_seen(data, of_cells);
     std::vector<bool> result(seen.size());
-    std::transform(seen.begin(), seen.end(), result.begin(), [](Index times) { return times > 0; });
+    std::transform(seen.begin(), seen.end(), result.begin(), [&](Index times) { return times >= least; });
     return result;
 }
 
@@ -130,10 +129,7 @@ void apply_empty_cells(Dataset& data, const PreparationStep&, const ApplyOptions
 }
 
 void learn_rare_genes(Dataset& data, PreparationStep& step, const LearnOptions& options) {
-    const std::vector<Index> seen = times_seen(data, false);
-    std::vector<bool> keep(seen.size());
-    std::transform(seen.begin(), seen.end(), keep.begin(),
-                   [&](Index cells) { return cells >= options.cells_min; });
+    const std::vector<bool> keep = filled(data, false, options.cells_min);
     step.names = names_without(data.feature_names, keep);
     step.count = static_cast<double>(options.cells_min);
     require(step.names.size() < keep.size(), "no gene is seen in {} cells or more: ask for fewer",
@@ -144,10 +140,7 @@ void learn_rare_genes(Dataset& data, PreparationStep& step, const LearnOptions& 
 }
 
 void learn_poor_cells(Dataset& data, PreparationStep& step, const LearnOptions& options) {
-    const std::vector<Index> seen = times_seen(data, true);
-    std::vector<bool> keep(seen.size());
-    std::transform(seen.begin(), seen.end(), keep.begin(),
-                   [&](Index genes) { return genes >= options.genes_min; });
+    const std::vector<bool> keep = filled(data, true, options.genes_min);
     const Index left_out = std::count(keep.begin(), keep.end(), false);
     step.count = static_cast<double>(options.genes_min);
     require(left_out < std::ssize(keep), "no cell has {} genes or more: ask for fewer", options.genes_min);
@@ -169,18 +162,20 @@ void apply_counts_per(Dataset& data, const PreparationStep& step, const ApplyOpt
     scale_cells_to(data, step.count);
 }
 
-void learn_logarithm(Dataset& data, PreparationStep&, const LearnOptions&) {
-    take_logarithms(data);
+/// A step that learns nothing and does the same to all data.
+template <void (*change)(Dataset&)>
+void learn_same(Dataset& data, PreparationStep&, const LearnOptions&) {
+    change(data);
 }
-void apply_logarithm(Dataset& data, const PreparationStep&, const ApplyOptions&) {
-    take_logarithms(data);
+template <void (*change)(Dataset&)>
+void apply_same(Dataset& data, const PreparationStep&, const ApplyOptions&) {
+    change(data);
 }
 
 /// The genes that are true in a column of the table of features.
 std::vector<bool> marked_genes(const Dataset& data, const std::string& name) {
-    const auto column = std::find_if(data.feature_table.begin(), data.feature_table.end(),
-                                     [&](const TableColumn& one) { return one.name == name; });
-    require(column != data.feature_table.end(), "the table of genes has no column '{}'", name);
+    const TableColumn* const column = io::find_column(data.feature_table, name);
+    require(column != nullptr, "the table of genes has no column '{}'", name);
     std::vector<bool> keep;
     if (const auto* numbers = std::get_if<std::vector<double>>(&column->values)) {
         for (const double x : *numbers) {
@@ -255,13 +250,6 @@ void apply_components(Dataset& data, const PreparationStep&, const ApplyOptions&
                        .components = options.space->components};
 }
 
-void learn_unit(Dataset& data, PreparationStep&, const LearnOptions&) {
-    scale_cells_to_unit_length(data);
-}
-void apply_unit(Dataset& data, const PreparationStep&, const ApplyOptions&) {
-    scale_cells_to_unit_length(data);
-}
-
 /// Nobody knows where on the loop new cells are.
 void apply_without_loop(Dataset&, const PreparationStep&, const ApplyOptions& options) {
     require(
@@ -271,11 +259,7 @@ void apply_without_loop(Dataset&, const PreparationStep&, const ApplyOptions& op
 }
 
 /// The base of the logarithm cancels in the length.
-void learn_log_unit(Dataset& data, PreparationStep&, const LearnOptions&) {
-    take_logarithms(data);
-    scale_cells_to_unit_length(data);
-}
-void apply_log_unit(Dataset& data, const PreparationStep&, const ApplyOptions&) {
+void log_unit(Dataset& data) {
     take_logarithms(data);
     scale_cells_to_unit_length(data);
 }
@@ -287,18 +271,19 @@ struct StepFunctions {
     void (*apply)(Dataset&, const PreparationStep&, const ApplyOptions&);
 };
 
-constexpr std::array known_steps{StepFunctions{step::rare_genes, learn_rare_genes, apply_genes},
-                                 StepFunctions{step::poor_cells, learn_poor_cells, apply_nothing},
-                                 StepFunctions{step::within, learn_nothing, apply_nothing},
-                                 StepFunctions{step::genes, learn_genes, apply_genes},
-                                 StepFunctions{step::empty_cells, learn_empty_cells, apply_empty_cells},
-                                 StepFunctions{step::counts_per, learn_counts_per, apply_counts_per},
-                                 StepFunctions{step::logarithm, learn_logarithm, apply_logarithm},
-                                 StepFunctions{step::chosen_genes, learn_chosen_genes, apply_nothing},
-                                 StepFunctions{step::components, learn_components, apply_components},
-                                 StepFunctions{step::without_loop, learn_nothing, apply_without_loop},
-                                 StepFunctions{step::unit, learn_unit, apply_unit},
-                                 StepFunctions{step::log_unit, learn_log_unit, apply_log_unit}};
+constexpr std::array known_steps{
+    StepFunctions{step::rare_genes, learn_rare_genes, apply_genes},
+    StepFunctions{step::poor_cells, learn_poor_cells, apply_nothing},
+    StepFunctions{step::within, learn_nothing, apply_nothing},
+    StepFunctions{step::genes, learn_genes, apply_genes},
+    StepFunctions{step::empty_cells, learn_empty_cells, apply_empty_cells},
+    StepFunctions{step::counts_per, learn_counts_per, apply_counts_per},
+    StepFunctions{step::logarithm, learn_same<take_logarithms>, apply_same<take_logarithms>},
+    StepFunctions{step::chosen_genes, learn_chosen_genes, apply_nothing},
+    StepFunctions{step::components, learn_components, apply_components},
+    StepFunctions{step::without_loop, learn_nothing, apply_without_loop},
+    StepFunctions{step::unit, learn_same<scale_cells_to_unit_length>, apply_same<scale_cells_to_unit_length>},
+    StepFunctions{step::log_unit, learn_same<log_unit>, apply_same<log_unit>}};
 
 const StepFunctions* find_step(const std::string& name) {
     const auto* const found = std::find_if(known_steps.begin(), known_steps.end(),

@@ -2,11 +2,11 @@
 
 #include "io/input_file.hpp"
 #include "io/numbers.hpp"
+#include "io/text_output.hpp"
 
 #include <pnmf/error.hpp>
 
 #include <algorithm>
-#include <cctype>
 
 namespace pnmf::io {
 
@@ -36,15 +36,6 @@ std::size_t record_end(std::string_view text, std::size_t begin, char delimiter)
         ++at;
     }
     return std::min(at, text.size());
-}
-
-char usual_delimiter(const std::filesystem::path& path) {
-    std::string name = path.filename().string();
-    std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
-    if (name.ends_with(".gz")) {
-        name.resize(name.size() - 3);
-    }
-    return name.ends_with(".csv") ? ',' : '\t';
 }
 
 char choose_delimiter(std::string_view first_line, char usual) {
@@ -100,7 +91,7 @@ Records read_records(const std::filesystem::path& path) {
             continue;
         }
         if (first) {
-            result.delimiter = choose_delimiter(record, usual_delimiter(path));
+            result.delimiter = choose_delimiter(record, delimiter_for(path));
             first = false;
         }
         if (!plain) {

@@ -109,36 +109,9 @@ void take_tenx_features(TextTable table, const fs::path& path, Dataset& data) {
     data.feature_names = table.columns[1];
     name_blank(data.feature_names, "feature", path, data);
     data.feature_table.push_back(text("gene_ids", std::move(table.columns[0])));
-    if (const Index changed = make_unique(data.feature_names); changed > 0) {
-        data.notices.push_back(
-            fmt::format("{}: {} gene symbols occur more than once; -1, -2, ... was added to their "
-                        "repetitions, the ids are in the column gene_ids",
-                        path.string(), changed));
-    }
+    tell_symbols_apart(path, data);
     if (table.columns.size() > 2) {
         data.feature_table.push_back(text("feature_types", std::move(table.columns[2])));
-    }
-}
-
-/// Antibodies and guides are counted on other scales than genes: only genes stay, as in Scanpy.
-void keep_gene_expression(Dataset& data) {
-    for (const TableColumn& column : data.feature_table) {
-        if (column.name != "feature_types") {
-            continue;
-        }
-        const auto& types = std::get<std::vector<std::string>>(column.values);
-        std::vector<bool> keep(types.size());
-        std::transform(types.begin(), types.end(), keep.begin(),
-                       [](const std::string& type) { return type == "Gene Expression"; });
-        const auto kept = std::count(keep.begin(), keep.end(), true);
-        if (kept > 0 && kept < static_cast<std::ptrdiff_t>(keep.size())) {
-            data.notices.push_back(
-                fmt::format("{} of {} features are of the type Gene Expression; the others are "
-                            "left out",
-                            kept, keep.size()));
-            keep_features(data, keep);
-        }
-        return;
     }
 }
 
@@ -170,7 +143,7 @@ void attach_sidecar_tables(Dataset& data, const fs::path& matrix) {
             name_blank(data.cell_names, "cell", *path, data);
         }
     }
-    keep_gene_expression(data);
+    keep_gene_expression("", data);
 }
 
 Dataset read_tenx_folder(const fs::path& path, const ReadOptions& options) {

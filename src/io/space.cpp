@@ -1,7 +1,7 @@
 #include <pnmf/error.hpp>
 #include <pnmf/io/dataset.hpp>
 
-#include <charconv>
+#include "words.hpp"
 
 namespace pnmf {
 
@@ -13,10 +13,7 @@ SpaceChoice space_choice(const std::string& text) {
         return {.kind = SpaceChoice::Kind::stored, .key = text.substr(5)};
     }
     if (text.starts_with("pca:")) {
-        Index count = 0;
-        const char* const end = text.data() + text.size();
-        const auto [stop, error] = std::from_chars(text.data() + 4, end, count);
-        if (error == std::errc{} && stop == end && count >= 1) {
+        if (const Index count = whole_number(text.substr(4)).value_or(0); count >= 1) {
             return {.kind = SpaceChoice::Kind::components, .components = count};
         }
     }

@@ -71,29 +71,6 @@ void read_features(const Object& matrix, Index count, Dataset& data) {
     }
 }
 
-/// Other kinds of features, such as antibodies, are counted on other scales: genes alone are kept.
-void keep_genes(const fs::path& path, Dataset& data) {
-    const auto type = std::find_if(data.feature_table.begin(), data.feature_table.end(),
-                                   [](const TableColumn& column) { return column.name == "feature_types"; });
-    if (type == data.feature_table.end()) {
-        return;
-    }
-    const auto& types = std::get<std::vector<std::string>>(type->values);
-    std::vector<bool> keep;
-    keep.reserve(types.size());
-    for (const std::string& text : types) {
-        keep.push_back(text == "Gene Expression");
-    }
-    const auto genes = std::count(keep.begin(), keep.end(), true);
-    if (genes == 0 || genes == std::ssize(keep)) {
-        return;
-    }
-    data.notices.push_back(
-        fmt::format("{}: {} of {} features are of the type Gene Expression; the others are left out",
-                    path.string(), genes, keep.size()));
-    keep_features(data, keep);
-}
-
 Dataset read_matrix_and_names(const fs::path& path, const ReadOptions& options) {
     const hdf5::Session session;
     const Object root = Object::open_file(path);
@@ -110,12 +87,8 @@ Dataset read_matrix_and_names(const fs::path& path, const ReadOptions& options) 
     data.X = read_compressed(group, shape[0], shape[1], data.notices, {}, data.local);
     data.cell_names = read_names(group, "barcodes", shape[1]);
     read_features(group, shape[0], data);
-    keep_genes(path, data);
-    if (const Index changed = make_unique(data.feature_names); changed > 0) {
-        data.notices.push_back(fmt::format("{}: {} gene symbols occur more than once; -1, -2, ... was added "
-                                           "to their repetitions, the ids are in the column gene_ids",
-                                           path.string(), changed));
-    }
+    keep_gene_expression(path.string() + ": ", data);
+    tell_symbols_apart(path, data);
     if (options.cells == CellAxis::rows) {
         swap_axes(data);
     }

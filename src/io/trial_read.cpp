@@ -5,8 +5,6 @@
 #include "io/zarr.hpp"
 #include "parallel_region.hpp"
 
-#include <pnmf/error.hpp>
-
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>

@@ -3,7 +3,6 @@
 #include <pnmf/error.hpp>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <fstream>
 #include <limits>

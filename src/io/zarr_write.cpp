@@ -57,11 +57,6 @@ void append_number(std::string& bytes, std::size_t number) {
     }
 }
 
-herr_t take_name(hid_t, const char* name, const H5A_info_t*, void* names) {
-    static_cast<std::vector<std::string>*>(names)->emplace_back(name);
-    return 0;
-}
-
 ordered_json attribute_of(const Object& object, const std::string& name) {
     const Handle attribute(H5Aopen(object.id(), name.c_str(), H5P_DEFAULT), H5Aclose);
     const Handle type(H5Aget_type(attribute.get()), H5Tclose);
@@ -121,13 +116,8 @@ class StoreWriter {
 
   private:
     static void attributes(const Object& object, const fs::path& folder) {
-        std::vector<std::string> names;
-        hsize_t position = 0;
-        if (H5Aiterate2(object.id(), H5_INDEX_NAME, H5_ITER_NATIVE, &position, take_name, &names) < 0) {
-            object.reject("its attributes cannot be listed: " + hdf5::last_error());
-        }
         ordered_json all = ordered_json::object();
-        for (const std::string& name : names) {
+        for (const std::string& name : object.attribute_names()) {
             if (ordered_json value = attribute_of(object, name); !value.is_null()) {
                 all[name] = std::move(value);
             }

@@ -1,31 +1,20 @@
 #include <pnmf/metrics/scoring.hpp>
 
+#include "words.hpp"
+
 #include <pnmf/error.hpp>
 
 #include <map>
 #include <set>
-#include <string_view>
 
 namespace pnmf {
 namespace {
 
 using Names = std::vector<std::string>;
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-    std::vector<std::string_view> parts;
-    std::size_t begin = 0;
-    for (std::size_t end = text.find(separator); end != std::string_view::npos;
-         end = text.find(separator, begin)) {
-        parts.push_back(text.substr(begin, end - begin));
-        begin = end + 1;
-    }
-    parts.push_back(text.substr(begin));
-    return parts;
-}
-
 /// All ways to read pieces[first …], joined by "+", as known labels joined by "+".
-void readings(const std::vector<std::string_view>& pieces, std::size_t first,
-              const std::set<std::string>& known, Names& so_far, std::vector<Names>& found) {
+void readings(const Names& pieces, std::size_t first, const std::set<std::string>& known, Names& so_far,
+              std::vector<Names>& found) {
     if (first == pieces.size()) {
         found.push_back(so_far);
         return;
@@ -49,10 +38,10 @@ void readings(const std::vector<std::string_view>& pieces, std::size_t first,
 std::vector<std::string> merge_labels(const std::vector<std::string>& labels, const std::string& groups) {
     const std::set<std::string> known(labels.begin(), labels.end());
     std::map<std::string, std::string> merged;
-    for (const std::string_view group : split(groups, ',')) {
+    for (const std::string& group : split_at(groups, ',')) {
         std::vector<Names> found;
         Names so_far;
-        readings(split(group, '+'), 0, known, so_far, found);
+        readings(split_at(group, '+'), 0, known, so_far, found);
         if (found.empty()) {
             fail("\"{}\" does not join labels of the cells by +; the labels are {}", group,
                  fmt::join(known, ", "));

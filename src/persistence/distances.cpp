@@ -1,3 +1,5 @@
+#include "linalg/some_columns.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/persistence/distances.hpp>
@@ -69,28 +71,6 @@ double squared_difference(const SparseView<double>& X, Index i, Index j) {
     return add_up(sum);
 }
 
-SparseMatrix<double> copy_of(const SparseView<double>& view) {
-    SparseMatrix<double> copy;
-    copy.rows = view.rows;
-    copy.cols = view.cols;
-    copy.start.assign(view.start.begin(), view.start.end());
-    copy.row.assign(view.row.begin(), view.row.end());
-    copy.value.assign(view.value.begin(), view.value.end());
-    return copy;
-}
-
-SparseMatrix<double> columns_of(const SparseView<double>& X, const std::vector<Index>& cells) {
-    SparseMatrix<double> some;
-    some.rows = X.rows;
-    some.cols = static_cast<Index>(cells.size());
-    for (const Index j : cells) {
-        some.row.insert(some.row.end(), X.row.begin() + X.start[j], X.row.begin() + X.start[j + 1]);
-        some.value.insert(some.value.end(), X.value.begin() + X.start[j], X.value.begin() + X.start[j + 1]);
-        some.start.push_back(static_cast<std::int64_t>(some.row.size()));
-    }
-    return some;
-}
-
 /// Its size.
 double checked_size(double value, Index row, Index col) {
     require(std::isfinite(value) && std::abs(value) <= largest_value,
@@ -137,7 +117,7 @@ Points::Points(const DataView& X, Metric metric)
         count_ = sparse.cols;
         is_sparse_ = true;
         if (metric == Metric::cosine) {
-            sparse_ = copy_of(sparse);
+            sparse_ = copy_of<double>(sparse);
         } else {
             borrowed_sparse_ = sparse;
         }
@@ -154,7 +134,7 @@ Points Points::subset(const std::vector<Index>& cells) const {
     if (kind_ == Kind::table) {
         some.dense_ = dense_(cells, cells);
     } else if (is_sparse_) {
-        some.sparse_ = columns_of(columns(), cells);
+        some.sparse_ = some_columns(columns(), cells);
     } else {
         some.dense_ = dense()(Eigen::all, cells);
     }

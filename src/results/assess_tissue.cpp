@@ -3,7 +3,6 @@
 #include "graphs/tree_order.hpp"
 #include "linalg/parallel_copy.hpp"
 
-#include <pnmf/assess/domains.hpp>
 #include <pnmf/error.hpp>
 
 #include <fmt/format.h>

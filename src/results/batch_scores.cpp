@@ -11,10 +11,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json number(double value) { // NaN has no number in JSON
-    return std::isnan(value) ? Json(nullptr) : Json(value);
-}
-
 /// Without names that no cell has any more.
 bool has_two(const std::vector<Index>& batch) {
     return std::any_of(batch.begin(), batch.end(), [&](Index b) { return b != batch.front(); });
@@ -78,12 +74,12 @@ std::string to_json(const BatchScores& scores) {
         json["batches"].push_back({{"name", scores.batches.names[b]}, {"cells", cells[b]}});
     }
     const NeighborhoodScores before = scores.before.value_or(NeighborhoodScores{});
-    json["mixing_before"] = number(before.mixing);
-    json["mixing"] = number(scores.after.mixing);
-    json["mixing_of_clusters"] = number(scores.clusters);
+    json["mixing_before"] = before.mixing; // where there is none, NaN: null in JSON
+    json["mixing"] = scores.after.mixing;
+    json["mixing_of_clusters"] = scores.clusters;
     if (!std::isnan(scores.after.purity)) {
-        json["label_purity_before"] = number(before.purity);
-        json["label_purity"] = number(scores.after.purity);
+        json["label_purity_before"] = before.purity;
+        json["label_purity"] = scores.after.purity;
     }
     return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

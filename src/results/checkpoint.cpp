@@ -51,6 +51,13 @@ class Writer {
         bytes(&value, sizeof value);
     }
 
+    /// Items, behind their count.
+    template <class Values>
+    void list(const Values& values) {
+        value(static_cast<std::int64_t>(values.size()));
+        bytes(values.data(), values.size() * sizeof(typename Values::value_type));
+    }
+
     void commit() {
         if (file_) {
             attempt([&] {
@@ -123,10 +130,20 @@ class Reader {
     /// A count of items of `size` bytes each, which must fit into what is left of the file.
     std::int64_t count(std::size_t size) {
         const auto result = value<std::int64_t>();
-        require(result >= 0 && static_cast<std::uint64_t>(result) <= left_ / std::max<std::size_t>(size, 1),
-                "{}: the checkpoint is damaged", path_.string());
+        expect(result >= 0 && static_cast<std::uint64_t>(result) <= left_ / std::max<std::size_t>(size, 1));
         return result;
     }
+
+    /// Items, behind their count.
+    template <class Values>
+    void list(Values& values) {
+        using Item = typename Values::value_type;
+        values.resize(static_cast<std::size_t>(count(sizeof(Item))));
+        bytes(values.data(), values.size() * sizeof(Item));
+    }
+
+    /// What holds of every checkpoint.
+    void expect(bool holds) const { require(holds, "{}: the checkpoint is damaged", path_.string()); }
 
     const std::filesystem::path& path() const { return path_; }
     /// Whether so many items of so many bytes can follow.
@@ -176,7 +193,7 @@ DenseMatrix<Real> read_matrix(Reader& reader, const std::optional<CellRange>& he
     const auto rows = reader.count(1); // bounded by the file, so that the next product is exact
     const auto column = static_cast<std::size_t>(rows) * sizeof(Real);
     const auto cols = reader.count(column);
-    require(!held || held->all == cols, "{}: the checkpoint is damaged", reader.path().string());
+    reader.expect(!held || held->all == cols);
     const CellRange kept = held.value_or(CellRange{0, cols, cols});
     DenseMatrix<Real> matrix(rows, kept.count);
     reader.skip(static_cast<std::size_t>(kept.first) * column);
@@ -208,8 +225,7 @@ void write_factors(Writer& writer, const Factors<Real>& factors, const std::opti
 /// A count of scales, of which those from `first` on follow.
 std::int64_t read_count(Reader& reader, Index first) {
     const auto result = reader.value<std::int64_t>();
-    require(result >= first && reader.fits(result - first, 2 * sizeof(std::int64_t)),
-            "{}: the checkpoint is damaged", reader.path().string());
+    reader.expect(result >= first && reader.fits(result - first, 2 * sizeof(std::int64_t)));
     return result;
 }
 
@@ -222,12 +238,11 @@ Factors<Real> read_factors(Reader& reader, const std::filesystem::path& bases_in
     Index cols = 0;
     for (Index t = first; t < std::ssize(factors.W); ++t) {
         factors.W[t] = read_matrix<Real>(reader);
-        require(t == first || (factors.W[t].rows() == rows && factors.W[t].cols() == cols),
-                "{}: the checkpoint is damaged", reader.path().string());
+        reader.expect(t == first || (factors.W[t].rows() == rows && factors.W[t].cols() == cols));
         rows = factors.W[t].rows();
         cols = factors.W[t].cols();
-        require(reader.fits(std::ssize(factors.W) - t - 1, rows * cols * static_cast<Index>(sizeof(Real))),
-                "{}: the checkpoint is damaged", reader.path().string());
+        reader.expect(
+            reader.fits(std::ssize(factors.W) - t - 1, rows * cols * static_cast<Index>(sizeof(Real))));
         if (!bases_in.empty() && !factors.file) {
             factors.file.emplace(bases_in, std::ssize(factors.W), rows, cols);
         }
@@ -254,16 +269,13 @@ Head read_head(Reader& reader) {
     require(found == magic, "{}: this is not a checkpoint of this version of pnmf", reader.path().string());
     Head head;
     head.bytes_of_number = reader.value<std::int64_t>();
-    require(head.bytes_of_number == sizeof(float) || head.bytes_of_number == sizeof(double),
-            "{}: the checkpoint is damaged", reader.path().string());
-    head.fingerprint.resize(static_cast<std::size_t>(reader.count(1)));
-    reader.bytes(head.fingerprint.data(), head.fingerprint.size());
+    reader.expect(head.bytes_of_number == sizeof(float) || head.bytes_of_number == sizeof(double));
+    reader.list(head.fingerprint);
     head.start_scales = reader.value<std::int64_t>();
     head.unchained = reader.value<std::int64_t>();
     constexpr std::int64_t most_scales = std::int64_t{1} << 22U; // so that a damaged count asks for little
-    require(head.start_scales >= 0 && head.start_scales < most_scales && head.unchained >= 0 &&
-                head.unchained <= head.start_scales,
-            "{}: the checkpoint is damaged", reader.path().string());
+    reader.expect(head.start_scales >= 0 && head.start_scales < most_scales && head.unchained >= 0 &&
+                  head.unchained <= head.start_scales);
     return head;
 }
 
@@ -287,10 +299,6 @@ std::string lines_only_in(const std::string& fingerprint, const std::string& oth
     return result;
 }
 
-} // namespace
-
-namespace {
-
 template <class Real>
 void write_checkpoint(const std::filesystem::path& path, Index start_scales, Index unchained,
                       const std::vector<Index>& kept, const SolverState<Real>& state,
@@ -298,18 +306,13 @@ void write_checkpoint(const std::filesystem::path& path, Index start_scales, Ind
     Writer writer(held && all_processes().place() > 0 ? nullptr : &path);
     writer.bytes(magic.data(), magic.size());
     writer.value(static_cast<std::int64_t>(sizeof(Real)));
-    writer.value(static_cast<std::int64_t>(fingerprint.size()));
-    writer.bytes(fingerprint.data(), fingerprint.size());
+    writer.list(fingerprint);
     writer.value(static_cast<std::int64_t>(start_scales));
     writer.value(static_cast<std::int64_t>(unchained));
-    writer.value(static_cast<std::int64_t>(kept.size()));
-    writer.bytes(kept.data(), kept.size() * sizeof(Index));
-    writer.value(static_cast<std::int64_t>(state.momentum.size()));
-    writer.bytes(state.momentum.data(), state.momentum.size() * sizeof(ScaleMomentum));
-    writer.value(static_cast<std::int64_t>(state.trace.size()));
-    writer.bytes(state.trace.data(), state.trace.size() * sizeof(Objective));
-    writer.value(static_cast<std::int64_t>(state.inner_steps.size()));
-    writer.bytes(state.inner_steps.data(), state.inner_steps.size() * sizeof(Index));
+    writer.list(kept);
+    writer.list(state.momentum);
+    writer.list(state.trace);
+    writer.list(state.inner_steps);
     write_factors(writer, state.current, held, unchained);
     write_factors(writer, state.previous, held);
     writer.commit();
@@ -353,15 +356,11 @@ StartState<Real> load_start(const std::filesystem::path& path, const std::string
             path.string(), lines_only_in(head.fingerprint, fingerprint),
             lines_only_in(fingerprint, head.fingerprint));
     StartState<Real> start{.scales = head.start_scales, .unchained = head.unchained, .kept = {}, .state = {}};
-    start.kept.resize(static_cast<std::size_t>(reader.count(sizeof(Index))));
-    reader.bytes(start.kept.data(), start.kept.size() * sizeof(Index));
+    reader.list(start.kept);
     SolverState<Real>& state = start.state;
-    state.momentum.resize(static_cast<std::size_t>(reader.count(sizeof(ScaleMomentum))));
-    reader.bytes(state.momentum.data(), state.momentum.size() * sizeof(ScaleMomentum));
-    state.trace.resize(static_cast<std::size_t>(reader.count(sizeof(Objective))));
-    reader.bytes(state.trace.data(), state.trace.size() * sizeof(Objective));
-    state.inner_steps.resize(static_cast<std::size_t>(reader.count(sizeof(Index))));
-    reader.bytes(state.inner_steps.data(), state.inner_steps.size() * sizeof(Index));
+    reader.list(state.momentum);
+    reader.list(state.trace);
+    reader.list(state.inner_steps);
     state.current = read_factors<Real>(reader, bases_in, held, head.unchained);
     state.previous = read_factors<Real>(reader, bases_in, held);
     reader.finish();

@@ -4,7 +4,6 @@
 #include "io/sidecar_texts.hpp"
 #include "io/unnamed_anndata.hpp"
 
-#include <pnmf/assess/programs.hpp>
 #include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/io/values.hpp>
@@ -15,7 +14,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <unordered_set>
 
 namespace pnmf {
@@ -29,15 +27,14 @@ template <class Value>
 std::string table_of(const std::vector<std::string>& rows, const std::vector<std::string>& columns,
                      const Value& value) {
     std::string text;
-    auto out = std::back_inserter(text);
     for (const std::string& column : columns) {
-        fmt::format_to(out, "\t{}", column);
+        text += fmt::format("\t{}", column);
     }
     text += '\n';
     for (std::size_t i = 0; i < rows.size(); ++i) {
         text += rows[i];
         for (std::size_t j = 0; j < columns.size(); ++j) {
-            fmt::format_to(out, "\t{:.6g}", value(static_cast<Index>(i), static_cast<Index>(j)));
+            text += fmt::format("\t{:.6g}", value(static_cast<Index>(i), static_cast<Index>(j)));
         }
         text += '\n';
     }

@@ -1,5 +1,7 @@
 #include "results/program_entries.hpp"
 
+#include "io/formats.hpp"
+
 #include <algorithm>
 #include <cstdint>
 
@@ -46,9 +48,7 @@ void add_programs(AnnDataMap& uns, const Assessment& assessment, const std::vect
     map["first_scale"] = of_paths<std::int64_t>(paths, [](const ProgramPath& p) { return p.first; });
     map["last_scale"] = of_paths<std::int64_t>(paths, [](const ProgramPath& p) { return p.last; });
     map["merges_into"] = of_paths<std::int64_t>(paths, [](const ProgramPath& p) { return p.merges_into; });
-    const auto counts = std::find_if(cell_table.begin(), cell_table.end(),
-                                     [](const TableColumn& one) { return one.name == counts_column; });
-    if (counts != cell_table.end()) {
+    if (const TableColumn* const counts = io::find_column(cell_table, counts_column)) {
         if (const auto* numbers = std::get_if<std::vector<double>>(&counts->values)) {
             map["depth_correlation"] = numeric_array(depth_correlation(usages(), *numbers));
         }

@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
-
 namespace pnmf {
 
 DenseMatrix<float> consensus_scores(const DataValues& X, const ConsensusPrograms& programs) {
@@ -24,9 +22,9 @@ DenseMatrix<float> consensus_scores(const DataValues& X, const ConsensusPrograms
 std::string rank_table(const RankCurve& curve) {
     std::string text = "rank\terror\tstandard_error\tdifference_error\tstability\tconsensus_error\n";
     for (std::size_t i = 0; i < curve.ranks.size(); ++i) {
-        fmt::format_to(std::back_inserter(text), "{}\t{:.6g}\t{:.3g}\t{:.3g}\t{:.6g}\t{:.6g}\n",
-                       curve.ranks[i], curve.error[i], curve.deviation[i], curve.difference_deviation[i],
-                       curve.stability[i], curve.consensus_error[i]);
+        text += fmt::format("{}\t{:.6g}\t{:.3g}\t{:.3g}\t{:.6g}\t{:.6g}\n", curve.ranks[i], curve.error[i],
+                            curve.deviation[i], curve.difference_deviation[i], curve.stability[i],
+                            curve.consensus_error[i]);
     }
     return text;
 }
@@ -38,9 +36,9 @@ std::string consensus_table(const std::vector<std::string>& genes, const Consens
     for (Index k = 0; k < programs.listed(); ++k) {
         Index rank = 0;
         for (const Index gene : best[static_cast<std::size_t>(k)]) {
-            fmt::format_to(std::back_inserter(text), "{}\t{}\t{:.6g}\t{:.6g}\t{}\t{:.4g}\n", program_name(k),
-                           genes[static_cast<std::size_t>(gene)], programs.W(gene, k), scores(gene, k),
-                           ++rank, programs.stability[static_cast<std::size_t>(k)]);
+            text += fmt::format("{}\t{}\t{:.6g}\t{:.6g}\t{}\t{:.4g}\n", program_name(k),
+                                genes[static_cast<std::size_t>(gene)], programs.W(gene, k), scores(gene, k),
+                                ++rank, programs.stability[static_cast<std::size_t>(k)]);
         }
     }
     return text;

@@ -1,5 +1,7 @@
 #include "results/resolution_columns.hpp"
 
+#include "io/formats.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -108,11 +110,6 @@ TableColumn cluster_column(const std::string& name, const std::vector<Index>& la
     return column;
 }
 
-void set_column(std::vector<TableColumn>& table, TableColumn column) {
-    std::erase_if(table, [&](const TableColumn& old) { return old.name == column.name; });
-    table.push_back(std::move(column));
-}
-
 void add_resolutions(AnnDataFile& file, AnnDataMap& uns, const Resolutions& resolutions) {
     if (resolutions.all.empty() ||
         (resolutions.all.size() == 1 && std::isnan(resolutions.all.front().p_value))) {
@@ -122,7 +119,7 @@ void add_resolutions(AnnDataFile& file, AnnDataMap& uns, const Resolutions& reso
     for (std::size_t r = 0; r < resolutions.all.size(); ++r) {
         const Resolution& resolution = resolutions.all[r];
         const std::string name = fmt::format("pnmf_clusters_{}", r + 1);
-        set_column(file.cell_table, cluster_column(name, resolution.labels, resolution.clusters));
+        io::set_column(file.cell_table, cluster_column(name, resolution.labels, resolution.clusters));
         file.uns[name + "_colors"] = colours(places[r]);
     }
     file.uns["pnmf_clusters_colors"] = colours(places[static_cast<std::size_t>(resolutions.recommended)]);

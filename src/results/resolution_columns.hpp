@@ -8,9 +8,6 @@ namespace pnmf {
 /// Clusters as a column of categories "1", "2", … in the order of their numbers.
 TableColumn cluster_column(const std::string& name, const std::vector<Index>& labels, Index clusters);
 
-/// Replaces the column of this name in the table, or adds it at the end.
-void set_column(std::vector<TableColumn>& table, TableColumn column);
-
 /// Several resolutions: `obs/pnmf_clusters_1`, … from few clusters to many, and in `uns/pnmf/resolutions`
 /// for each of them clusters, scale (from 0), modularity, stability and agreement, the position of the
 /// recommended one, and how they nest: `parents` has a row for each cluster of each resolution but the first:

@@ -1,5 +1,6 @@
 #include "cells/processes.hpp"
 #include "io/checksum.hpp"
+#include "io/formats.hpp"
 #include "linalg/parallel_copy.hpp"
 #include "results/option_values.hpp"
 #include "results/program_entries.hpp"
@@ -181,9 +182,9 @@ NumericArray table_of_scales(const std::vector<std::vector<Index>>& labels) {
 
 void add_domains(AnnDataFile& file, AnnDataMap& uns, const Dataset& data, const Domains& domains,
                  const std::vector<double>& epsilon) {
-    set_column(file.cell_table,
-               cluster_column("pnmf_domains", domains.labels[static_cast<std::size_t>(domains.scale)],
-                              domains.count));
+    io::set_column(file.cell_table,
+                   cluster_column("pnmf_domains", domains.labels[static_cast<std::size_t>(domains.scale)],
+                                  domains.count));
     if (data.space) {
         file.obsm[usual_places] = places_in_slices(*data.space).transpose();
     }
@@ -228,10 +229,10 @@ void add_assessment(AnnDataFile& file, AnnDataMap& uns, const Assessment& assess
                                {"silhouette", numeric_array(scores.silhouette)},
                                {"resampling", numeric_array(scores.resampling)},
                                {"combined", numeric_array(scores.combined)}};
-    set_column(file.cell_table,
-               cluster_column("pnmf_clusters",
-                              assessment.clusters[static_cast<std::size_t>(assessment.recommended)],
-                              assessment.cluster_count));
+    io::set_column(file.cell_table,
+                   cluster_column("pnmf_clusters",
+                                  assessment.clusters[static_cast<std::size_t>(assessment.recommended)],
+                                  assessment.cluster_count));
     add_resolutions(file, uns, assessment.resolutions);
 }
 

@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <cmath>
 #include <cstdlib>
 #include <functional>
 #include <type_traits>
@@ -26,18 +25,17 @@ Json objective_json(const Objective& objective) {
             {"anchor", objective.anchor}};
 }
 
-/// From few clusters to many. NaN has no number in JSON.
+/// From few clusters to many. JSON has null for NaN.
 Json resolutions_json(const Resolutions& resolutions) {
-    const auto number = [](double value) { return std::isnan(value) ? Json(nullptr) : Json(value); };
     Json list = Json::array();
     for (std::size_t r = 0; r < resolutions.all.size(); ++r) {
         const Resolution& resolution = resolutions.all[r];
         list.push_back({{"k", resolution.clusters},
                         {"scale", resolution.scale + 1},
-                        {"stability", number(resolution.stability)},
-                        {"agreement", number(resolution.agreement)},
-                        {"p_value", number(resolution.p_value)},
-                        {"modularity", number(resolution.modularity)},
+                        {"stability", resolution.stability},
+                        {"agreement", resolution.agreement},
+                        {"p_value", resolution.p_value},
+                        {"modularity", resolution.modularity},
                         {"recommended", static_cast<Index>(r) == resolutions.recommended}});
     }
     return list;

@@ -21,14 +21,7 @@ Matrix dense_of(const DataView& X) {
     if (const auto* dense = std::get_if<DenseView<double>>(&X)) {
         return *dense;
     }
-    const auto& sparse = std::get<SparseView<double>>(X);
-    Matrix result = Matrix::Zero(sparse.rows, sparse.cols);
-    for (Index j = 0; j < sparse.cols; ++j) {
-        for (auto e = sparse.start[j]; e < sparse.start[j + 1]; ++e) {
-            result(sparse.row[e], j) = sparse.value[e];
-        }
-    }
-    return result;
+    return to_dense(std::get<SparseView<double>>(X));
 }
 
 /// The first components of X; one place where all cells are equal.

@@ -1,3 +1,5 @@
+#include "linalg/some_columns.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/results/stored_result.hpp>
@@ -30,6 +32,20 @@ std::optional<Places> places_of(const std::vector<std::string>& names) {
         }
     }
     return places;
+}
+
+/// Where those of `names` stand that have a place; the others are added to `unknown`.
+std::vector<Index> positions_of(const std::vector<std::string>& names, const Places& places,
+                                std::vector<std::string>& unknown) {
+    std::vector<Index> positions;
+    for (const std::string& name : names) {
+        if (const auto found = places.find(name); found != places.end()) {
+            positions.push_back(found->second);
+        } else {
+            unknown.push_back(name);
+        }
+    }
+    return positions;
 }
 
 /// Version 0.1 kept no names: the order is the file's unless something speaks against it.
@@ -76,14 +92,7 @@ CellOrder match_cells(const std::vector<std::string>& stored, Index of_fit,
             "cell a name of its own and fit again");
     CellOrder order{.position = {}, .of_fit = of_fit, .whole = here.size() == stored.size()};
     std::vector<std::string> unknown;
-    for (const std::string& name : here) {
-        const auto found = places->find(name);
-        if (found == places->end()) {
-            unknown.push_back(name);
-        } else {
-            order.position.push_back(found->second);
-        }
-    }
+    order.position = positions_of(here, *places, unknown);
     require(
         unknown.empty(),
         "{} of {} cells are not among those of the fit: {} (its cells are {}); names of cells must be those "
@@ -101,23 +110,7 @@ namespace {
 
 /// The cells of the data in this order, by position.
 void take_cells(Dataset& data, const std::vector<Index>& from) {
-    if (auto* dense = std::get_if<Matrix>(&data.X)) {
-        *dense = Matrix((*dense)(Eigen::all, from));
-    } else {
-        const auto& old = std::get<SparseMatrix<double>>(data.X);
-        SparseMatrix<double> taken;
-        taken.rows = old.rows;
-        taken.cols = std::ssize(from);
-        taken.start = {0};
-        for (const Index j : from) {
-            taken.row.insert(taken.row.end(), old.row.begin() + old.start[j],
-                             old.row.begin() + old.start[j + 1]);
-            taken.value.insert(taken.value.end(), old.value.begin() + old.start[j],
-                               old.value.begin() + old.start[j + 1]);
-            taken.start.push_back(std::ssize(taken.row));
-        }
-        data.X = std::move(taken);
-    }
+    data.X = some_columns(view_of(data.X), from);
     const auto taken = [&](const auto& values) {
         std::decay_t<decltype(values)> result;
         for (const Index j : from) {
@@ -146,15 +139,11 @@ Dataset read_data_of(const StoredResult& result, const std::filesystem::path& pa
     const std::vector<std::string> stored = result.texts("cells");
     const std::optional<Places> of_fit = places_of(stored.empty() ? wanted : stored);
     const std::optional<Places> places = places_of(data.cell_names);
-    std::vector<std::string> unknown; // cells that are empty have been left out already
-    for (const std::string& name : data.cell_names) {
-        if (of_fit && !of_fit->contains(name)) {
-            unknown.push_back(name);
-        }
-    }
     if (!places || !of_fit) {
         refuse("some cells have the same name, so that they cannot be matched");
     }
+    std::vector<std::string> unknown; // cells that are empty have been left out already
+    positions_of(data.cell_names, *of_fit, unknown);
     // Cells that the fit was told to leave out are no surprise.
     const bool some_left_out =
         result.input.step(step::within) != nullptr || result.input.step(step::poor_cells) != nullptr;
@@ -162,16 +151,8 @@ Dataset read_data_of(const StoredResult& result, const std::filesystem::path& pa
         refuse(fmt::format("{} of its {} cells are not among those of the fit: {}", unknown.size(),
                            data.cells(), some_of(unknown)));
     }
-    std::vector<Index> from;
     std::vector<std::string> missing;
-    for (const std::string& name : wanted) {
-        const auto found = places->find(name);
-        if (found == places->end()) {
-            missing.push_back(name);
-        } else {
-            from.push_back(found->second);
-        }
-    }
+    const std::vector<Index> from = positions_of(wanted, *places, missing);
     if (!missing.empty()) {
         refuse(
             fmt::format("{} of {} cells are missing: {}", missing.size(), wanted.size(), some_of(missing)));

@@ -1,6 +1,7 @@
 #include <pnmf/results/stored_result.hpp>
 
 #include "io/formats.hpp"
+#include "linalg/some_columns.hpp"
 #include "solvers/choose_device.hpp"
 
 #include <pnmf/error.hpp>
@@ -78,11 +79,7 @@ Points points_of_fit(const StoredResult& result, const FitOptions& fit, const Da
     if (result.order.position.empty()) {
         return points;
     }
-    std::vector<Index> place(result.order.position.size());
-    for (std::size_t j = 0; j < place.size(); ++j) {
-        place[static_cast<std::size_t>(result.order.position[j])] = static_cast<Index>(j);
-    }
-    return points.subset(place);
+    return points.subset(inverse(result.order.position));
 }
 
 /// The edges of the graphs, with the cells of the file.
@@ -97,10 +94,7 @@ NeighborLists lists_of(const StoredResult& result, const FitOptions& fit, const 
     std::vector<Edge> edges =
         edges_of(points, tree_and_scales(points, options, fit.seed, searcher.get())).edges;
     if (!result.order.position.empty()) {
-        std::vector<Index> here(result.order.position.size()); // of each cell of the fit
-        for (std::size_t j = 0; j < here.size(); ++j) {
-            here[static_cast<std::size_t>(result.order.position[j])] = static_cast<Index>(j);
-        }
+        const std::vector<Index> here = inverse(result.order.position);
         for (Edge& edge : edges) {
             const Index i = here[static_cast<std::size_t>(edge.i)];
             const Index j = here[static_cast<std::size_t>(edge.j)];

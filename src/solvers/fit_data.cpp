@@ -2,7 +2,7 @@
 
 #include "cells/linalg/column_move.hpp"
 #include "linalg/all_cells.hpp"
-#include "linalg/large_pages.hpp"
+#include "linalg/some_columns.hpp"
 
 #include <pnmf/error.hpp>
 
@@ -88,15 +88,7 @@ data_of(const DataView& X, bool keep, const std::optional<CellRange>& local, con
             return made_of(sparse);
         }
     }
-    SparseMatrix<Real> copy;
-    copy.rows = sparse.rows;
-    copy.cols = sparse.cols;
-    copy.start.assign(sparse.start.begin(), sparse.start.end());
-    resize_on_large_pages(copy.row, sparse.row.size());
-    resize_on_large_pages(copy.value, sparse.value.size());
-    std::copy(sparse.row.begin(), sparse.row.end(), copy.row.begin());
-    std::copy(sparse.value.begin(), sparse.value.end(), copy.value.begin());
-    return made_of(std::move(copy));
+    return made_of(copy_of<Real>(sparse));
 }
 
 void check_values(const DataView& X, const std::optional<CellRange>& local, Index bytes_of_number) {
