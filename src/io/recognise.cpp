@@ -71,6 +71,9 @@ Format recognise(const fs::path& path) {
     if (bytes.starts_with("MATLAB ") && bytes.substr(0, 116).find("MAT-file") != std::string_view::npos) {
         return Format::mat;
     }
+    require(!bytes.starts_with("PK\x03\x04"),
+            "{}: a ZIP archive: unpack it (a Zarr store is read from its folder), or save a table as .csv",
+            path.string());
     const std::string end = ending(path);
     const bool should_be_hdf5 =
         end == ".h5ad" || end == ".h5mu" || end == ".loom" || end == ".h5" || end == ".hdf5";

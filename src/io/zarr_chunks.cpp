@@ -3,7 +3,6 @@
 #include <pnmf/error.hpp>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -129,9 +128,18 @@ double real_fill(const fs::path& folder, const Json& fill) {
          fill.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
+/// std::bit_cast, which the standard library of the page does not have.
+template <class Bits, class Number>
+Bits bits_of(Number number) {
+    static_assert(sizeof(Bits) == sizeof(Number));
+    Bits bits{};
+    std::memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
 /// Bits of an IEEE number of two bytes. Values between two of its numbers are cut.
 std::uint64_t half_bits(double value) {
-    const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    const auto bits = bits_of<std::uint32_t>(static_cast<float>(value));
     const std::uint32_t sign = bits >> 16U & 0x8000U;
     const auto exponent = static_cast<int>(bits >> 23U & 0xffU) - 112;
     const std::uint32_t fraction = bits & 0x7fffffU;
@@ -218,8 +226,8 @@ std::string Chunks::fill() const {
         }
         if (array_.element == Element::real) {
             const double value = real_fill(folder_, fill);
-            return array_.bytes == 8   ? std::bit_cast<std::uint64_t>(value)
-                   : array_.bytes == 4 ? std::bit_cast<std::uint32_t>(static_cast<float>(value))
+            return array_.bytes == 8   ? bits_of<std::uint64_t>(value)
+                   : array_.bytes == 4 ? bits_of<std::uint32_t>(static_cast<float>(value))
                                        : half_bits(value);
         }
         if (fill.is_number_unsigned()) {

@@ -55,7 +55,7 @@ std::vector<std::vector<Candidate>> approximate_neighbors(const Points& points, 
     const Index candidates = settings.candidates_of(n, k, points.dimensions());
     const CandidateRanking ranking(points);
     std::vector<std::vector<Candidate>> nearest(static_cast<std::size_t>(n));
-    const auto rank = [&](Index cell, std::span<const std::int32_t> found) {
+    const auto rank = [&, k = k](Index cell, std::span<const std::int32_t> found) {
         nearest[cell] = ranking.nearest(cell, found, k);
     };
     if (screened) {

@@ -76,6 +76,12 @@ def annotated(folder, program):
     csc.uns["log1p"] = {"base": 2.0}
     csc.write_h5ad(folder / "a.h5ad", compression="gzip")
     put("h5ad", "good-csc-gzip.h5ad", (folder / "a.h5ad").read_bytes())
+    for version in "23":
+        store = folder / f"a.zarr{version}"
+        subprocess.run([sys.executable, "-B", HERE.parent.parent / "io" / "zarr_store.py", folder / "a.h5ad", store, version, "gzip"], check=True)
+        files = sorted(path for path in store.rglob("*") if path.is_file())
+        content = b"".join(f"{path.relative_to(store)} {path.stat().st_size}\n".encode() + path.read_bytes() for path in files)
+        put("zarr", f"good-v{version}", content)
     with h5py.File(folder / "t.h5mu", "w") as file:
         file.create_group("obs"), file.create_group("var")
         with h5py.File(folder / "a.h5ad") as one:

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -146,6 +147,29 @@ void read_tenx_folder(std::string_view bytes) {
     expect_sound(io::read_tenx_folder(folder.path(), {}));
 }
 
+/// Files of a Zarr store one after the other: a line with name and size, then the bytes. What a line names
+/// that is no name inside of the store ends it.
+void read_zarr(std::string_view bytes) {
+    const ScratchFolder folder;
+    while (!bytes.empty()) {
+        const std::string line(bytes.substr(0, bytes.find('\n')));
+        bytes.remove_prefix(std::min(bytes.size(), line.size() + 1));
+        const std::size_t blank = line.find(' ');
+        const fs::path name = line.substr(0, blank);
+        if (blank == std::string::npos || name.empty() || name.is_absolute() || line.find('\0') < blank ||
+            line.find("..") < blank) {
+            break;
+        }
+        const auto size =
+            std::min<std::size_t>(bytes.size(), std::strtoul(line.c_str() + blank, nullptr, 10));
+        std::error_code refused; // a file stands where a folder should
+        fs::create_directories((folder.path() / name).parent_path(), refused);
+        std::ofstream(folder.path() / name, std::ios::binary) << bytes.substr(0, size);
+        bytes.remove_prefix(size);
+    }
+    expect_sound(io::read_h5ad(folder.path(), {}));
+}
+
 void read_checkpoint(std::string_view bytes) {
     const ScratchFile file(bytes);
     // Its own fingerprint, so that the rest of it is read too.
@@ -180,7 +204,7 @@ void read_gene_sets_of(std::string_view bytes) {
     read_gene_sets(file.path());
 }
 
-constexpr std::array<Target, 15> all{{{"delimited", read_format<io::Format::delimited>},
+constexpr std::array<Target, 16> all{{{"delimited", read_format<io::Format::delimited>},
                                       {"matrix_market", read_format<io::Format::matrix_market>},
                                       {"npy", read_format<io::Format::npy>},
                                       {"mat", read_format<io::Format::mat>},
@@ -194,6 +218,7 @@ constexpr std::array<Target, 15> all{{{"delimited", read_format<io::Format::deli
                                       {"options", read_options},
                                       {"size", read_size},
                                       {"tenx_folder", read_tenx_folder},
+                                      {"zarr", read_zarr},
                                       {"gene_sets", read_gene_sets_of}}};
 
 } // namespace

@@ -1,4 +1,4 @@
-"""Writes Zarr stores of .h5ad files, as zarr-python does: zarr_store.py FOLDER_OF_FILES FOLDER, or FILE.h5ad STORE FORMAT
+"""Writes Zarr stores of .h5ad files, as zarr-python does: zarr_store.py FOLDER_OF_FILES FOLDER, or FILE.h5ad STORE FORMAT [CODEC]
 
 Debian 12 has no package of Zarr, so this follows the two specifications. How each array is stored is drawn: its chunks, the order
 of axes and bytes, the separator, what compresses it, and whether chunks that hold the fill value are left out. blosc and zstd are
@@ -204,7 +204,7 @@ def convert(source, store, version, rng, codec=None):
 def main():
     source, target, *version = sys.argv[1:]
     if version:
-        convert(source, target, int(version[0]), random.Random(1))
+        convert(source, target, int(version[0]), random.Random(1), *version[1:])
         return
     shutil.rmtree(target, ignore_errors=True)
     os.makedirs(target)

@@ -124,11 +124,25 @@ test('a damaged file ends in words, and the page goes on', async () => {
         assert.equal(phase, 'failed', name);
         assert.ok(trouble.length > 20, `${name}: ${trouble}`);
     }
-    await page.evaluate(() => {
-        const items = [{ webkitGetAsEntry: () => ({ isDirectory: true, name: 'filtered' }) }];
-        dispatchEvent(Object.assign(new Event('drop'), { dataTransfer: { items, files: [] } }));
-    });
-    assert.match(await page.textContent('.trouble'), /^filtered is a folder: open it/);
+    for (const [name, files, words] of [['filtered', ['matrix.mtx.gz'], /^filtered is a folder: open it/], ['a.zarr', [], /^a\.zarr is a Zarr store.*read_zarr\("a\.zarr"\)\.write_h5ad\("a\.h5ad"\)\.$/], ['store', ['obs', 'zarr.json'], /^store is a Zarr store/]]) {
+        await page.evaluate(
+            ([name, files]) => {
+                const createReader = () => ({ readEntries: (done) => done(files.map((file) => ({ name: file }))) });
+                const items = [{ webkitGetAsEntry: () => ({ isDirectory: true, name, createReader }) }];
+                dispatchEvent(Object.assign(new Event('drop'), { dataTransfer: { items, files: [] } }));
+            },
+            [name, files],
+        );
+        await page.waitForFunction((name) => document.querySelector('.trouble').textContent.startsWith(name), name);
+        assert.match(await page.textContent('.trouble'), words);
+    }
+    const zip = Buffer.from('PK\x03\x04 the rest of an archive');
+    for (const [name, words] of [['b.zarr.zip', /^b\.zarr\.zip is a Zarr store.*unpacked\.$/], ['c.zip', /c\.zip: a ZIP archive/]]) {
+        writeFileSync(join(folder, name), zip);
+        const { phase, trouble } = await drop(page, [join(folder, name)]);
+        assert.equal(phase, 'failed', name);
+        assert.match(trouble, words);
+    }
     const { phase, trouble } = await drop(page, [join(folder, 'circles.csv')], { rank: '2' });
     assert.equal(phase, 'done', trouble);
     assert.deepEqual(complaints, []);
@@ -138,6 +152,7 @@ test('a damaged file ends in words, and the page goes on', async () => {
 /** What a reader would drop of a file of the corpus: three files of a 10x folder, labels beside their cells, else the file. */
 function dropped(format, name, bytes) {
     const put = (as, content) => (writeFileSync(join(folder, as), content), join(folder, as));
+    if (format === 'zarr') return { paths: [put(`${name}.zarr.zip`, bytes)], further: '' };
     if (format === 'tenx_folder') {
         const parts = bytes.toString('latin1').split('\n==\n');
         return { paths: ['matrix.mtx', 'features.tsv', 'barcodes.tsv'].map((as, i) => put(as, Buffer.from(parts[i] ?? '', 'latin1'))), further: '' };

@@ -38,6 +38,13 @@ export interface Input {
     name: string;
 }
 
+/** Why a Zarr store cannot be dropped: a page is given files, and a store is a folder of many, or an archive of them. */
+export function zarrWords(name: string): string {
+    const stem = name.replace(/(\.zarr)?(\.zip)?$/i, '');
+    return `${name} is a Zarr store, which the program reads and a page cannot: write it as .h5ad and drop that; in Python: anndata.read_zarr("${name.replace(/\.zip$/i, '')}").write_h5ad("${stem}.h5ad")${/zip$/i.test(name) ? ', once it is unpacked' : ''}`;
+}
+export const isZarr = (name: string, within: string[] = []): boolean => /\.zarr(\.zip)?$/i.test(name) || within.some((file) => ['zarr.json', '.zgroup', '.zmetadata'].includes(file));
+
 const ofTenX = /^(matrix\.mtx|(features|genes|barcodes)\.tsv)(\.gz)?$/;
 const dataFile = /\.(h5ad|h5|loom|mtx|mtx\.gz|npy|mat)$/i;
 

@@ -1,6 +1,6 @@
 /** The page that computes: files are dropped on it, the program works on them in a worker, the report is shown below. */
 import { button, count, h, number, save } from '../dom';
-import { commandFor, inputOf, kinds, lineOf, tooLarge, type Wishes } from './command';
+import { commandFor, inputOf, isZarr, kinds, lineOf, tooLarge, zarrWords, type Wishes } from './command';
 import type { Finished, FromWorker, Job, Module, ProgramEvent } from './messages';
 
 /** Filled in by the build: Emscripten's script and the worker after it; Debian's packages in the module and their licences. */
@@ -105,7 +105,7 @@ class Page {
             event.preventDefault();
             const folder = [...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry()).find((entry) => entry?.isDirectory);
             this.trouble.textContent = '';
-            if (folder) this.fail(`${folder.name} is a folder: open it and drop its files together`);
+            if (folder) void this.refuse(folder as FileSystemDirectoryEntry);
             else this.start([...(event.dataTransfer?.files ?? [])]);
         });
         this.listen();
@@ -120,6 +120,11 @@ class Page {
             else this.able = true;
         };
         this.worker.onerror = (event) => this.fail(`the program ended: ${event.message || 'its worker could not be started'}`);
+    }
+
+    private async refuse(folder: FileSystemDirectoryEntry): Promise<void> {
+        const names = await new Promise<string[]>((done) => folder.createReader().readEntries((entries) => done(entries.map((entry) => entry.name)), () => done([])));
+        this.fail(isZarr(folder.name, names) ? zarrWords(folder.name) : `${folder.name} is a folder: open it and drop its files together`);
     }
 
     /** A program runs once: the next run gets a worker of its own, and memory of its own. */
@@ -150,6 +155,8 @@ class Page {
         this.bar.removeAttribute('value');
         this.working(true);
         setPhase('running');
+        const zarr = files.find((file) => isZarr(file.name));
+        if (zarr) return this.fail(zarrWords(zarr.name));
         const large = tooLarge(files);
         if (large) return this.fail(`${large.name} has ${number(large.size / 1e9, 3)} GB: too large for a page, which has 4 GB of memory in all. Nothing was read`);
         const job: Job = { files, folder: input.folder, words: [...words, '--progress', 'json'], output };
@@ -202,7 +209,7 @@ class Page {
         const summary = JSON.parse(new TextDecoder().decode(bytes.get('summary.json'))) as Summary;
         const seconds = (performance.now() - this.began) / 1000;
         const name = this.command.textContent!.match(/ -o (\S+)/)![1];
-        for (const [file, text, type] of [['result.h5ad', 'Result (.h5ad)', 'application/octet-stream'], ['report.html', 'Page with the result', 'text/html'], ['programs.tsv', 'Gene programs (.tsv)', 'text/plain'], ['summary.json', 'Summary (.json)', 'application/json']]) {
+        for (const [file, text, type] of [['result.h5ad', 'Result (.h5ad)', 'application/octet-stream'], ['report.html', 'Page with the result', 'text/html'], ['report.genes', 'Genes that the page opens (.genes)', 'application/octet-stream'], ['programs.tsv', 'Gene programs (.tsv)', 'text/plain'], ['summary.json', 'Summary (.json)', 'application/json']]) {
             const content = bytes.get(file);
             if (content) this.downloads.append(button(text, () => save(`${name}-${file}`, new Blob([content], { type })), { 'data-file': file }));
         }
