@@ -94,15 +94,16 @@ TEST_F(OutOfCore, ADiskThatIsFullSaysSoAndTheArrayStays) {
 
 DataValues cells() {
     // From 4,096 on a fit puts them into another order.
-    const CellModel model = make_cell_model({.genes = 60, .depth = 100.0});
-    return simulate_cells(model, 0, 5000).counts;
+    const CellModel model = make_cell_model({.cells = 4200, .genes = 60, .depth = 100.0});
+    return simulate_cells(model, 0, 4200).counts;
 }
 
 RunOptions quick() {
     RunOptions options{.fit = {.rank = 8, .scale_error = 0.05}, .clusters = 3};
     options.fit.filtration.neighbors = 8;
     options.fit.filtration.scales.max_scales = 4;
-    options.fit.solver.max_sweeps = 3;
+    options.fit.solver.tolerance = 0.1;
+    options.fit.solver.max_sweeps = 2;
     return options;
 }
 
