@@ -45,9 +45,11 @@ struct GroupFiles {
     const char* limit;
     const char* used;
     const char* droppable; ///< in memory.stat: pages of files that are not in use
+    const char* active;    ///< and those that are, such as those of arrays that are out of core
 };
-constexpr GroupFiles version_1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "};
-constexpr GroupFiles version_2{"memory.max", "memory.current", "inactive_file "};
+constexpr GroupFiles version_1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file ",
+                               "total_active_file "};
+constexpr GroupFiles version_2{"memory.max", "memory.current", "inactive_file ", "active_file "};
 
 /// The least that is left in a group and those around it, up to the `mount` of all; NaN where none has a
 /// limit. The path is missing where a container shows a part of the groups only: then those that it shows.
@@ -58,7 +60,10 @@ double left_in_groups(const fs::path& mount, const fs::path& group, const GroupF
         at = mount;
     }
     while (true) {
-        const double dropped = number_after(at / "memory.stat", files.droppable);
+        double dropped = number_after(at / "memory.stat", files.droppable);
+        if (arrays_on_disk()) {
+            dropped += number_after(at / "memory.stat", files.active);
+        }
         const double left =
             number_in(at / files.limit) - number_in(at / files.used) + (dropped > 0.0 ? dropped : 0.0);
         least = std::fmin(least, left);
