@@ -92,7 +92,7 @@ TEST_F(OutOfCore, ADiskThatIsFullSaysSoAndTheArrayStays) {
     EXPECT_EQ(numbers, std::vector<double>(100'000, 1.0));
 }
 
-DataValues cells() {
+DataValues simulated_cells() {
     // From 4,096 on a fit puts them into another order.
     const CellModel model = make_cell_model({.cells = 4200, .genes = 60, .depth = 100.0});
     return simulate_cells(model, 0, 4200).counts;
@@ -113,7 +113,7 @@ using Reals = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(OutOfCoreRuns, Reals);
 
 TYPED_TEST(OutOfCoreRuns, HaveTheBitsOfOnesInMemory) {
-    const DataValues X = cells();
+    const DataValues X = simulated_cells();
     RunOptions options = quick();
     const auto in_memory = run_fit<TypeParam>(X, options);
     options.fit.out_of_core = true;
@@ -135,7 +135,7 @@ TYPED_TEST(OutOfCoreRuns, HaveTheBitsOfOnesInMemory) {
 }
 
 TEST_F(OutOfCore, IsWhatTooLittleMemoryLeadsToUnlessForbidden) {
-    const DataValues X = cells();
+    const DataValues X = simulated_cells();
     RunOptions options = quick();
     const MemoryLimit little{.limit = 1.0, .given = true};
     {
