@@ -197,6 +197,25 @@ TEST_F(Stored, OfVersion01OpensUnlessItsCellsWereReordered) {
     EXPECT_THAT(unsure.order.notice, HasSubstr("does not name its cells"));
 }
 
+TEST_F(Stored, GenesBesideThoseOfTheFitFollowTheirCells) {
+    StoredResult result = read_stored_result(taken(some_order()));
+    result.input.steps.push_back({.name = step::chosen_genes});
+    Dataset data = data_;
+    auto& X = std::get<Matrix>(data.X);
+    X.conservativeResize(X.rows() + 1, Eigen::NoChange);
+    X.row(X.rows() - 1).setLinSpaced(1.0, static_cast<double>(X.cols()));
+    data.feature_names.push_back("other");
+    data.feature_table.clear();
+    const auto path = folder_ / "data.csv";
+    write_delimited(path, data);
+    const Dataset again = read_data_of(result, path);
+    ASSERT_TRUE(again.others);
+    ASSERT_EQ(std::ssize(again.others->values.value), again.cells());
+    for (Index j = 0; j < again.cells(); ++j) {
+        EXPECT_EQ(again.others->values.value[j], static_cast<float>(some_order()[j] + 1));
+    }
+}
+
 TEST_F(Stored, FindsItsDataInAnyOrderAndRefusesOthers) {
     const StoredResult result = read_stored_result(taken(some_order()));
     const auto path = folder_ / "data.csv";
