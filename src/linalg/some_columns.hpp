@@ -12,8 +12,9 @@
 namespace pnmf {
 
 /// These columns, in this order.
-inline SparseMatrix<double> some_columns(const SparseView<double>& X, const std::vector<Index>& columns) {
-    SparseMatrix<double> some;
+template <class Real>
+SparseMatrix<Real> some_columns(const SparseView<Real>& X, const std::vector<Index>& columns) {
+    SparseMatrix<Real> some;
     some.rows = X.rows;
     some.cols = std::ssize(columns);
     for (const Index j : columns) {

@@ -1,5 +1,7 @@
 #include "report/sample.hpp"
 
+#include "linalg/some_columns.hpp"
+
 #include <pnmf/linalg/random.hpp>
 
 #include <algorithm>
@@ -28,20 +30,6 @@ std::vector<TableColumn> rows_of(const std::vector<TableColumn>& table, const st
                         .ordered = column.ordered,
                         .number = column.number});
         std::visit([&](const auto& values) { part.back().values = at(values, cells); }, column.values);
-    }
-    return part;
-}
-
-template <class Value>
-SparseMatrix<Value> columns_of(const SparseMatrix<Value>& X, const std::vector<Index>& cells) {
-    SparseMatrix<Value> part;
-    part.rows = X.rows;
-    part.cols = std::ssize(cells);
-    for (const Index cell : cells) {
-        const auto j = static_cast<std::size_t>(cell);
-        part.row.insert(part.row.end(), X.row.begin() + X.start[j], X.row.begin() + X.start[j + 1]);
-        part.value.insert(part.value.end(), X.value.begin() + X.start[j], X.value.begin() + X.start[j + 1]);
-        part.start.push_back(std::ssize(part.row));
     }
     return part;
 }
@@ -85,11 +73,7 @@ StoredResult sample_of(const StoredResult& result, const std::vector<Index>& cel
 
 Dataset sample_of(const Dataset& data, const std::vector<Index>& cells) {
     Dataset part;
-    if (const auto* dense = std::get_if<Matrix>(&data.X)) {
-        part.X = Matrix((*dense)(Eigen::all, cells));
-    } else {
-        part.X = columns_of(std::get<SparseMatrix<double>>(data.X), cells);
-    }
+    part.X = some_columns(view_of(data.X), cells);
     part.feature_names = data.feature_names;
     part.feature_table = data.feature_table;
     part.cell_names = at(data.cell_names, cells);
@@ -97,8 +81,8 @@ Dataset sample_of(const Dataset& data, const std::vector<Index>& cells) {
     part.input = data.input;
     part.facts = data.facts;
     if (data.others) {
-        part.others =
-            OtherGenes{.names = data.others->names, .values = columns_of(data.others->values, cells)};
+        part.others = OtherGenes{.names = data.others->names,
+                                 .values = some_columns(view_of(data.others->values), cells)};
     }
     return part;
 }

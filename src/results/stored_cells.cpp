@@ -112,19 +112,7 @@ namespace {
 void take_cells(Dataset& data, const std::vector<Index>& from) {
     data.X = some_columns(view_of(data.X), from);
     if (data.others) {
-        const SparseMatrix<float>& old = data.others->values;
-        SparseMatrix<float> values;
-        values.rows = old.rows;
-        values.cols = std::ssize(from);
-        values.start = {0};
-        for (const Index j : from) {
-            values.row.insert(values.row.end(), old.row.begin() + old.start[j],
-                              old.row.begin() + old.start[j + 1]);
-            values.value.insert(values.value.end(), old.value.begin() + old.start[j],
-                                old.value.begin() + old.start[j + 1]);
-            values.start.push_back(std::ssize(values.row));
-        }
-        data.others->values = std::move(values);
+        data.others->values = some_columns(view_of(data.others->values), from);
     }
     const auto taken = [&](const auto& values) {
         std::decay_t<decltype(values)> result;
