@@ -156,8 +156,8 @@ std::size_t genes_that_fit(const Dataset& data, const GeneFacts& facts, std::spa
     return kept;
 }
 
-/// Each gene for itself, steps and then shares, as a zlib stream, so that the page can read it alone. So many
-/// genes at a time as `budget` has room for.
+/// Each gene for itself, steps and then shares, as a zlib stream, so that the page can read it alone. As many
+/// genes at a time as fit into `budget`.
 void add_beside(Payload& payload, const Dataset& data, const GeneFacts& facts, std::span<const Index> genes,
                 Index budget, std::string& file) {
     std::string streams;

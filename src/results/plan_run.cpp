@@ -156,7 +156,9 @@ RunBytes bytes_of_run(const DataView& X, const RunOptions& options, const FitSiz
     const auto number = static_cast<double>(bytes_of_number);
     const double copy =
         static_cast<double>(data.nonzeros) * (data.dense ? number : 2.0 * (number + sizeof(std::int32_t)));
-    const SolverMemory solver = solver_memory(size, options.fit.solver, bytes_of_number, thread_count());
+    SolverOptions settings = options.fit.solver;
+    settings.device = possible_device(settings.device); // which then holds most
+    const SolverMemory solver = solver_memory(size, settings, bytes_of_number, thread_count());
     const double search = search_bytes(size, options.fit);
     const double beside = std::max(search, solver.beside_files().total());
     return {.in_memory = copy + std::max(search, solver.total()),

@@ -47,7 +47,7 @@ struct ReportFiles {
     std::string genes; ///< the page asks its reader to open this file; empty: all genes are in the page
 };
 
-/// The same page; genes that `expression_bytes` has no room for go into a second file, none is left out.
+/// The same page; genes that do not fit into `expression_bytes` go into a second file, none is left out.
 ReportFiles report_files(const std::vector<ReportSource>& results, const ReportOptions& options = {});
 
 /// report.html → report.genes: where the page says that its second file is.
