@@ -166,12 +166,6 @@ Object open_anndata(const fs::path& path, const std::optional<std::string>& moda
     return all.open(wanted);
 }
 
-void check_h5ad(const Object& root) {
-    if (!root.contains("obs") || !root.contains("var")) {
-        root.reject("must be an AnnData file, with 'obs' and 'var'");
-    }
-}
-
 /// The parts of a file to write, by reference, so that a data set need not be copied.
 struct Parts {
     const MatrixValues* X;
@@ -266,6 +260,12 @@ std::map<std::string, Matrix> read_embeddings(const Object& root, const std::str
 }
 
 } // namespace
+
+void check_h5ad(const Object& root) {
+    if (!root.contains("obs") || !root.contains("var")) {
+        root.reject("must be an AnnData file, with 'obs' and 'var'");
+    }
+}
 
 void swap_axes(Dataset& data) {
     if (auto* dense = std::get_if<Matrix>(&data.X)) {

@@ -33,6 +33,9 @@ void write_frame(hdf5::Object& parent, const std::string& name, const std::vecto
 /// Adds columns to a data frame in the file; one of the same name is replaced.
 void add_columns(hdf5::Object& frame, const std::vector<TableColumn>& columns);
 
+/// InputError unless this is an AnnData file: it has obs and var.
+void check_h5ad(const hdf5::Object& root);
+
 /// A matrix, dense, CSR or CSC, transposed: a row of the file is a column in memory, so that dense and CSR
 /// matrices are the file's bytes.
 ///
