@@ -1,5 +1,5 @@
-#include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/result_file.hpp>
+#include <pnmf/run/checkpoint.hpp>
 #include <pnmf/simulate/simulate.hpp>
 #include <pnmf/solvers/fit.hpp>
 

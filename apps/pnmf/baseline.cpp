@@ -10,8 +10,8 @@
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
 #include <pnmf/results/save_run.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/version.hpp>
 
 #include <fmt/format.h>

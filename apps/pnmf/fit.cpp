@@ -19,10 +19,10 @@
 #include <pnmf/baselines/choose_rank.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/io/write.hpp>
-#include <pnmf/results/run.hpp>
 #include <pnmf/results/save_run.hpp>
 #include <pnmf/results/score_result.hpp>
 #include <pnmf/results/stored_result.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/solvers/option_list.hpp>
 #include <pnmf/version.hpp>
 
@@ -72,7 +72,9 @@ RunOptions run_options(const FitRequest& options, const Work& work, RunFolder* f
                       .local = work.data.local,
                       .folder = folder,
                       .checkpoint_every = options.checkpoint_every,
-                      .start_from = options.start_from,
+                      .start_from = options.start_from.empty()
+                                        ? std::nullopt
+                                        : std::optional(known_fit(read_stored_result(options.start_from))),
                       .save_basis = options.save_basis};
     if (options.clusters > 0) {
         result.clusters = options.clusters;

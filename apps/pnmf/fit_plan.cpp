@@ -1,6 +1,6 @@
 #include "fit_plan.hpp"
 #include "json_text.hpp"
-#include "results/plan_run.hpp"
+#include "run/plan_run.hpp"
 #include "say.hpp"
 
 #include <pnmf/parallel.hpp>

@@ -2,7 +2,7 @@
 
 #include "input_flags.hpp"
 
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 
 namespace pnmf::cli {
 

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 /// The options that name what is written. Every other value that names a file is taken for one that is read.
 constexpr std::array written_by{"output", "OUTPUT", "write-clusters", "trace"};
 /// What verbs write into a folder.
-constexpr std::array files_of_run{"result.h5ad",   "summary.json",   "types.json",  "programs.tsv",
+constexpr std::array files_of_run{"result.h5ad",   "summary.json",   "types.bin",   "programs.tsv",
                                   "report.html",   "checkpoint.bin", "rank.tsv",    "rank.svg",
                                   "consensus.tsv", "rank.json",      "report.genes"};
 /// Endings of the files that are read with a matrix, and of a matrix in a folder.

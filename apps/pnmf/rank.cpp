@@ -12,7 +12,7 @@
 #include <pnmf/io/write.hpp>
 #include <pnmf/results/consensus_result.hpp>
 #include <pnmf/results/rank_tables.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>

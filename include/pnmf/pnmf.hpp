@@ -43,15 +43,15 @@
 #include <pnmf/persistence/spanning_tree.hpp>
 #include <pnmf/precision.hpp>
 #include <pnmf/report/report.hpp>
-#include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/consensus_result.hpp>
 #include <pnmf/results/rank_tables.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
 #include <pnmf/results/save_run.hpp>
 #include <pnmf/results/score_result.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/results/transform_cells.hpp>
+#include <pnmf/run/checkpoint.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/scales/scale_set.hpp>
 #include <pnmf/simulate/simulate.hpp>
 #include <pnmf/solvers/embed.hpp>

@@ -10,7 +10,7 @@
 #include <pnmf/io/annotations.hpp>
 #include <pnmf/names.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/solvers/embed.hpp>
 #include <pnmf/solvers/fit.hpp>
 

@@ -1,7 +1,7 @@
 #include "analysis/within.hpp"
 #include "linalg/arrays_on_disk.hpp"
-#include "results/plan_run.hpp"
-#include "results/process_memory.hpp"
+#include "run/plan_run.hpp"
+#include "run/process_memory.hpp"
 
 #include <pnmf/analysis/preset.hpp>
 #include <pnmf/error.hpp>

@@ -343,7 +343,7 @@ void write_anndata(AtomicFile& target, const fs::path& path, const AnnDataFile& 
 } // namespace io
 
 void write_anndata(const fs::path& path, const AnnDataFile& file, const AnnDataWriteOptions& options) {
-    io::AtomicFile target(path);
+    AtomicFile target(path);
     io::write_anndata(target, path, file, options);
     target.commit();
 }
@@ -354,7 +354,7 @@ void write_h5ad(const fs::path& path, const Dataset& data, const AnnDataWriteOpt
                           .feature_names = data.feature_names,
                           .cell_table = data.cell_table,
                           .feature_table = data.feature_table};
-    io::AtomicFile target(path);
+    AtomicFile target(path);
     io::write_parts(target, path, parts, {}, options);
     target.commit();
 }

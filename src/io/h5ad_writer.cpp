@@ -1,7 +1,7 @@
 #include <pnmf/io/h5ad.hpp>
 
+#include "files/atomic_file.hpp"
 #include "io/add_to_h5ad.hpp"
-#include "io/atomic_file.hpp"
 #include "io/formats.hpp"
 #include "io/h5ad_parts.hpp"
 #include "io/sidecar_texts.hpp"
@@ -67,7 +67,7 @@ struct H5adWriter::State {
         }
     }
 
-    io::AtomicFile file;
+    AtomicFile file;
     std::optional<Object> root;
     std::optional<Object> X;
     std::optional<Object> data;
@@ -138,7 +138,7 @@ void add_to_copy(const std::filesystem::path& path, const std::vector<TableColum
                  const AnnDataMap& entries) {
     const hdf5::Session session;
     io::check_h5ad(Object::open_file(path));
-    io::AtomicFile copy(path);
+    AtomicFile copy(path);
     std::error_code error;
     std::filesystem::copy_file(path, copy.temporary(), std::filesystem::copy_options::overwrite_existing,
                                error);

@@ -1,6 +1,6 @@
 #include "io/hdf5_manifest.hpp"
 
-#include "io/checksum.hpp"
+#include "files/checksum.hpp"
 #include "io/hdf5_native.hpp"
 
 #include <algorithm>
@@ -57,7 +57,7 @@ Index rows_at_once(hid_t dataset, Index row_bytes) {
 void Manifest::add_bytes(const std::string& path, const void* bytes, std::size_t size) {
     Entry& entry = entries_[path];
     if (size > 0) {
-        entry.checksum = io::add_to_checksum(entry.checksum, bytes, size);
+        entry.checksum = add_by_all_threads(entry.checksum, bytes, size);
         entry.size += size;
     }
 }

@@ -27,7 +27,7 @@ class Manifest {
 
   private:
     struct Entry {
-        std::uint64_t checksum = 0;
+        std::uint32_t checksum = 0;
         std::uint64_t size = 0;
         bool operator==(const Entry&) const = default;
     };

@@ -1,6 +1,6 @@
 #include <pnmf/io/write.hpp>
 
-#include "io/atomic_file.hpp"
+#include "files/atomic_file.hpp"
 #include "io/gzip.hpp"
 #include "io/sidecar_texts.hpp"
 
@@ -24,7 +24,7 @@ struct MatrixMarketWriter::State {
     std::int64_t entries = 0;
     bool integers = false;
     bool compressed = false;
-    io::AtomicFile file; ///< its head is the header, which counts what follows
+    AtomicFile file; ///< its head is the header, which counts what follows
 
     /// The same number of bytes whatever the counts.
     std::string header() const {

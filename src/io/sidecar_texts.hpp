@@ -1,6 +1,6 @@
 #pragma once
 
-#include "io/atomic_file.hpp"
+#include "files/atomic_file.hpp"
 
 #include <pnmf/io/write.hpp>
 

@@ -1,6 +1,6 @@
 #include <pnmf/io/write.hpp>
 
-#include "io/atomic_file.hpp"
+#include "files/atomic_file.hpp"
 #include "io/text_output.hpp"
 
 #include <pnmf/error.hpp>
@@ -43,7 +43,7 @@ std::string npy_header(std::span<const Index> shape, bool fortran) {
 template <class Real>
 void write_array(const fs::path& path, std::span<const Real> values, std::span<const Index> shape,
                  bool fortran) {
-    io::AtomicFile file(path);
+    AtomicFile file(path);
     file.write(npy_header<Real>(shape, fortran));
     file.write({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
     file.commit();

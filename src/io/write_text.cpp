@@ -34,7 +34,7 @@ void SidecarTexts::commit() {
 } // namespace io
 
 void write_text(const std::filesystem::path& path, std::string_view text) {
-    io::AtomicFile file(path);
+    AtomicFile file(path);
     if (path.extension() == ".gz") {
         file.write(io::gzip_member(text, 6));
     } else {

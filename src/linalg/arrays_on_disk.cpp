@@ -1,7 +1,7 @@
 #include "linalg/arrays_on_disk.hpp"
 
+#include "files/unnamed_file.hpp"
 #include "linalg/large_array.hpp"
-#include "linalg/unnamed_file.hpp"
 
 #include <pnmf/error.hpp>
 

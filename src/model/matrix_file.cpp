@@ -1,4 +1,4 @@
-#include "linalg/unnamed_file.hpp"
+#include "files/unnamed_file.hpp"
 
 #include <pnmf/model/problem.hpp>
 

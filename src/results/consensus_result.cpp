@@ -9,7 +9,7 @@
 #include <pnmf/io/values.hpp>
 #include <pnmf/model/objective.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/solvers/embed.hpp>
 
 #include <fmt/format.h>
@@ -75,7 +75,7 @@ AnnDataFile consensus_file(const Dataset& data, const ConsensusFit& fit, const s
 
 void write_consensus(const std::filesystem::path& path, const AnnDataFile& result,
                      const std::vector<TextFile>& tables) {
-    io::AtomicFile target(path);
+    AtomicFile target(path);
     io::write_anndata(target, path, result);
     io::SidecarTexts(tables).commit_with(target);
 }

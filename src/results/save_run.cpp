@@ -141,11 +141,11 @@ std::string summary_json(const Run<Real>& run) {
 std::string save_result(const RunFolder& folder, AnnDataFile result_content, const std::string& summary) {
     const auto write_to = [&](const fs::path& place) {
         const fs::path path = place / folder.result().filename();
-        io::AtomicFile result(path);
-        io::AtomicFile text(place / folder.summary().filename());
+        AtomicFile result(path);
+        AtomicFile text(place / folder.summary().filename());
         io::write_anndata(result, path, result_content);
         text.write(summary);
-        io::commit_together({&result, &text}); // no summary beside the result of another run
+        commit_together({&result, &text}); // no summary beside the result of another run
     };
     try {
         write_to(folder.path());

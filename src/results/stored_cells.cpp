@@ -4,6 +4,7 @@
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/results/stored_result.hpp>
 
+#include <memory>
 #include <string_view>
 #include <unordered_map>
 
@@ -162,6 +163,21 @@ Dataset read_data_of(const StoredResult& result, const std::filesystem::path& pa
     }
     take_cells(data, from);
     return data;
+}
+
+KnownFit known_fit(const StoredResult& result) {
+    const auto kept = std::make_shared<const StoredResult>(result);
+    KnownFit known{.name = result.name,
+                   .scales = result.scales,
+                   .rank = result.rank,
+                   .features = std::ssize(result.features),
+                   .cells = result.cells(),
+                   .positions = result.positions("scale_position", 0, result.order.of_fit),
+                   .H = [kept](Index t) { return kept->H(t); }};
+    if (result.has_basis) {
+        known.W = [kept](Index t) { return kept->W(t); };
+    }
+    return known;
 }
 
 } // namespace pnmf

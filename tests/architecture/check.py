@@ -23,14 +23,16 @@ MAY_INCLUDE["io"] = {"linalg"}
 MAY_INCLUDE["simulate"] = {"linalg"}
 # Solvers reach a device through its row of the table (solvers/device.hpp), so nothing includes this layer.
 MAY_INCLUDE["devices"] = {"linalg", "persistence", "graphs", "model", "solvers", "metrics"}
-MAY_INCLUDE["results"] = set(CHAIN) | {"io", "metrics", "assess"}
+MAY_INCLUDE["run"] = set(CHAIN) | {"metrics", "assess"}
+MAY_INCLUDE["results"] = set(CHAIN) | {"run", "io", "metrics", "assess"}
 MAY_INCLUDE["analysis"] = MAY_INCLUDE["results"] | {"results"}
 MAY_INCLUDE["report"] = MAY_INCLUDE["results"] | {"results"}
 MAY_INCLUDE["diagnostics"] = set(MAY_INCLUDE) - {"devices"}
 MAY_INCLUDE["mpi"] = set()
 for below in MAY_INCLUDE.values():
-    below.add("cells")
+    below |= {"cells", "files"}
 MAY_INCLUDE["cells"] = set()
+MAY_INCLUDE["files"] = set()
 MAY_INCLUDE["root"] = set()
 # What is over all cells, and how several processes do it: these folders have parts of many layers.
 OVER_CELLS = {"cells", "ranks"}

@@ -1,7 +1,7 @@
 #include "cli/fit_fixture.hpp"
 #include "support/sanitiser.hpp"
 
-#include <pnmf/results/checkpoint.hpp>
+#include <pnmf/run/checkpoint.hpp>
 
 #include <fcntl.h>
 #include <sys/wait.h>

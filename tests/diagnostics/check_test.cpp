@@ -1,8 +1,8 @@
 #include <pnmf/diagnostics/check.hpp>
 #include <pnmf/error.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
 #include <pnmf/results/stored_result.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/solvers/option_list.hpp>
 
 #include "support/clouds.hpp"

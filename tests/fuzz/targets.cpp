@@ -7,9 +7,9 @@
 #include <pnmf/io/annotations.hpp>
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/io/h5ad.hpp>
-#include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/result_file.hpp>
 #include <pnmf/results/stored_result.hpp>
+#include <pnmf/run/checkpoint.hpp>
 #include <pnmf/solvers/memory_plan.hpp>
 
 #include <fcntl.h>

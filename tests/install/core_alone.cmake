@@ -10,7 +10,7 @@ run("${CMAKE_COMMAND}" -G Ninja -S "${CONSUMER_DIR}" -B "${WORK_DIR}" "-DCMAKE_P
     -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON -DCMAKE_DISABLE_FIND_PACKAGE_Matio=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZarrCodecs=ON)
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}")
 run("${WORK_DIR}/consumer")
-expect("${printed}" "scales: 6\nversion: ${VERSION}\n" "what the consumer prints")
+expect("${printed}" "interrupted after sweep 1 and saved\nscales: 6\nclusters: 1 1 1 0 0 0\nversion: ${VERSION}\n" "what the consumer prints")
 
 run(ldd "${WORK_DIR}/consumer")
 if(NOT "${printed}" MATCHES "libc\\.so")

@@ -1,11 +1,11 @@
-#include "io/checksum.hpp"
+#include "files/checksum.hpp"
 
 #include <gtest/gtest.h>
 #include <zlib.h>
 
 #include <vector>
 
-namespace pnmf::io {
+namespace pnmf {
 namespace {
 
 TEST(Checksum, OfManyBytesIsThatOfZlib) {
@@ -24,4 +24,4 @@ TEST(Checksum, OfManyBytesIsThatOfZlib) {
 }
 
 } // namespace
-} // namespace pnmf::io
+} // namespace pnmf

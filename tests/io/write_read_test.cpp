@@ -1,4 +1,4 @@
-#include "io/atomic_file.hpp"
+#include "files/atomic_file.hpp"
 #include "io/files.hpp"
 #include "support/paths.hpp"
 
@@ -110,13 +110,13 @@ TEST(AtomicFile, AppearsOnlyWhenCommitted) {
     const TemporaryFolder folder;
     write_text(folder / "f", "old");
     {
-        io::AtomicFile file(folder / "f");
+        AtomicFile file(folder / "f");
         file.write("half");
     }
     EXPECT_EQ(read_text(folder / "f"), "old");
     std::string large(1000003, 'x');
     {
-        io::AtomicFile file(folder / "f");
+        AtomicFile file(folder / "f");
         file.write("begin");
         file.write(large);
         file.write("end");
@@ -129,7 +129,7 @@ TEST(AtomicFile, AppearsOnlyWhenCommitted) {
 
 TEST(AtomicFile, TakesWhatALibraryWroteToItsTemporaryPath) {
     const TemporaryFolder folder;
-    io::AtomicFile file(folder / "f");
+    AtomicFile file(folder / "f");
     write_text(file.temporary(), "by a library");
     file.commit();
     EXPECT_EQ(read_text(folder / "f"), "by a library");
@@ -140,7 +140,7 @@ TEST(AtomicFile, KeepsLinksAndPermissions) {
     write_text(folder / "target", "old");
     fs::permissions(folder / "target", fs::perms::owner_read | fs::perms::owner_write);
     fs::create_symlink(folder / "target", folder / "link");
-    io::AtomicFile file(folder / "link");
+    AtomicFile file(folder / "link");
     file.write("new");
     file.commit();
     EXPECT_TRUE(fs::is_symlink(folder / "link"));

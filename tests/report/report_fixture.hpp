@@ -4,8 +4,8 @@
 
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
 #include <pnmf/results/stored_result.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/simulate/simulate.hpp>
 
 #include <gtest/gtest.h>

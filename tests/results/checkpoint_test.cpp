@@ -2,8 +2,8 @@
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/random.hpp>
-#include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/result_file.hpp>
+#include <pnmf/run/checkpoint.hpp>
 
 #include <gmock/gmock.h>
 #include <sys/resource.h>

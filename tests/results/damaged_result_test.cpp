@@ -2,10 +2,10 @@
 #include <pnmf/error.hpp>
 #include <pnmf/report/report.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
 #include <pnmf/results/score_result.hpp>
 #include <pnmf/results/stored_result.hpp>
 #include <pnmf/results/transform_cells.hpp>
+#include <pnmf/run/run.hpp>
 
 #include "support/clouds.hpp"
 

@@ -5,7 +5,7 @@
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/pca.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 #include <pnmf/analysis/preset.hpp>
 #include <pnmf/error.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/simulate/simulate.hpp>
 
 #include <gtest/gtest.h>

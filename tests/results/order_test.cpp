@@ -5,7 +5,7 @@
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/persistence/diagram.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 
 #include <gtest/gtest.h>
 
@@ -61,7 +61,7 @@ TEST_F(RunInOrder, AStartFromAResultHasTheCellsOfThatResult) {
     const std::filesystem::path file = folder / "first.h5ad";
     write_result(file, data, first.prepared, first.result, first.assessment, {.save_basis = true});
     RunOptions next = options();
-    next.start_from = file;
+    next.start_from = known_fit(read_stored_result(file));
     next.fit.solver.max_sweeps = 0;
     const auto second = run_fit<double>(X, next);
     for (std::size_t t = 0; t < 2; ++t) {

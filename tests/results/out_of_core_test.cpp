@@ -1,10 +1,10 @@
 #include "linalg/arrays_on_disk.hpp"
 #include "linalg/large_array.hpp"
-#include "results/plan_run.hpp"
+#include "run/plan_run.hpp"
 #include "support/paths.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/simulate/simulate.hpp>
 #include <pnmf/solvers/memory_plan.hpp>
 

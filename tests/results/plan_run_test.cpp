@@ -1,4 +1,4 @@
-#include "results/plan_run.hpp"
+#include "run/plan_run.hpp"
 #include "support/clouds.hpp"
 #include "support/problems.hpp"
 

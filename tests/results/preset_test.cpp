@@ -9,7 +9,7 @@
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/io/values.hpp>
 #include <pnmf/linalg/pca.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/simulate/simulate.hpp>
 
 #include <gmock/gmock.h>

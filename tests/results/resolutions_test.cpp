@@ -3,8 +3,8 @@
 #include <pnmf/baselines/fit_baseline.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
 #include <pnmf/results/save_run.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/simulate/simulate.hpp>
 
 #include <fmt/format.h>

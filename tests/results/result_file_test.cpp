@@ -3,7 +3,7 @@
 
 #include <pnmf/io/h5ad.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/solvers/option_list.hpp>
 
 #include <gmock/gmock.h>

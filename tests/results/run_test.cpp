@@ -5,10 +5,10 @@
 #include <pnmf/error.hpp>
 #include <pnmf/io/write.hpp>
 #include <pnmf/persistence/diagram.hpp>
-#include <pnmf/results/checkpoint.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
 #include <pnmf/results/score_result.hpp>
+#include <pnmf/run/checkpoint.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/simulate/simulate.hpp>
 
 #include <gmock/gmock.h>

@@ -5,7 +5,7 @@
 #include <pnmf/analysis/preset.hpp>
 #include <pnmf/assess/programs.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/simulate/simulate.hpp>
 
 #include <gmock/gmock.h>

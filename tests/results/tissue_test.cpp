@@ -1,5 +1,5 @@
 #include "graphs/sparse_graph.hpp"
-#include "results/tissue_types.hpp"
+#include "run/tissue_types.hpp"
 #include "support/paths.hpp"
 #include "support/sanitiser.hpp"
 
@@ -8,13 +8,15 @@
 #include <pnmf/io/annotations.hpp>
 #include <pnmf/metrics/clustering_scores.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
 #include <pnmf/results/stored_result.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/simulate/simulate.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <fstream>
 #include <limits>
 
 namespace pnmf {
@@ -234,7 +236,7 @@ TEST(Tissue, KeepsItsTypesWhenItIsResumed) {
         const std::filesystem::path path = place / (checkpoint ? "run" : "killed");
         if (!checkpoint) {
             std::filesystem::create_directories(path);
-            std::filesystem::copy_file(place / "run" / "types.json", path / "types.json");
+            std::filesystem::copy_file(place / "run" / "types.bin", path / "types.bin");
         }
         RunFolder folder(path, FolderUse::resume);
         options.folder = &folder;
@@ -261,22 +263,32 @@ TEST(Tissue, KeepsItsTypesWhenItIsResumed) {
 
 TEST(Tissue, TypesOfADamagedFileAreFoundAnew) {
     const test::TemporaryFolder folder;
+    const std::filesystem::path file = folder / "types.bin";
     Assessment types;
     types.cluster_count = 2;
-    types.resolutions.recommended = 0;
-    types.resolutions.all.push_back({.clusters = 2, .labels = {0, 1, 1}});
-    const auto loaded = [&](Index cells) {
-        save_types(folder / "types.json", "these", types);
-        return load_types(folder / "types.json", "these", cells).has_value();
-    };
-    EXPECT_TRUE(loaded(3));
-    EXPECT_FALSE(loaded(4)) << "of other cells";
-    EXPECT_FALSE(load_types(folder / "types.json", "others", 3));
-    types.resolutions.all[0].labels[1] = 2;
-    EXPECT_FALSE(loaded(3)) << "a cluster that is not there";
-    types.resolutions.all[0].labels[1] = 1;
-    types.resolutions.recommended = 1;
-    EXPECT_FALSE(loaded(3));
+    types.notices = {"two"};
+    types.resolutions.all.push_back({.clusters = 2, .labels = {0, 1, 1}, .share = {0.5, 1.0}});
+    save_types(file, "these", types);
+    const std::optional<Assessment> loaded = load_types(file, "these");
+    ASSERT_TRUE(loaded);
+    EXPECT_EQ(loaded->notices, types.notices);
+    EXPECT_EQ(loaded->resolutions.all[0].labels, types.resolutions.all[0].labels);
+    EXPECT_EQ(loaded->resolutions.all[0].share, types.resolutions.all[0].share);
+    EXPECT_TRUE(std::isnan(loaded->resolutions.all[0].p_value));
+    EXPECT_FALSE(load_types(file, "others"));
+    const auto size = static_cast<std::int64_t>(std::filesystem::file_size(file));
+    for (std::int64_t at = 0; at < size; ++at) {
+        save_types(file, "these", types);
+        std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+        bytes.seekg(at);
+        const int byte = bytes.get();
+        bytes.seekp(at);
+        bytes.put(static_cast<char>(byte ^ 0x10));
+        bytes.close();
+        EXPECT_FALSE(load_types(file, "these")) << "byte " << at;
+        std::filesystem::resize_file(file, static_cast<std::uintmax_t>(at));
+        EXPECT_FALSE(load_types(file, "these")) << "cut at " << at;
+    }
 }
 
 TEST(Tissue, HasItsScalesInMicrometresWhereTheUnitIsKnown) {

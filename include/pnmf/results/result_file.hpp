@@ -23,16 +23,6 @@ std::string options_json(const BaselineFitOptions& options);
 /// none of those known, or an option is none of ours.
 FitOptions fit_options_from_json(const std::string& text);
 
-/// What a checkpoint belongs to: a checksum of the data and the options that shape the iterates, a line each.
-/// Stopping rules are left out, so that a run may be continued further than it was meant to go.
-/// `space`: the points that tree and graphs come from, where they are not the columns of X.
-std::string run_fingerprint(const FitOptions& options, const DataView& X, const Matrix* space = nullptr,
-                            const std::optional<CellRange>& local = {});
-std::string run_fingerprint(const FitOptions& options, const DataValues& X, const Matrix* space = nullptr);
-
-/// A line for the order in which a fit works on its cells, which checkpoints have; none for that of the data.
-std::string order_fingerprint(const FitOrder& order);
-
 struct ResultFileOptions {
     bool save_basis = false;           ///< W too: T × p × d numbers
     std::string command{};             ///< how the run was started; empty for none

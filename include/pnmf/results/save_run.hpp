@@ -2,7 +2,7 @@
 
 #include <pnmf/io/dataset.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 
 #include <string>
 

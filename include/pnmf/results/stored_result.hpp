@@ -7,6 +7,7 @@
 #include <pnmf/io/preparation.hpp>
 #include <pnmf/model/problem.hpp>
 #include <pnmf/precision.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/solvers/fit.hpp>
 #include <pnmf/types.hpp>
 
@@ -102,6 +103,9 @@ struct StoredResult {
     std::function<Matrix(Index)> stored_H{}; ///< as stored: all cells of the fit, in its order
     std::function<Matrix(Index)> stored_W{};
 };
+
+/// To start another run from it (`RunOptions::start_from`).
+KnownFit known_fit(const StoredResult& result);
 
 /// The result's file when the path is one: a folder with result.h5ad, or an .h5ad with embeddings in
 /// uns/KEY. Nothing for other files.

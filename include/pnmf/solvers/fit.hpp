@@ -173,7 +173,7 @@ struct FitResult {
 template <RealNumber Real>
 FitResult<Real> finish_fit(const PreparedFit<Real>& prepared, SolverState<Real> state, Stop stop);
 
-/// The factorisations alone: prepare, start, run, finish. `run_fit` (results/run.hpp) also clusters the cells
+/// The factorisations alone: prepare, start, run, finish. `run_fit` (run/run.hpp) also clusters the cells
 /// and recommends a scale.
 ///
 ///     const auto result = fit<double>(X, {.rank = 10});

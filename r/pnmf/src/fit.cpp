@@ -5,7 +5,7 @@
 #include <pnmf/io/annotations.hpp>
 #include <pnmf/parallel.hpp>
 #include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/solvers/option_list.hpp>
 
 #include <algorithm>

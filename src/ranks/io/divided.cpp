@@ -1,7 +1,7 @@
 #include "cells/io/local_cells.hpp"
 
 #include "cells/shared_work.hpp"
-#include "io/checksum.hpp"
+#include "files/checksum.hpp"
 #include "io/h5ad_parts.hpp"
 #include "ranks/linalg/divided_columns.hpp"
 #include "ranks/linalg/sparse_move.hpp"
@@ -98,7 +98,7 @@ void check_same_file(const std::filesystem::path& path, const Dataset& data) {
     if (!data.local) {
         return;
     }
-    std::uint64_t sum = 0;
+    std::uint32_t sum = 0;
     const auto add = [&](const char* bytes, std::size_t count) { sum = add_to_checksum(sum, bytes, count); };
     for (const auto* names : {&data.cell_names, &data.feature_names}) {
         for (const std::string& name : *names) {

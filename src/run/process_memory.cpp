@@ -1,7 +1,8 @@
-#include "results/process_memory.hpp"
+#include "run/process_memory.hpp"
 
 #include "linalg/arrays_on_disk.hpp"
 
+#include <fmt/format.h>
 #include <malloc.h>
 #include <sys/resource.h>
 
@@ -85,7 +86,7 @@ double left_in_own_groups(const fs::path& root) {
         if (second == std::string::npos) {
             continue;
         }
-        const std::string kinds = "," + line.substr(first + 1, second - first - 1) + ",";
+        const std::string kinds = fmt::format(",{},", line.substr(first + 1, second - first - 1));
         const fs::path group = line.substr(second + 1);
         if (kinds == ",,") {
             least = std::fmin(least, left_in_groups(mount, group, version_2));

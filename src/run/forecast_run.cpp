@@ -1,8 +1,8 @@
 #include "persistence/cluster_lists.hpp"
 #include "persistence/neighbor_tree.hpp"
 #include "persistence/search_space.hpp"
-#include "results/plan_run.hpp"
-#include "results/process_memory.hpp"
+#include "run/plan_run.hpp"
+#include "run/process_memory.hpp"
 #include "solvers/choose_device.hpp"
 #include "solvers/fit_data.hpp"
 

@@ -2,7 +2,7 @@
 #include "cells/processes.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "results/process_memory.hpp"
+#include "run/process_memory.hpp"
 
 #include <malloc.h>
 

@@ -1,4 +1,4 @@
-#include "results/assess_tissue.hpp"
+#include "run/assess_tissue.hpp"
 #include "graphs/sparse_graph.hpp"
 #include "graphs/tree_order.hpp"
 #include "linalg/parallel_copy.hpp"

@@ -1,10 +1,8 @@
 #include "cells/processes.hpp"
-#include "io/atomic_file.hpp"
+#include "run/state_file.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/results/checkpoint.hpp>
-
-#include <zlib.h>
+#include <pnmf/run/checkpoint.hpp>
 
 #include <algorithm>
 #include <array>
@@ -21,152 +19,11 @@ namespace {
 
 // Layout: magic, size of a number, fingerprint, scales of the start (0: it is done) and how many of them are
 // not chained yet, positions of the scales kept (none: all are), momentum, trace, inner steps, current
-// factors, previous factors, CRC-32 of all before it. Counts and lengths are 64-bit, in the machine's byte
-// order.
+// factors, previous factors.
 constexpr std::array<char, 8> magic{'p', 'n', 'm', 'f', 'c', 'k', 'p', '4'};
 
-/// What goes wrong is thrown by `commit` alone: other processes still send what they have.
-class Writer {
-  public:
-    /// Without a path, as on processes that only send, nothing is written.
-    explicit Writer(const std::filesystem::path* path) {
-        if (path != nullptr) {
-            attempt([&] { file_.emplace(*path); });
-        }
-    }
-
-    void bytes(const void* data, std::size_t size) {
-        const auto* cursor = static_cast<const char*>(data);
-        while (size > 0 && file_) {
-            const std::size_t part = std::min<std::size_t>(size, std::size_t{1} << 30U);
-            checksum_ = crc32(checksum_, reinterpret_cast<const Bytef*>(cursor), static_cast<uInt>(part));
-            attempt([&] { file_->write({cursor, part}); });
-            cursor += part;
-            size -= part;
-        }
-    }
-
-    template <class Value>
-    void value(const Value& value) {
-        bytes(&value, sizeof value);
-    }
-
-    /// Items, behind their count.
-    template <class Values>
-    void list(const Values& values) {
-        value(static_cast<std::int64_t>(values.size()));
-        bytes(values.data(), values.size() * sizeof(typename Values::value_type));
-    }
-
-    void commit() {
-        if (file_) {
-            attempt([&] {
-                const std::uint64_t checksum = checksum_;
-                file_->write({reinterpret_cast<const char*>(&checksum), sizeof checksum});
-                file_->commit();
-            });
-        }
-        if (error_) {
-            std::rethrow_exception(error_);
-        }
-    }
-
-  private:
-    template <class Do>
-    void attempt(const Do& body) {
-        try {
-            body();
-        } catch (const SystemError&) {
-            error_ = std::current_exception();
-            file_.reset();
-        }
-    }
-
-    std::optional<io::AtomicFile> file_;
-    std::exception_ptr error_;
-    uLong checksum_ = crc32(0, nullptr, 0);
-};
-
-class Reader {
-  public:
-    explicit Reader(const std::filesystem::path& path) : path_(path), in_(path, std::ios::binary) {
-        std::error_code error;
-        left_ = std::filesystem::file_size(path, error);
-        require(in_ && !error, "{}: there is no checkpoint to resume", path.string());
-    }
-
-    void bytes(void* data, std::size_t size) {
-        require(size <= left_, "{}: the checkpoint is cut short", path_.string());
-        left_ -= size;
-        auto* cursor = static_cast<char*>(data);
-        while (size > 0) {
-            const std::size_t part = std::min<std::size_t>(size, std::size_t{1} << 30U);
-            in_.read(cursor, static_cast<std::streamsize>(part));
-            require(static_cast<bool>(in_), "{}: the checkpoint cannot be read", path_.string());
-            checksum_ = crc32(checksum_, reinterpret_cast<const Bytef*>(cursor), static_cast<uInt>(part));
-            cursor += part;
-            size -= part;
-        }
-    }
-
-    template <class Value>
-    Value value() {
-        Value result{};
-        bytes(&result, sizeof result);
-        return result;
-    }
-
-    /// Bytes that count for the checksum alone.
-    void skip(std::size_t size) {
-        require(size <= left_, "{}: the checkpoint is cut short", path_.string());
-        std::vector<char> buffer(std::min<std::size_t>(size, std::size_t{1} << 22U));
-        while (size > 0) {
-            const std::size_t part = std::min(size, buffer.size());
-            bytes(buffer.data(), part);
-            size -= part;
-        }
-    }
-
-    /// A count of items of `size` bytes each, which must fit into what is left of the file.
-    std::int64_t count(std::size_t size) {
-        const auto result = value<std::int64_t>();
-        expect(result >= 0 && static_cast<std::uint64_t>(result) <= left_ / std::max<std::size_t>(size, 1));
-        return result;
-    }
-
-    /// Items, behind their count.
-    template <class Values>
-    void list(Values& values) {
-        using Item = typename Values::value_type;
-        values.resize(static_cast<std::size_t>(count(sizeof(Item))));
-        bytes(values.data(), values.size() * sizeof(Item));
-    }
-
-    /// What holds of every checkpoint.
-    void expect(bool holds) const { require(holds, "{}: the checkpoint is damaged", path_.string()); }
-
-    const std::filesystem::path& path() const { return path_; }
-    /// Whether so many items of so many bytes can follow.
-    bool fits(std::int64_t count, std::int64_t bytes) const {
-        return bytes == 0 || static_cast<std::uint64_t>(count) <= left_ / static_cast<std::uint64_t>(bytes);
-    }
-
-    void finish() {
-        const std::uint64_t expected = checksum_;
-        const auto found = value<std::uint64_t>();
-        require(found == expected && left_ == 0, "{}: the checkpoint is damaged: its checksum does not match",
-                path_.string());
-    }
-
-  private:
-    std::filesystem::path path_;
-    std::ifstream in_;
-    std::uintmax_t left_ = 0;
-    uLong checksum_ = crc32(0, nullptr, 0);
-};
-
 template <class Real>
-void write_matrix(Writer& writer, const DenseMatrix<Real>& matrix) {
+void write_matrix(StateWriter& writer, const DenseMatrix<Real>& matrix) {
     writer.value(static_cast<std::int64_t>(matrix.rows()));
     writer.value(static_cast<std::int64_t>(matrix.cols()));
     writer.bytes(matrix.data(), static_cast<std::size_t>(matrix.size()) * sizeof(Real));
@@ -175,7 +32,7 @@ void write_matrix(Writer& writer, const DenseMatrix<Real>& matrix) {
 /// The columns of all processes, as they arrive at the first process, which never holds more than those of
 /// one other.
 template <class Real>
-void write_columns_of_all(Writer& writer, const DenseMatrix<Real>& here, const CellRange& held) {
+void write_columns_of_all(StateWriter& writer, const DenseMatrix<Real>& here, const CellRange& held) {
     Processes& processes = all_processes();
     const std::vector<Index> counts = gather_one<Index>(processes, here.size());
     if (processes.place() == 0) {
@@ -189,7 +46,7 @@ void write_columns_of_all(Writer& writer, const DenseMatrix<Real>& here, const C
 
 /// With `held` the columns of these cells alone.
 template <class Real>
-DenseMatrix<Real> read_matrix(Reader& reader, const std::optional<CellRange>& held = {}) {
+DenseMatrix<Real> read_matrix(StateReader& reader, const std::optional<CellRange>& held = {}) {
     const auto rows = reader.count(1); // bounded by the file, so that the next product is exact
     const auto column = static_cast<std::size_t>(rows) * sizeof(Real);
     const auto cols = reader.count(column);
@@ -204,7 +61,7 @@ DenseMatrix<Real> read_matrix(Reader& reader, const std::optional<CellRange>& he
 
 /// The scales from `first` on.
 template <class Real>
-void write_factors(Writer& writer, const Factors<Real>& factors, const std::optional<CellRange>& held,
+void write_factors(StateWriter& writer, const Factors<Real>& factors, const std::optional<CellRange>& held,
                    Index first = 0) {
     DenseMatrix<Real> buffer;
     writer.value(static_cast<std::int64_t>(factors.W.size()));
@@ -223,14 +80,14 @@ void write_factors(Writer& writer, const Factors<Real>& factors, const std::opti
 }
 
 /// A count of scales, of which those from `first` on follow.
-std::int64_t read_count(Reader& reader, Index first) {
+std::int64_t read_count(StateReader& reader, Index first) {
     const auto result = reader.value<std::int64_t>();
     reader.expect(result >= first && reader.fits(result - first, 2 * sizeof(std::int64_t)));
     return result;
 }
 
 template <class Real>
-Factors<Real> read_factors(Reader& reader, const std::filesystem::path& bases_in,
+Factors<Real> read_factors(StateReader& reader, const std::filesystem::path& bases_in,
                            const std::optional<CellRange>& held, Index first = 0) {
     Factors<Real> factors;
     factors.W.resize(static_cast<std::size_t>(read_count(reader, first)));
@@ -263,7 +120,7 @@ struct Head {
     std::int64_t unchained = 0;
 };
 
-Head read_head(Reader& reader) {
+Head read_head(StateReader& reader) {
     std::array<char, magic.size()> found{};
     reader.bytes(found.data(), found.size());
     require(found == magic, "{}: this is not a checkpoint of this version of pnmf", reader.path().string());
@@ -303,7 +160,7 @@ template <class Real>
 void write_checkpoint(const std::filesystem::path& path, Index start_scales, Index unchained,
                       const std::vector<Index>& kept, const SolverState<Real>& state,
                       const std::string& fingerprint, const std::optional<CellRange>& held) {
-    Writer writer(held && all_processes().place() > 0 ? nullptr : &path);
+    StateWriter writer(held && all_processes().place() > 0 ? nullptr : &path);
     writer.bytes(magic.data(), magic.size());
     writer.value(static_cast<std::int64_t>(sizeof(Real)));
     writer.list(fingerprint);
@@ -334,19 +191,19 @@ void save_checkpoint(const std::filesystem::path& path, const StartState<Real>& 
 }
 
 std::string checkpoint_fingerprint(const std::filesystem::path& path) {
-    Reader reader(path);
+    StateReader reader(path);
     return read_head(reader).fingerprint;
 }
 
 bool saved_in_start(const std::filesystem::path& path) {
-    Reader reader(path);
+    StateReader reader(path);
     return read_head(reader).start_scales > 0;
 }
 
 template <class Real>
 StartState<Real> load_start(const std::filesystem::path& path, const std::string& fingerprint,
                             const std::filesystem::path& bases_in, const std::optional<CellRange>& held) {
-    Reader reader(path);
+    StateReader reader(path);
     const Head head = read_head(reader);
     require(head.bytes_of_number == sizeof(Real), Remedy::same_precision,
             "{}: the checkpoint was made in {} precision; resume with the same", path.string(),

@@ -1,8 +1,7 @@
-#include "io/atomic_file.hpp"
+#include "files/atomic_file.hpp"
 
 #include <pnmf/error.hpp>
-#include <pnmf/io/write.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -78,7 +77,7 @@ void remove_left_files(const RunFolder& folder) {
         for (const fs::path& file :
              {folder.checkpoint(), folder.types(), folder.result(), folder.summary(),
               folder.path() / "programs.tsv", folder.path() / "report.html", folder.path() / ".writable"}) {
-            if (io::is_left_behind(name, file.filename().string())) {
+            if (is_left_behind(name, file.filename().string())) {
                 fs::remove(entry.path(), error);
             }
         }
@@ -158,7 +157,7 @@ std::string RunFolder::make(double bytes, double checkpoints) {
             fmt::format("{}: the output folder cannot be made: {}", path_.string(), error.message()));
     }
     claim();
-    write_text(path_ / ".writable", "");
+    AtomicFile(path_ / ".writable").commit();
     fs::remove(path_ / ".writable", error);
     if (lock_) {
         remove_left_files(*this);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <pnmf/solvers/fit.hpp>
 #include <pnmf/solvers/initial.hpp>
 #include <pnmf/solvers/solver.hpp>
 #include <pnmf/types.hpp>
@@ -10,6 +11,16 @@
 #include <vector>
 
 namespace pnmf {
+
+/// What a checkpoint belongs to: a checksum of the data and the options that shape the iterates, a line each.
+/// Stopping rules are left out, so that a run may be continued further than it was meant to go.
+/// `space`: the points that tree and graphs come from, where they are not the columns of X.
+std::string run_fingerprint(const FitOptions& options, const DataView& X, const Matrix* space = nullptr,
+                            const std::optional<CellRange>& local = {});
+std::string run_fingerprint(const FitOptions& options, const DataValues& X, const Matrix* space = nullptr);
+
+/// A line for the order in which a fit works on its cells, which checkpoints have; none for that of the data.
+std::string order_fingerprint(const FitOrder& order);
 
 /// Saves a run so that `load_checkpoint` continues it, with a bit-identical result.
 ///

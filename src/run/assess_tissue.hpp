@@ -1,7 +1,7 @@
 #pragma once
 
 #include <pnmf/assess/domains.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 #include <pnmf/solvers/fit.hpp>
 
 #include <optional>

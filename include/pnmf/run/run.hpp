@@ -46,7 +46,7 @@ class RunFolder {
 
     const std::filesystem::path& path() const { return path_; }
     std::filesystem::path checkpoint() const { return path_ / "checkpoint.bin"; }
-    std::filesystem::path types() const { return path_ / "types.json"; } ///< of a tissue, once found
+    std::filesystem::path types() const { return path_ / "types.bin"; } ///< of a tissue, once found
     std::filesystem::path result() const { return path_ / "result.h5ad"; }
     std::filesystem::path summary() const { return path_ / "summary.json"; }
     FolderUse use() const { return use_; }
@@ -73,6 +73,18 @@ struct TissueRun {
     const Matrix* expression = nullptr; ///< what its distances come from, coordinates × cells
 };
 
+/// A fit of the same cells and features, to start another from; `known_fit` makes it of a stored result.
+struct KnownFit {
+    std::string name; ///< for messages
+    Index scales = 0;
+    Index rank = 0;
+    Index features = 0;
+    Index cells = 0;
+    std::vector<Index> positions{};   ///< of its scales among all, where few stand for all; else empty
+    std::function<Matrix(Index)> W{}; ///< of a scale, features × rank; empty: it has no bases
+    std::function<Matrix(Index)> H{}; ///< of a scale, rank × cells, in the order of the data
+};
+
 struct RunOptions {
     FitOptions fit{};
     const Matrix* space = nullptr; ///< points that tree, scales and graphs come from, coordinates × cells;
@@ -84,9 +96,9 @@ struct RunOptions {
     /// The cells are in a tissue, and the space has their places: domains are found too, and clusters are
     /// types of cells, those of a run of its own, which comes first. They belong to the finest scale.
     std::optional<TissueRun> tissue{};
-    RunFolder* folder = nullptr;        ///< where the run is saved on the way; null: nowhere
-    double checkpoint_every = 300.0;    ///< seconds between checkpoints
-    std::filesystem::path start_from{}; ///< a stored result with its bases to start from; empty: none
+    RunFolder* folder = nullptr;          ///< where the run is saved on the way; null: nowhere
+    double checkpoint_every = 300.0;      ///< seconds between checkpoints
+    std::optional<KnownFit> start_from{}; ///< none: the start is made as `fit` says
     /// Most bytes to use: scales, momentum and sums are given up for it, which changes the result; the
     /// options that are stored say what it became. Default: what the system has free, for which nothing is
     /// given up.

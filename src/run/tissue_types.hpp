@@ -1,7 +1,7 @@
 #pragma once
 
 #include <pnmf/assess/assess.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 
 #include <filesystem>
 #include <optional>
@@ -16,9 +16,8 @@ std::string types_fingerprint(const DataView& X, const TissueRun& tissue,
 /// Keeps the types that a run found: their number, the ways to divide the cells, and what was said.
 void save_types(const std::filesystem::path& path, const std::string& fingerprint, const Assessment& types);
 
-/// The same back, of `cells` cells. Nothing where the file is missing, damaged, or of other data or options:
+/// The same back. Nothing where the file is missing, damaged, or of other data or options:
 /// types are then found anew.
-std::optional<Assessment> load_types(const std::filesystem::path& path, const std::string& fingerprint,
-                                     Index cells);
+std::optional<Assessment> load_types(const std::filesystem::path& path, const std::string& fingerprint);
 
 } // namespace pnmf

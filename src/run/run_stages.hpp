@@ -2,9 +2,9 @@
 
 #include "cells/processes.hpp"
 #include "cells/shared_work.hpp"
-#include "results/run_fraction.hpp"
+#include "run/run_fraction.hpp"
 
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 
 #include <chrono>
 #include <string>

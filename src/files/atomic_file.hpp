@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pnmf::io {
+namespace pnmf {
 
 /// A file that appears whole or not at all.
 ///
@@ -47,8 +47,8 @@ class AtomicFile {
     std::filesystem::path temporary_;
     std::filesystem::path earlier_; ///< another name of the file that is replaced; empty where it has none
     std::vector<char> buffer_;
-    std::uint64_t head_checksum_;
-    std::uint64_t checksum_; ///< of what follows the head
+    std::uint32_t head_checksum_ = 0;
+    std::uint32_t checksum_ = 0; ///< of what follows the head
     std::uint64_t head_size_;
     std::uint64_t size_ = 0; ///< without the head
     int descriptor_ = -1;
@@ -63,4 +63,4 @@ void commit_together(const std::vector<AtomicFile*>& files);
 /// Whether this is the name of a temporary file that a killed program left beside the file `name`.
 bool is_left_behind(std::string_view candidate, std::string_view name);
 
-} // namespace pnmf::io
+} // namespace pnmf

@@ -1,17 +1,18 @@
-#include "io/atomic_file.hpp"
+#include "files/atomic_file.hpp"
+
+#include "files/checksum.hpp"
 
 #include <pnmf/error.hpp>
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <atomic>
 #include <cerrno>
 #include <system_error>
 
-namespace pnmf::io {
+namespace pnmf {
 
 namespace fs = std::filesystem;
 
@@ -37,8 +38,8 @@ fs::path resolve(const fs::path& target) {
     return error ? target : resolved;
 }
 
-std::uint64_t add_to(std::uint64_t checksum, std::string_view bytes) {
-    return crc32_z(checksum, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+std::uint32_t add_to(std::uint32_t checksum, std::string_view bytes) {
+    return add_to_checksum(checksum, bytes.data(), bytes.size());
 }
 
 /// An open file or folder that is closed at the end, whatever happens.
@@ -71,8 +72,7 @@ fs::path folder_of(const fs::path& file) {
 } // namespace
 
 AtomicFile::AtomicFile(const fs::path& target, std::size_t head)
-    : target_(resolve(target)), head_checksum_(crc32_z(0, nullptr, 0)), checksum_(head_checksum_),
-      head_size_(head) {
+    : target_(resolve(target)), head_size_(head) {
     static std::atomic<unsigned> counter{0};
     struct stat old {};
     replaces_ = ::stat(target_.c_str(), &old) == 0;
@@ -156,7 +156,7 @@ void AtomicFile::flush() {
 /// What the file holds now must be what was written to it.
 void AtomicFile::check_bytes() const {
     const Descriptor file(temporary_, O_RDONLY);
-    std::uint64_t checksum = crc32_z(0, nullptr, 0);
+    std::uint32_t checksum = 0;
     std::uint64_t size = 0;
     std::vector<char> part(buffer_size);
     for (ssize_t got = 1; got != 0;) {
@@ -170,7 +170,7 @@ void AtomicFile::check_bytes() const {
         checksum = add_to(checksum, {part.data(), static_cast<std::size_t>(got)});
         size += static_cast<std::uint64_t>(got);
     }
-    const std::uint64_t expected = crc32_combine(head_checksum_, checksum_, static_cast<z_off_t>(size_));
+    const std::uint32_t expected = joined_checksum(head_checksum_, checksum_, size_);
     if (size != head_size_ + size_ || checksum != expected) {
         throw SystemError(fmt::format("{}: cannot be written: what was read back is not what was written",
                                       target_.string()));
@@ -264,4 +264,4 @@ bool is_left_behind(std::string_view candidate, std::string_view name) {
            (candidate.ends_with(".tmp") || candidate.ends_with(".old"));
 }
 
-} // namespace pnmf::io
+} // namespace pnmf

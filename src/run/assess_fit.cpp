@@ -7,7 +7,7 @@
 #include "solvers/device.hpp"
 
 #include <pnmf/persistence/diagram.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 
 #include <type_traits>
 

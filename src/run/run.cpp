@@ -1,20 +1,19 @@
 #include "cells/processes.hpp"
 #include "graphs/sparse_graph.hpp"
-#include "results/assess_tissue.hpp"
-#include "results/plan_run.hpp"
-#include "results/process_memory.hpp"
-#include "results/run_stages.hpp"
-#include "results/split_space.hpp"
-#include "results/start_from.hpp"
-#include "results/sweep_bytes.hpp"
-#include "results/tissue_types.hpp"
+#include "run/assess_tissue.hpp"
+#include "run/plan_run.hpp"
+#include "run/process_memory.hpp"
+#include "run/run_stages.hpp"
+#include "run/split_space.hpp"
+#include "run/start_from.hpp"
+#include "run/sweep_bytes.hpp"
+#include "run/tissue_types.hpp"
 #include "solvers/prepare_local.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
-#include <pnmf/results/checkpoint.hpp>
-#include <pnmf/results/result_file.hpp>
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/checkpoint.hpp>
+#include <pnmf/run/run.hpp>
 
 #include <fmt/format.h>
 
@@ -245,13 +244,13 @@ SolverState<Real> first_state(const RunOptions& options, PreparedFit<Real>& prep
             }
             return std::move(from.state);
         }
-    } else if (!options.start_from.empty()) {
+    } else if (options.start_from) {
         if (prepared.adapts()) {
-            keep_known_scales(prepared, kept_of_start(options.start_from), stages);
+            keep_known_scales(prepared, kept_of_start(*options.start_from), stages);
         }
-        check_start(options.start_from, prepared);
+        check_start(*options.start_from, prepared);
         return start_solver(prepared.problem(), prepared.options.solver,
-                            read_start<Real>(options.start_from, prepared));
+                            read_start(*options.start_from, prepared));
     }
     return made_state(prepared, std::move(from), stages, saver);
 }
@@ -297,7 +296,7 @@ Assessment types_of(const DataView& X, const RunOptions& options, RunStages& sta
     const std::string fingerprint =
         folder == nullptr ? std::string() : types_fingerprint(X, *options.tissue, options.clusters);
     if (folder != nullptr && folder->use() == FolderUse::resume) {
-        if (auto kept = load_types(folder->types(), fingerprint, options.tissue->expression->cols())) {
+        if (auto kept = load_types(folder->types(), fingerprint)) {
             stages.notice("types: those that the run had found");
             return std::move(*kept);
         }
@@ -337,8 +336,8 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     if (!arrays.notice().empty()) {
         stages.notice(arrays.notice());
     }
-    if (!options.start_from.empty() && !prepared.adapts()) {
-        check_start(options.start_from, prepared); // before all work
+    if (options.start_from && !prepared.adapts()) {
+        check_start(*options.start_from, prepared); // before all work
     }
     if (resumes(options)) {
         go_on_as_begun(options.folder->checkpoint(), prepared.options.solver, stages);

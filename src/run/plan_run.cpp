@@ -1,10 +1,10 @@
-#include "results/plan_run.hpp"
+#include "run/plan_run.hpp"
 #include "cells/processes.hpp"
 #include "linalg/arrays_on_disk.hpp"
 #include "linalg/large_array.hpp"
 #include "persistence/balanced_edges.hpp"
 #include "persistence/search_space.hpp"
-#include "results/process_memory.hpp"
+#include "run/process_memory.hpp"
 #include "solvers/choose_device.hpp"
 #include "solvers/fit_data.hpp"
 
@@ -263,7 +263,7 @@ template <RealNumber Real>
 MemoryPlan fit_into(const MemoryLimit& allowed, const RunOptions& options, PreparedFit<Real>& prepared,
                     bool resumed, bool in_start) {
     const SolverOptions& solver = prepared.options.solver;
-    const bool made = !resumed && options.start_from.empty();
+    const bool made = !resumed && !options.start_from;
     const Start usual = solver.algorithm == Algorithm::stationary ? Start::nested : Start::chained;
     const bool nested = (made || in_start) && prepared.options.start.value_or(usual) == Start::nested;
     const std::filesystem::path scratch =

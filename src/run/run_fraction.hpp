@@ -1,6 +1,6 @@
 #pragma once
 
-#include <pnmf/results/run.hpp>
+#include <pnmf/run/run.hpp>
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "results/split_space.hpp"
+#include "run/split_space.hpp"
 
 #include <pnmf/error.hpp>
 #include <pnmf/linalg/pca.hpp>
