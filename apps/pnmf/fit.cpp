@@ -248,7 +248,10 @@ std::string write_files(const FitRequest& options, const Work& work, const Run<R
             "together; `pnmf report` adds them\n");
     }
     if (write_page(page, {.result = &stored, .data = data.local ? nullptr : &data})) {
-        files += " and " + page.string();
+        const fs::path genes = genes_beside(page);
+        files += fs::exists(genes)
+                     ? fmt::format(", {} and {}, further genes for the page", page.string(), genes.string())
+                     : " and " + page.string();
     }
     return files;
 }

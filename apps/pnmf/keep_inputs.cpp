@@ -91,12 +91,23 @@ bool are_same(const fs::path& a, const fs::path& b) {
     return !error && whole == fs::weakly_canonical(b, error);
 }
 
+/// A file is written when all work is done: that it has no folder is to be known before.
+void require_folder_of(const CLI::Option& option, const fs::path& file) {
+    const bool is_file = option.get_type_name().starts_with("FILE") || option.get_single_name() == "OUTPUT";
+    const fs::path folder = file.parent_path();
+    std::error_code error;
+    require(!is_file || folder.empty() || fs::exists(folder, error),
+            "{}: {} cannot be written, there is no folder {}; make it first (mkdir -p)", name_of(option),
+            file.string(), folder.string());
+}
+
 void check(const CLI::App& verb) {
     std::vector<NamedFile> read;
     std::vector<NamedFile> written;
     for (const CLI::Option* option : verb.get_options()) {
         for (const std::string& value : option->results()) {
             if (is_output(*option)) {
+                require_folder_of(*option, value);
                 add_written(written, option, value);
             } else if (option->get_type_size() != 0) {
                 add_read(read, option, value);

@@ -76,6 +76,15 @@ TEST_F(KeptInputs, TwoOutputsAreNotOneFile) {
     EXPECT_THAT(refused.err, HasSubstr("both name run/"));
 }
 
+TEST_F(KeptInputs, AFolderThatIsMissingIsNamedBeforeAnythingIsRead) {
+    for (const std::string verb :
+         {"report nothing -o", "transform nothing nothing.csv -o", "convert nothing.csv"}) {
+        const CommandResult refused = run(verb + " missing/file.csv");
+        EXPECT_EQ(refused.exit_code, 2) << verb;
+        EXPECT_THAT(refused.err, HasSubstr("there is no folder missing; make it first")) << verb;
+    }
+}
+
 TEST_F(KeptInputs, OtherFilesOfTheFolderOfARunMayBeWritten) {
     expect_done(circles() + " --rank 3 --max-scales 3 --no-report", out());
     for (int time = 0; time < 2; ++time) {
