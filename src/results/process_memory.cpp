@@ -85,7 +85,7 @@ double left_in_own_groups(const fs::path& root) {
         if (second == std::string::npos) {
             continue;
         }
-        const std::string kinds = "," + line.substr(first + 1, second - first - 1) + ",";
+        const std::string kinds = ',' + line.substr(first + 1, second - first - 1) + ',';
         const fs::path group = line.substr(second + 1);
         if (kinds == ",,") {
             least = std::fmin(least, left_in_groups(mount, group, version_2));
