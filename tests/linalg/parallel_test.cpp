@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -22,6 +23,10 @@ namespace {
 struct Hands {
     int threads;
     bool lent = false; ///< by the caller, in place of the library's own
+
+    friend void PrintTo(const Hands& hands, std::ostream* out) {
+        *out << hands.threads << (hands.lent ? " lent" : " own");
+    }
 };
 
 class Parallel : public ::testing::TestWithParam<Hands> {
