@@ -67,6 +67,17 @@ struct Job {
         return this == &other || (outer != nullptr && outer->is_part_of(other));
     }
 
+    /// Ends it: no item begins any more. The first error is the one that the caller gets.
+    void fail(std::exception_ptr cause) {
+        const std::lock_guard lock(error_mutex);
+        if (!error) {
+            error = std::move(cause);
+        }
+        for (ItemRun& run : runs) {
+            run.next.store(run.end);
+        }
+    }
+
     void work() {
         Job* const before = std::exchange(job_at_work, this);
         const CancelScope scope(stop);
@@ -83,36 +94,34 @@ struct Job {
                 throw_if_cancelled();
                 (*body)(i);
             } catch (...) {
-                const std::lock_guard lock(error_mutex);
-                if (!error) {
-                    error = std::current_exception();
-                }
-                for (ItemRun& one : runs) {
-                    one.next.store(one.end);
-                }
+                fail(std::current_exception());
             }
         }
     }
 };
 
 /// Threads that help with jobs. The thread that has a job works on it too, so a pool of n threads starts
-/// n − 1; fewer where the system gives no more, for results do not depend on their number.
+/// n − 1; fewer where the system gives no more, for results do not depend on their number. With an executor
+/// it starts none but hands out tasks, at most n − 1 at a time. A thread that runs one helps as an own thread
+/// does, until no job has items left.
 ///
 /// Jobs may be made inside of bodies. A thread without work helps with the oldest job that has items left:
 /// the outermost ones first, then what they are divided into. A thread whose own job has no items left waits
 /// for its helpers, and meanwhile helps with what these divide theirs into: parts of its own job and nothing
 /// else, so that it is back when the helpers are. Nobody waits for threads that have not come to help, so a
 /// job of a few microseconds costs little more than its items.
-class Pool {
+class Pool : public std::enable_shared_from_this<Pool> {
   public:
-    explicit Pool(int threads) {
-        workers_.reserve(static_cast<std::size_t>(threads - 1));
+    /// The executor must live as long as jobs are run.
+    Pool(int threads, const Executor& executor)
+        : executor_(executor), helpers_(static_cast<std::size_t>(threads - 1)) {
+        if (executor) {
+            return;
+        }
+        workers_.reserve(helpers_);
         try {
             for (int i = 1; i < threads; ++i) {
-                workers_.emplace_back([this, i] {
-                    number_in_pool = static_cast<std::size_t>(i);
-                    serve();
-                });
+                workers_.emplace_back([this] { serve(); });
             }
         } catch (const std::exception&) {
             // Those that did start serve. A thread needs a place in the process table and some memory.
@@ -146,7 +155,9 @@ class Pool {
             }
         }
         const auto useful = static_cast<std::size_t>(job.count() - 1);
-        if (asleep > useful) {
+        if (executor_) {
+            invite(job, std::min(useful, helpers_));
+        } else if (asleep > useful) {
             for (std::size_t i = 0; i < useful; ++i) {
                 wake_.notify_one();
             }
@@ -168,6 +179,49 @@ class Pool {
     }
 
   private:
+    /// Held by a task that was given to an executor, which may run it late, when the job or even the pool's
+    /// use is over, or never.
+    struct Place {
+        std::shared_ptr<Pool> pool;
+
+        Place() = default;
+        Place(const Place&) = delete;
+        Place& operator=(const Place&) = delete;
+        ~Place() {
+            if (pool) {
+                const std::lock_guard lock(pool->mutex_);
+                ++pool->free_places_;
+            }
+        }
+
+        void use() {
+            // Where the executor runs it at once, that thread is at work already.
+            if (pool && pool_at_work == nullptr) {
+                std::exchange(pool, nullptr)->serve_once();
+            }
+        }
+    };
+
+    /// Hands out at most `useful` tasks.
+    void invite(Job& job, std::size_t useful) {
+        try {
+            for (std::size_t i = 0; i < useful && job.has_items(); ++i) {
+                const auto place = std::make_shared<Place>();
+                {
+                    const std::lock_guard lock(mutex_);
+                    if (free_places_ == 0) {
+                        return;
+                    }
+                    --free_places_;
+                }
+                place->pool = shared_from_this();
+                executor_([place] { place->use(); });
+            }
+        } catch (...) {
+            job.fail(std::current_exception());
+        }
+    }
+
     /// The oldest of those that are parts of `whole`, or of all.
     Job* job_with_items(const Job* whole = nullptr) const {
         const auto found = std::find_if(jobs_.begin(), jobs_.end(), [&](const Job* job) {
@@ -186,22 +240,36 @@ class Pool {
         }
     }
 
+    void help_while_there_are_items(std::unique_lock<std::mutex>& lock) {
+        if (number_in_pool == 0) {
+            number_in_pool = ++numbered_threads_;
+        }
+        while (Job* const job = job_with_items()) {
+            help(*job, lock);
+        }
+    }
+
     void serve() {
         pool_at_work = this;
         std::unique_lock lock(mutex_);
         for (;;) {
-            Job* job = job_with_items();
-            while (job == nullptr && !stopping_) {
-                ++asleep_;
-                wake_.wait(lock);
-                --asleep_;
-                job = job_with_items();
-            }
+            help_while_there_are_items(lock);
             if (stopping_) {
                 return;
             }
-            help(*job, lock);
+            ++asleep_;
+            wake_.wait(lock);
+            --asleep_;
         }
+    }
+
+    /// On a thread that an executor lends. The place is free again before any later job looks for one.
+    void serve_once() {
+        pool_at_work = this;
+        std::unique_lock lock(mutex_);
+        help_while_there_are_items(lock);
+        ++free_places_;
+        pool_at_work = nullptr;
     }
 
     std::vector<std::thread> workers_;
@@ -210,15 +278,20 @@ class Pool {
     std::vector<Job*> jobs_; ///< oldest first
     std::size_t asleep_ = 0;
     bool stopping_ = false;
+    const Executor& executor_;
+    const std::size_t helpers_;
+    std::size_t free_places_ = helpers_;
+    std::size_t numbered_threads_ = 0;
 };
 
-/// The pool and its size. Several callers may be at work at once; who takes both mutexes is alone, and the
-/// first one keeps new callers out meanwhile.
+/// The pool, its size and who lends it threads. Several callers may be at work at once; who takes both
+/// mutexes is alone, and the first one keeps new callers out meanwhile.
 struct Team {
     std::mutex entrance;
     std::shared_mutex at_work;
     std::atomic<int> threads{usual_threads(thread_facts())};
-    std::unique_ptr<Pool> pool;
+    Executor executor;
+    std::shared_ptr<Pool> pool;
 
     void lock() {
         entrance.lock();
@@ -235,11 +308,12 @@ Team& team() {
     return instance;
 }
 
-/// A forked child has none of its parent's threads: it must not wait for them, nor join them at its end. A
-/// fork waits until no region is at work.
+/// A forked child has none of its parent's threads, own or lent: it must not wait for them, nor join them at
+/// its end, and starts its own. A fork waits until no region is at work.
 void survive_forks() {
     const auto begin_child = [] {
-        static_cast<void>(team().pool.release());
+        new (&team().pool) std::shared_ptr<Pool>;
+        new (&team().executor) Executor;
         // The child's only thread has another number than the one that locked it, and could not unlock it.
         new (&team().at_work) std::shared_mutex;
         team().entrance.unlock();
@@ -253,7 +327,7 @@ std::shared_lock<std::shared_mutex> enter(Team& team) {
     const std::lock_guard door(team.entrance);
     std::shared_lock at_work(team.at_work);
     if (!team.pool && team.threads > 1) {
-        team.pool = std::make_unique<Pool>(team.threads);
+        team.pool = std::make_shared<Pool>(team.threads, team.executor);
     }
     return at_work;
 }
@@ -274,7 +348,7 @@ void share_items(std::span<ItemRun> runs, const std::function<void(Index)>& body
     Job job;
     job.runs = runs;
     job.body = &body;
-    if (inside_parallel_body()) {
+    if (pool_at_work != nullptr) {
         pool_at_work->run(job);
     } else {
         survive_forks(); // also without a pool: a child must not find the mutex locked by a thread it does
@@ -320,6 +394,14 @@ void set_thread_count(int threads) {
         team().pool.reset();
         team().threads = threads;
     }
+}
+
+void set_executor(Executor executor) {
+    survive_forks(); // also before the first region: a child must not use the executor
+    const std::lock_guard alone(team());
+    team().pool.reset();
+    team().executor.swap(
+        executor); // the one before ends after the lock: it may wait for threads that want it
 }
 
 void parallel_for(Index count, const std::function<void(Index)>& body) {

@@ -1,4 +1,5 @@
 #include "parallel_region.hpp"
+#include "support/lent_threads.hpp"
 
 #include <pnmf/cancel.hpp>
 #include <pnmf/error.hpp>
@@ -10,19 +11,39 @@
 
 #include <atomic>
 #include <chrono>
+#include <optional>
+#include <ostream>
+#include <string>
 #include <thread>
 #include <vector>
 
 namespace pnmf {
 namespace {
 
-class Parallel : public ::testing::TestWithParam<int> {
+struct Hands {
+    int threads;
+    bool lent = false; ///< by the caller, in place of the library's own
+
+    friend void PrintTo(const Hands& hands, std::ostream* out) {
+        *out << hands.threads << (hands.lent ? " lent" : " own");
+    }
+};
+
+class Parallel : public ::testing::TestWithParam<Hands> {
   protected:
-    void SetUp() override { set_thread_count(GetParam()); }
+    void SetUp() override {
+        if (GetParam().lent) {
+            lent_.emplace(threads() - 1);
+        }
+        set_thread_count(threads());
+    }
     void TearDown() override { set_thread_count(before_); }
+
+    static int threads() { return GetParam().threads; }
 
   private:
     int before_ = thread_count();
+    std::optional<test::LentThreads> lent_;
 };
 
 TEST_P(Parallel, EveryItemIsVisitedOnce) {
@@ -47,7 +68,7 @@ TEST_P(Parallel, EveryItemOfANearLoopIsVisitedOnce) {
 }
 
 TEST_P(Parallel, ItemsOfANearLoopComeToTheSameThreadAgain) {
-    const Index threads = GetParam();
+    const Index threads = Parallel::threads();
     std::vector<std::thread::id> first;
     for (int round = 0; round < 20; ++round) {
         // No item ends before all have begun: each is on a thread of its own.
@@ -84,16 +105,6 @@ TEST_P(Parallel, ACallInsideABodyRunsAndEnds) {
     EXPECT_EQ(total, 100);
 }
 
-/// Counts one up, and waits until there are two: not for ever, should the other one never come.
-bool wait_for_two(std::atomic<int>& arrived) {
-    ++arrived;
-    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    while (arrived < 2 && std::chrono::steady_clock::now() < until) {
-        std::this_thread::yield();
-    }
-    return arrived >= 2;
-}
-
 TEST_P(Parallel, TwoCallersAreAtWorkTogether) {
     // The items of one loop end only when those of the other have begun.
     std::atomic<int> begun = 0;
@@ -102,7 +113,7 @@ TEST_P(Parallel, TwoCallersAreAtWorkTogether) {
     const auto call = [&] {
         parallel_for(20, [&](Index i) {
             if (i == 0) {
-                in_vain = !wait_for_two(begun) || in_vain;
+                in_vain = !test::wait_for_two(begun) || in_vain;
             }
             parallel_for(5, [&](Index) { ++visits; });
         });
@@ -115,7 +126,7 @@ TEST_P(Parallel, TwoCallersAreAtWorkTogether) {
 }
 
 TEST_P(Parallel, ThreadsWithoutWorkHelpInsideABody) {
-    if (GetParam() == 1) {
+    if (threads() == 1) {
         return;
     }
     // Two items of the inner loop wait for each other: they end only on two threads.
@@ -123,14 +134,14 @@ TEST_P(Parallel, ThreadsWithoutWorkHelpInsideABody) {
     std::atomic<bool> in_vain = false;
     parallel_for(2, [&](Index i) {
         if (i == 0) {
-            parallel_for(2, [&](Index) { in_vain = !wait_for_two(arrived) || in_vain; });
+            parallel_for(2, [&](Index) { in_vain = !test::wait_for_two(arrived) || in_vain; });
         }
     });
     EXPECT_FALSE(in_vain);
 }
 
 TEST_P(Parallel, TheCallerHelpsInsideABodyOfAnotherThread) {
-    if (GetParam() == 1) {
+    if (threads() == 1) {
         return;
     }
     const auto caller = std::this_thread::get_id();
@@ -140,9 +151,9 @@ TEST_P(Parallel, TheCallerHelpsInsideABodyOfAnotherThread) {
     std::atomic<int> inner = 0;
     std::atomic<bool> in_vain = false;
     parallel_for(2, [&](Index) {
-        const bool both = wait_for_two(outer);
+        const bool both = test::wait_for_two(outer);
         if (both && std::this_thread::get_id() != caller) {
-            parallel_for(2, [&](Index) { in_vain = !wait_for_two(inner) || in_vain; });
+            parallel_for(2, [&](Index) { in_vain = !test::wait_for_two(inner) || in_vain; });
         }
     });
     EXPECT_EQ(outer, 2);
@@ -150,7 +161,7 @@ TEST_P(Parallel, TheCallerHelpsInsideABodyOfAnotherThread) {
 }
 
 TEST_P(Parallel, AThreadThatWaitsForItsHelpersHelpsThem) {
-    if (GetParam() == 1) {
+    if (threads() == 1) {
         return;
     }
     // With two threads: one has a loop inside of a body, the other one helps with it, and divides its item
@@ -164,9 +175,9 @@ TEST_P(Parallel, AThreadThatWaitsForItsHelpersHelpsThem) {
         }
         const auto owner = std::this_thread::get_id();
         parallel_for(2, [&](Index) {
-            in_vain = !wait_for_two(middle) || in_vain;
+            in_vain = !test::wait_for_two(middle) || in_vain;
             if (std::this_thread::get_id() != owner) {
-                parallel_for(2, [&](Index) { in_vain = !wait_for_two(inner) || in_vain; });
+                parallel_for(2, [&](Index) { in_vain = !test::wait_for_two(inner) || in_vain; });
             }
         });
     });
@@ -214,7 +225,7 @@ TEST_P(Parallel, FewItemsAtOnceVisitEveryItemOnceAndNoMoreAtATime) {
 }
 
 TEST_P(Parallel, TwoOfFewItemsAreAtWorkTogether) {
-    if (GetParam() < 2) {
+    if (threads() < 2) {
         GTEST_SKIP() << "one thread";
     }
     std::atomic<int> at_work = 0;
@@ -237,7 +248,7 @@ TEST_P(Parallel, AnExceptionEndsFewItems) {
                                   std::this_thread::yield();
                               }),
                  InputError);
-    EXPECT_GE(done, 3 - GetParam());
+    EXPECT_GE(done, 3 - threads());
     EXPECT_LT(done, 100000 - 1);
 }
 
@@ -290,7 +301,7 @@ TEST_P(Parallel, ACancelledComputationStopsBeforeItsNextItemAndLaterOnesRun) {
         };
         EXPECT_THROW(parallel_for(1000, work), Cancelled);
         EXPECT_GE(visits, 11);
-        EXPECT_LE(visits, 11 + GetParam());
+        EXPECT_LE(visits, 11 + threads());
         EXPECT_THROW(parallel_for(1, work), Cancelled);
     }
     visits = 0;
@@ -307,7 +318,7 @@ TEST_P(Parallel, ACallInsideABodyIsCancelledToo) {
         stop = true;
     };
     EXPECT_THROW(parallel_for(8, [&](Index) { parallel_for(1000, inner); }), Cancelled);
-    EXPECT_LE(visits, GetParam());
+    EXPECT_LE(visits, threads());
 }
 
 TEST_P(Parallel, AForkedChildComputesAndEnds) {
@@ -323,7 +334,11 @@ TEST_P(Parallel, AForkedChildComputesAndEnds) {
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Threads, Parallel, ::testing::Values(1, 2, 4));
+INSTANTIATE_TEST_SUITE_P(Threads, Parallel,
+                         ::testing::Values(Hands{1}, Hands{2}, Hands{4}, Hands{2, true}, Hands{4, true}),
+                         [](const auto& hands) {
+                             return (hands.param.lent ? "Lent" : "Own") + std::to_string(hands.param.threads);
+                         });
 
 TEST(ParallelSettings, AThreadCountBelowOneIsRejected) {
     EXPECT_THROW(set_thread_count(0), InputError);
