@@ -339,7 +339,8 @@ void run(FitRequest options, const CLI::App& verb) {
                      is_host() && !options.plan ? FolderRole::host : FolderRole::guest);
     Work work = read_work(options, verb);
     require(options.domains == 0 || work.analysis.preset == Preset::spatial,
-            "--domains is for the preset spatial, not for {}", name_of(work.analysis.preset));
+            "--domains is for the preset spatial, not for {}; say where the cells lie with --places",
+            name_of(work.analysis.preset));
     if (options.plan) {
         require(all_processes().count() == 1, "--plan is for one process");
         return print_plan(work, run_options(options, work, &folder), !options.no_report, options.json);
@@ -379,7 +380,7 @@ void add_fit(CLI::App& app, const std::string& command) {
     verb->add_option(
             "--domains", options->domains,
             "Preset spatial: number of domains, parts of the tissue such as layers [found from the data]")
-        ->check(CLI::PositiveNumber);
+        ->check(whole_number_from(1));
     add_threads_flag(*verb);
     verb->add_flag("--choose-rank", options->choose_rank,
                    "Choose the rank that predicts left-out entries best, as `pnmf rank` does. Costs ten NMFs "

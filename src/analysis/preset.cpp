@@ -255,6 +255,14 @@ void plan_rank(const Dataset& data, Analysis& analysis, const AnalysisOptions& o
     analysis.choices.push_back({text, "rank"});
 }
 
+/// Whether the cells have numbers x and y.
+bool has_place_columns(const Dataset& data) {
+    return std::ranges::all_of(std::array{"x", "y"}, [&](const char* name) {
+        const TableColumn* column = io::find_column(data.cell_table, name);
+        return column != nullptr && std::holds_alternative<std::vector<double>>(column->values);
+    });
+}
+
 } // namespace
 
 PresetFinding find_preset(const Dataset& data, bool has_places) {
@@ -262,7 +270,11 @@ PresetFinding find_preset(const Dataset& data, bool has_places) {
         return {Preset::spatial, "the file has the places of its cells"};
     }
     if (is_cell_format(data.input.format)) {
-        return {Preset::cells, "the file is of a format for cells"};
+        return {Preset::cells,
+                fmt::format("the file is of a format for cells{}",
+                            has_place_columns(data) ? "; if its columns x and y are places in a tissue, the "
+                                                      "preset spatial finds domains too"
+                                                    : "")};
     }
     double zeros = 0.0;
     if (const auto* dense = std::get_if<Matrix>(&data.X)) {

@@ -239,9 +239,13 @@ TEST_F(FitPreset, AFileWithPlacesIsATissueUnlessItIsAskedForCells) {
     EXPECT_THAT(read_file(out("out") / "programs.tsv"), HasSubstr("scale\tmoran\n"));
 
     file.obsm.clear();
-    ASSERT_EQ(typed(stored(file, "table.h5ad") + " --preset spatial --domains 3", "table").exit_code, 0);
+    const std::string table = stored(file, "table.h5ad");
+    ASSERT_EQ(typed(table + " --preset spatial --domains 3", "table").exit_code, 0);
     EXPECT_EQ(summary("table")["domains"]["k"], 3);
     EXPECT_EQ(summary("table")["objective"], summary()["objective"]) << "the same places";
+
+    EXPECT_THAT(typed(table + " --plan", "plan").err, HasSubstr("if its columns x and y are places"));
+    expect_refused(tissue + " --domains 0", "--domains");
 
     ASSERT_EQ(typed(tissue + " --preset cells", "cells").exit_code, 0);
     EXPECT_FALSE(summary("cells").contains("domains"));
