@@ -272,7 +272,7 @@ void keep_clusters(const Report& report, const fs::path& file) {
     say("{}: clusters of {} scales in obs, pnmf_scale_1 and so on\n", file.string(), columns.size());
 }
 
-/// With another number of clusters than the fit's, another scale may be recommended: said, not hidden.
+/// With a number of clusters that the fit was not given, another scale may be recommended: said, not hidden.
 void say_what_differs(const Report& report) {
     if (!report.scored.fit || !report.scored.fit->cluster_count) {
         return;
@@ -283,6 +283,11 @@ void say_what_differs(const Report& report) {
         say("{} cluster{} here, {} in the fit: the scale recommended here is {}, the fit recommended {}\n",
             report.found.clusters, plural(report.found.clusters), *fit.cluster_count, recommended + 1,
             fit.recommended + 1);
+    } else if (recommended != fit.recommended) {
+        say("the scale recommended here is {}, as for a number of clusters that is given; the fit, which "
+            "found "
+            "the number, recommended {}\n",
+            recommended + 1, fit.recommended + 1);
     }
 }
 

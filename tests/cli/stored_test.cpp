@@ -195,6 +195,14 @@ TEST_F(StoredResults, SayThatAnotherNumberOfClustersMayRecommendAnotherScale) {
     expect_done(circles() + " --rank 2 --max-scales 4 --clusters 3", out());
     EXPECT_THAT(run("score '" + out().string() + "' --clusters 5 --threads 2").err,
                 HasSubstr("5 clusters here, 3 in the fit: the scale recommended here is"));
+    const std::string cells = "'" + (folder_ / "cells.h5ad").string() + "'";
+    ASSERT_EQ(run("simulate cells --cells 120 --genes 300 --types 3 -o " + cells).exit_code, 0);
+    ASSERT_EQ(
+        run("fit " + cells + " --rank 5 --max-scales 6 --no-report --overwrite -o '" + out().string() + "'")
+            .exit_code,
+        0);
+    EXPECT_THAT(run("score '" + out().string() + "' --threads 2").err,
+                HasSubstr("as for a number of clusters that is given; the fit, which found the number"));
 }
 
 } // namespace
