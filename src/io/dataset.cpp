@@ -39,34 +39,6 @@ Index Dataset::cells() const {
         X);
 }
 
-namespace {
-
-Dataset read_as(io::Format format, const fs::path& path, const ReadOptions& options) {
-    switch (format) {
-    case io::Format::tenx_folder:
-        return io::read_tenx_folder(path, options);
-    case io::Format::matrix_market:
-        return io::read_matrix_market(path, options);
-    case io::Format::delimited:
-        return io::read_delimited(path, options);
-    case io::Format::npy:
-        return io::read_npy(path, options);
-    case io::Format::h5ad:
-    case io::Format::h5mu:
-    case io::Format::zarr:
-        return io::read_h5ad(path, options);
-    case io::Format::loom:
-        return io::read_loom(path, options);
-    case io::Format::tenx_h5:
-        return io::read_tenx_h5(path, options);
-    case io::Format::mat:
-        return io::read_mat(path, options);
-    }
-    fail("{}: {} cannot be read", path.string(), io::format_name(format));
-}
-
-} // namespace
-
 Dataset read_dataset(const fs::path& path, const ReadOptions& options) {
     const io::Format format = io::recognise(path);
     require(!options.layer || *options.layer == "X" || io::has_layers(format),

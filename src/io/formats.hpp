@@ -24,6 +24,9 @@ const char* format_name(Format format);
 /// "mtx", "text", "npy", "mat".
 const char* format_key(Format format);
 
+/// By the reader of the format.
+Dataset read_as(Format format, const std::filesystem::path& path, const ReadOptions& options);
+
 /// The axis that holds the cells when `ReadOptions::cells` is empty: rows for AnnData and .npy, columns
 /// elsewhere.
 CellAxis default_axis(Format format);

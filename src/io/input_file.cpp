@@ -26,6 +26,13 @@ std::string reason(int code) {
     return std::error_code(code, std::generic_category()).message();
 }
 
+/// Of a file that could be opened: no fault of what is in it.
+void check_device(bool done, const std::string& name) {
+    if (!done) {
+        throw SystemError(fmt::format("{}: cannot be read: {}", name, reason(errno)));
+    }
+}
+
 } // namespace
 
 struct InputFile::Gzip {
@@ -86,7 +93,7 @@ std::size_t InputFile::read_raw(char* to, std::size_t bytes) {
         if (count < 0 && errno == EINTR) {
             continue;
         }
-        require(count >= 0, "{}: cannot be read: {}", name(), reason(errno));
+        check_device(count >= 0, name());
         if (count == 0) {
             break;
         }
@@ -162,7 +169,7 @@ std::uint64_t InputFile::seek_over(std::uint64_t bytes) {
     }
     const std::uint64_t passed = std::min(bytes, size_ - static_cast<std::uint64_t>(place));
     const ::off_t found = ::lseek(descriptor_, static_cast<::off_t>(passed), SEEK_CUR);
-    require(found >= 0, "{}: cannot be read: {}", name(), reason(errno));
+    check_device(found >= 0, name());
     return passed;
 }
 

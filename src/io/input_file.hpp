@@ -9,7 +9,8 @@
 namespace pnmf::io {
 
 /// The bytes of a file, inflated on the way when it is gzip (also of several members).
-/// InputError names the file when it cannot be opened or read, or when its gzip data are cut or corrupt.
+/// InputError names the file when it cannot be opened, or when its gzip data are cut or corrupt; SystemError
+/// when its disk cannot be read.
 ///
 /// zlib's `gzread` is not used: it takes a member whose first bytes are damaged for the end of the file and
 /// says nothing, and files of many members (bgzip's) would lose their rest

@@ -105,35 +105,41 @@ Format recognise(const fs::path& path) {
 
 namespace {
 
-struct FormatNames {
+/// The one table of formats that are read: another one is a row here, a line of `recognise` and a reader.
+struct FormatRow {
     Format format;
     const char* key;
     const char* name;
+    Dataset (*read)(const fs::path&, const ReadOptions&);
 };
-constexpr std::array format_names{FormatNames{Format::h5ad, "h5ad", "AnnData (.h5ad)"},
-                                  FormatNames{Format::h5mu, "h5mu", "MuData (.h5mu)"},
-                                  FormatNames{Format::zarr, "zarr", "AnnData (.zarr)"},
-                                  FormatNames{Format::loom, "loom", "Loom (.loom)"},
-                                  FormatNames{Format::tenx_h5, "10x-h5", "10x HDF5"},
-                                  FormatNames{Format::tenx_folder, "10x-folder", "10x folder"},
-                                  FormatNames{Format::matrix_market, "mtx", "MatrixMarket"},
-                                  FormatNames{Format::delimited, "text", "delimited text"},
-                                  FormatNames{Format::npy, "npy", "NumPy array (.npy)"},
-                                  FormatNames{Format::mat, "mat", "MATLAB (.mat)"}};
+constexpr std::array formats{FormatRow{Format::h5ad, "h5ad", "AnnData (.h5ad)", read_h5ad},
+                             FormatRow{Format::h5mu, "h5mu", "MuData (.h5mu)", read_h5ad},
+                             FormatRow{Format::zarr, "zarr", "AnnData (.zarr)", read_h5ad},
+                             FormatRow{Format::loom, "loom", "Loom (.loom)", read_loom},
+                             FormatRow{Format::tenx_h5, "10x-h5", "10x HDF5", read_tenx_h5},
+                             FormatRow{Format::tenx_folder, "10x-folder", "10x folder", read_tenx_folder},
+                             FormatRow{Format::matrix_market, "mtx", "MatrixMarket", read_matrix_market},
+                             FormatRow{Format::delimited, "text", "delimited text", read_delimited},
+                             FormatRow{Format::npy, "npy", "NumPy array (.npy)", read_npy},
+                             FormatRow{Format::mat, "mat", "MATLAB (.mat)", read_mat}};
 
-const FormatNames& names_of(Format format) {
-    return *std::find_if(format_names.begin(), format_names.end(),
+const FormatRow& row_of(Format format) {
+    return *std::find_if(formats.begin(), formats.end(),
                          [&](const auto& row) { return row.format == format; });
 }
 
 } // namespace
 
 const char* format_name(Format format) {
-    return names_of(format).name;
+    return row_of(format).name;
 }
 
 const char* format_key(Format format) {
-    return names_of(format).key;
+    return row_of(format).key;
+}
+
+Dataset read_as(Format format, const fs::path& path, const ReadOptions& options) {
+    return row_of(format).read(path, options);
 }
 
 CellAxis default_axis(Format format) {

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
+
 namespace pnmf::test {
 namespace {
 
@@ -136,6 +138,14 @@ TEST(Delimited, ADamagedSecondGzipMemberIsNotTakenForTheEnd) {
     EXPECT_EQ(gzread(file, text.data(), 100), 15); // the first member
     EXPECT_EQ(gzread(file, text.data(), 100), 0);
     EXPECT_EQ(gzclose(file), Z_OK);
+}
+
+TEST(Delimited, ADiskThatCannotBeReadIsNoFaultOfTheInput) {
+    // The memory of this process, as a file whose first bytes give the error of a broken disk.
+    if (!std::ifstream("/proc/self/mem")) {
+        GTEST_SKIP() << "no /proc/self/mem";
+    }
+    EXPECT_THROW(read_dataset("/proc/self/mem"), SystemError);
 }
 
 } // namespace
