@@ -285,8 +285,7 @@ void say_what_differs(const Report& report) {
             fit.recommended + 1);
     } else if (recommended != fit.recommended) {
         say("the scale recommended here is {}, as for a number of clusters that is given; the fit, which "
-            "found "
-            "the number, recommended {}\n",
+            "found the number, recommended {}\n",
             recommended + 1, fit.recommended + 1);
     }
 }
