@@ -55,6 +55,12 @@ Dataset read_dataset(const fs::path& path, const ReadOptions& options) {
         complete.layer = "X";
     }
     Dataset data = read_as(format, path, complete);
+    // Tables of text have genes in their rows or cells, as who wrote them pleased.
+    const bool swapped = !options.cells && format == io::Format::delimited && io::names_say_swapped(data);
+    if (swapped) {
+        complete.cells = CellAxis::rows;
+        data = read_as(format, path, complete);
+    }
     if (data.local && io::entries_repeat(data)) { // rare, and only who reads all can say how many there are
         complete.local = false;
         data = read_as(format, path, complete);
@@ -71,7 +77,9 @@ Dataset read_dataset(const fs::path& path, const ReadOptions& options) {
                                     io::format_name(format), data.features(), data.cells(),
                                     data.is_sparse() ? "sparse" : "dense",
                                     *complete.cells == CellAxis::rows ? "rows" : "columns",
-                                    options.cells ? "" : " (default)"));
+                                    options.cells ? ""
+                                    : swapped     ? " (by their names)"
+                                                  : " (default)"));
     data.input = {.format = io::format_key(format),
                   .cells = complete.cells,
                   .layer = complete.layer,

@@ -31,6 +31,9 @@ Dataset read_as(Format format, const std::filesystem::path& path, const ReadOpti
 /// elsewhere.
 CellAxis default_axis(Format format);
 
+/// Whether features have names of cells, or cells names of genes, and neither have names of their own kind.
+bool names_say_swapped(const Dataset& data);
+
 /// Whether a file of the format holds AnnData.
 inline bool is_anndata(Format format) {
     return format == Format::h5ad || format == Format::h5mu || format == Format::zarr;

@@ -95,10 +95,14 @@ Format recognise(const fs::path& path) {
     if (end == ".mat") {
         return Format::mat;
     }
+    require(
+        end != ".rds" && end != ".rdata",
+        "{}: an object of R, which the R package takes as it is; for a file that all read, write an .h5ad "
+        "or .mtx in R",
+        path.string());
     require(is_text(bytes),
             "{}: not a format that is read here (.h5ad, .zarr, .h5mu, .loom, 10x folder or .h5, .mtx, .csv, "
-            ".tsv, "
-            ".npy, .mat)",
+            ".tsv, .npy, .mat)",
             path.string());
     return Format::delimited;
 }

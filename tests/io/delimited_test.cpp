@@ -140,6 +140,28 @@ TEST(Delimited, ADamagedSecondGzipMemberIsNotTakenForTheEnd) {
     EXPECT_EQ(gzclose(file), Z_OK);
 }
 
+TEST(Delimited, RowsWithNamesOfCellsAreCells) {
+    const TemporaryFolder folder;
+    const auto read = [&](const std::string& text, const ReadOptions& options = {}) {
+        const Dataset data = read_dataset(write_text(folder / "t.csv", text), options);
+        EXPECT_EQ(data.input.cells, data.cells() == 2 ? CellAxis::rows : CellAxis::columns);
+        return std::pair(data.cell_names.front(), data.notices.front());
+    };
+    const auto [barcode, notice] =
+        read(",CD3E,MS4A1,NKG7\nAAACCTGAGAAACCAT-1,1,0,2\nAAACCTGAGAAACCGC-1,0,3,1\n");
+    EXPECT_EQ(barcode, "AAACCTGAGAAACCAT-1");
+    EXPECT_THAT(notice, testing::HasSubstr("cells are the rows (by their names)"));
+    EXPECT_EQ(read(",MT-CO1,Rpl3,RPS6\na,1,0,2\nb,0,3,1\n").first, "a");
+    EXPECT_EQ(read(",gene1,gene2,gene3\ncell1,1,0,2\ncell2,0,3,1\n").first, "cell1");
+    // As it is usual, or nothing to go by, or both, or told.
+    EXPECT_EQ(read(",cell1,cell2,cell3\ngene1,1,0,2\ngene2,0,3,1\n").first, "cell1");
+    EXPECT_EQ(read(",x,y,z\na,1,0,2\nb,0,3,1\n").first, "x");
+    EXPECT_EQ(read(",MT-CO1,Rpl3,RPS6\nMT-ND1,1,0,2\nRPL4,0,3,1\nENSG00000000003,0,3,1\n").first, "MT-CO1");
+    EXPECT_EQ(read(",gene1,gene2,gene3\ncell1,1,0,2\ncell2,0,3,1\n", {.cells = CellAxis::columns}).first,
+              "gene1");
+    EXPECT_EQ(read("1,0,2\n0,3,1\n").first, "cell1");
+}
+
 TEST(Delimited, ADiskThatCannotBeReadIsNoFaultOfTheInput) {
     // The memory of this process, as a file whose first bytes give the error of a broken disk.
     if (!std::ifstream("/proc/self/mem")) {
