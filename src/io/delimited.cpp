@@ -76,8 +76,14 @@ double number_in(const Records& records, Index r, const Field& field, std::size_
     }
     require(!trim(field.text).empty(), "{}:{}:{}: the field is empty, a number is expected", records.name,
             records.lines[r], column + 1);
-    fail("{}:{}:{}: expected a number, got '{}'; only the first row and the first column may be names",
-         records.name, records.lines[r], column + 1, field.text.substr(0, 40));
+    std::string with_point(field.text);
+    std::replace(with_point.begin(), with_point.end(), ',', '.');
+    fail("{}:{}:{}: expected a number, got '{}'; {}", records.name, records.lines[r], column + 1,
+         field.text.substr(0, 40),
+         parse_number(with_point, value) ? "a number has a decimal point here, not a comma"
+                                         : "only the first row and the first column may be names; what else "
+                                           "is known of the cells, such as "
+                                           "labels, belongs into a table of its own");
 }
 
 std::string describe(const Records& records, const Layout& layout) {

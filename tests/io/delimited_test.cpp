@@ -140,6 +140,13 @@ TEST(Delimited, ADamagedSecondGzipMemberIsNotTakenForTheEnd) {
     EXPECT_EQ(gzclose(file), Z_OK);
 }
 
+TEST(Delimited, SaysWhatToDoAboutADecimalCommaAndAboutLabels) {
+    EXPECT_THAT(complaint("t.csv", ";c1;c2\ng1;0,5;1\n"),
+                HasSubstr("t.csv:2:2: expected a number, got '0,5'; a number has a decimal point here"));
+    EXPECT_THAT(complaint("t.csv", ",type,c2\ng1,B,1\n"),
+                HasSubstr("such as labels, belongs into a table of its own"));
+}
+
 TEST(Delimited, RowsWithNamesOfCellsAreCells) {
     const TemporaryFolder folder;
     const auto read = [&](const std::string& text, const ReadOptions& options = {}) {
