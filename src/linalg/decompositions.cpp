@@ -4,36 +4,19 @@
 #include <Eigen/QR>
 #include <Eigen/SVD>
 
-#include <stdexcept>
-
 namespace pnmf {
-namespace {
-
-/// Numbers that are not finite, which callers refuse before, or a fault of ours: not of the input.
-template <class Solver>
-const Solver& converged(const Solver& solver) {
-    if (solver.info() != Eigen::Success) {
-        throw std::runtime_error(
-            "a decomposition did not converge: its matrix has values that are not finite");
-    }
-    return solver;
-}
-
-} // namespace
 
 SymmetricEigen symmetric_eigen(const Matrix& symmetric) {
     const Eigen::SelfAdjointEigenSolver<Matrix> solver(symmetric);
-    converged(solver);
     return {.values = solver.eigenvalues(), .vectors = solver.eigenvectors()};
 }
 
 Vector symmetric_eigenvalues(const Matrix& symmetric) {
-    return converged(Eigen::SelfAdjointEigenSolver<Matrix>(symmetric, Eigen::EigenvaluesOnly)).eigenvalues();
+    return Eigen::SelfAdjointEigenSolver<Matrix>(symmetric, Eigen::EigenvaluesOnly).eigenvalues();
 }
 
 TruncatedSvd thin_svd(const Matrix& A) {
     const Eigen::BDCSVD<Matrix> svd(A, Eigen::ComputeThinU | Eigen::ComputeThinV);
-    converged(svd);
     return {svd.matrixU(), svd.singularValues(), svd.matrixV()};
 }
 

@@ -1,11 +1,7 @@
 #include "linalg/decompositions.hpp"
 #include "support/clouds.hpp"
 
-#include <pnmf/error.hpp>
-
 #include <gtest/gtest.h>
-
-#include <limits>
 
 namespace pnmf {
 namespace {
@@ -38,22 +34,6 @@ TEST(Decompositions, MultiplyToTheMatrixAgain) {
             EXPECT_TRUE(qr.R.isUpperTriangular(0.0));
         }
     }
-}
-
-TEST(Decompositions, OfNumbersThatAreNotFiniteAreNoFaultOfTheInput) {
-    Matrix A = Matrix::Identity(20, 20);
-    A(3, 4) = A(4, 3) = std::numeric_limits<double>::quiet_NaN();
-    const auto is_told = [](const auto& decompose) {
-        try {
-            decompose();
-        } catch (const std::runtime_error& e) {
-            return dynamic_cast<const InputError*>(&e) == nullptr;
-        }
-        return false;
-    };
-    EXPECT_TRUE(is_told([&] { symmetric_eigen(A); }));
-    EXPECT_TRUE(is_told([&] { symmetric_eigenvalues(A); }));
-    EXPECT_TRUE(is_told([&] { thin_svd(A); }));
 }
 
 } // namespace
