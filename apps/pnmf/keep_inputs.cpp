@@ -96,9 +96,11 @@ void require_folder_of(const CLI::Option& option, const fs::path& file) {
     const bool is_file = option.get_type_name().starts_with("FILE") || option.get_single_name() == "OUTPUT";
     const fs::path folder = file.parent_path();
     std::error_code error;
-    require(!is_file || folder.empty() || fs::exists(folder, error),
-            "{}: {} cannot be written, there is no folder {}; make it first (mkdir -p)", name_of(option),
-            file.string(), folder.string());
+    if (is_file && !folder.empty() && !fs::exists(folder, error)) {
+        throw SystemError(
+            fmt::format("{}: cannot be written: there is no folder {}; make it first (mkdir -p)",
+                        file.string(), folder.string()));
+    }
 }
 
 void check(const CLI::App& verb) {

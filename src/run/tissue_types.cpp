@@ -36,11 +36,11 @@ void save_types(const std::filesystem::path& path, const std::string& fingerprin
     writer.list(fingerprint);
     writer.value(types.cluster_count);
     writer.value(types.resolutions.recommended);
-    writer.value(std::ssize(types.notices));
+    writer.value(static_cast<std::int64_t>(types.notices.size()));
     for (const std::string& notice : types.notices) {
         writer.list(notice);
     }
-    writer.value(std::ssize(types.resolutions.all));
+    writer.value(static_cast<std::int64_t>(types.resolutions.all.size()));
     for (const Resolution& one : types.resolutions.all) {
         visit_resolution(
             one, [&](const auto& value) { writer.value(value); },
@@ -60,7 +60,7 @@ std::optional<Assessment> load_types(const std::filesystem::path& path, const st
         Assessment types;
         types.cluster_count = reader.value<Index>();
         types.resolutions.recommended = reader.value<Index>();
-        types.notices.resize(static_cast<std::size_t>(reader.count(sizeof(Index))));
+        types.notices.resize(static_cast<std::size_t>(reader.count(sizeof(std::int64_t))));
         for (std::string& notice : types.notices) {
             reader.list(notice);
         }
