@@ -351,15 +351,15 @@ void share_items(std::span<ItemRun> runs, const std::function<void(Index)>& body
     if (pool_at_work != nullptr) {
         pool_at_work->run(job);
     } else {
-        survive_forks(); // also without a pool: a child must not find the mutex locked by a thread it does
-                         // not have
+        survive_forks(); // also without a pool: a child must not find the mutex locked for good
         const auto at_work = enter(team());
         if (team().threads == 1) {
             job.work();
         } else {
             pool_at_work = team().pool.get();
-            team().pool->run(job);
-            pool_at_work = nullptr;
+            const std::unique_ptr<Pool*, void (*)(Pool**)> left(&pool_at_work,
+                                                                [](Pool** at) { *at = nullptr; });
+            pool_at_work->run(job);
         }
     }
     if (job.error) {

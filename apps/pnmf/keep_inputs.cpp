@@ -96,7 +96,7 @@ void require_folder_of(const CLI::Option& option, const fs::path& file) {
     const bool is_file = option.get_type_name().starts_with("FILE") || option.get_single_name() == "OUTPUT";
     const fs::path folder = file.parent_path();
     std::error_code error;
-    if (is_file && !folder.empty() && !fs::exists(folder, error)) {
+    if (is_file && !folder.empty() && fs::status(folder, error).type() == fs::file_type::not_found) {
         throw SystemError(
             fmt::format("{}: cannot be written: there is no folder {}; make it first (mkdir -p)",
                         file.string(), folder.string()));

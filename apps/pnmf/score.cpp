@@ -284,8 +284,8 @@ void say_what_differs(const Report& report) {
             report.found.clusters, plural(report.found.clusters), *fit.cluster_count, recommended + 1,
             fit.recommended + 1);
     } else if (recommended != fit.recommended) {
-        say("the scale recommended here is {}, as for a number of clusters that is given; the fit, which "
-            "found the number, recommended {}\n",
+        say("the scale recommended here is {}, as where the number of clusters is given; the fit "
+            "recommended {}\n",
             recommended + 1, fit.recommended + 1);
     }
 }

@@ -59,6 +59,7 @@ Dataset read_dataset(const fs::path& path, const ReadOptions& options) {
     const bool swapped = !options.cells && format == io::Format::delimited && io::names_say_swapped(data);
     if (swapped) {
         complete.cells = CellAxis::rows;
+        data = {};
         data = read_as(format, path, complete);
     }
     if (data.local && io::entries_repeat(data)) { // rare, and only who reads all can say how many there are

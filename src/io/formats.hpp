@@ -28,7 +28,7 @@ const char* format_key(Format format);
 Dataset read_as(Format format, const std::filesystem::path& path, const ReadOptions& options);
 
 /// The axis that holds the cells when `ReadOptions::cells` is empty: rows for AnnData and .npy, columns
-/// elsewhere.
+/// elsewhere (a table of text: `names_say_swapped`).
 CellAxis default_axis(Format format);
 
 /// Whether features have names of cells, or cells names of genes, and neither have names of their own kind.

@@ -96,7 +96,7 @@ Format recognise(const fs::path& path) {
         return Format::mat;
     }
     require(
-        end != ".rds" && end != ".rdata",
+        end != ".rds" && end != ".rdata" && end != ".rda",
         "{}: an object of R, which the R package takes as it is; for a file that all read, write an .h5ad "
         "or .mtx in R",
         path.string());

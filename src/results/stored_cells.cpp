@@ -165,16 +165,17 @@ Dataset read_data_of(const StoredResult& result, const std::filesystem::path& pa
     return data;
 }
 
-KnownFit known_fit(const StoredResult& result) {
-    const auto kept = std::make_shared<const StoredResult>(result);
+KnownFit known_fit(StoredResult result) {
     KnownFit known{.name = result.name,
                    .scales = result.scales,
                    .rank = result.rank,
                    .features = std::ssize(result.features),
                    .cells = result.cells(),
-                   .positions = result.positions("scale_position", 0, result.order.of_fit),
-                   .H = [kept](Index t) { return kept->H(t); }};
-    if (result.has_basis) {
+                   .positions = result.positions("scale_position", 0, result.order.of_fit)};
+    result.file = {}; // H and W are read when they are needed
+    const auto kept = std::make_shared<const StoredResult>(std::move(result));
+    known.H = [kept](Index t) { return kept->H(t); };
+    if (kept->has_basis) {
         known.W = [kept](Index t) { return kept->W(t); };
     }
     return known;

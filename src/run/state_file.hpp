@@ -90,7 +90,9 @@ class StateReader {
         require(size <= left_, "{}: the checkpoint is cut short", path_.string());
         left_ -= size;
         in_.read(static_cast<char*>(data), static_cast<std::streamsize>(size));
-        require(static_cast<bool>(in_), "{}: the checkpoint cannot be read", path_.string());
+        if (!in_) { // its size was looked at before
+            throw SystemError(fmt::format("{}: the checkpoint cannot be read", path_.string()));
+        }
         checksum_ = add_to_checksum(checksum_, data, size);
     }
 

@@ -9,7 +9,7 @@
 namespace pnmf {
 namespace {
 
-/// Calls `entry` for each value of a resolution, with the writer's or the reader's way of doing it.
+/// Writes or reads each value of a resolution by `value`, each list by `list`.
 template <class OneResolution, class Value, class List>
 void visit_resolution(OneResolution& one, const Value& value, const List& list) {
     value(one.clusters);
@@ -27,7 +27,7 @@ void visit_resolution(OneResolution& one, const Value& value, const List& list) 
 
 std::string types_fingerprint(const DataView& X, const TissueRun& tissue,
                               const std::optional<Index>& clusters) {
-    return fmt::format("types of cells, version {}\n{}clusters {}\n", 1,
+    return fmt::format("types of cells, version 1\n{}clusters {}\n",
                        run_fingerprint(tissue.types, X, tissue.expression), clusters.value_or(0));
 }
 

@@ -202,7 +202,7 @@ TEST_F(StoredResults, SayThatAnotherNumberOfClustersMayRecommendAnotherScale) {
             .exit_code,
         0);
     EXPECT_THAT(run("score '" + out().string() + "' --threads 2").err,
-                HasSubstr("as for a number of clusters that is given; the fit, which found the number"));
+                HasSubstr("as where the number of clusters is given; the fit recommended"));
 }
 
 } // namespace

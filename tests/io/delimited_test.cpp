@@ -163,6 +163,12 @@ TEST(Delimited, RowsWithNamesOfCellsAreCells) {
     // As it is usual, or nothing to go by, or both, or told.
     EXPECT_EQ(read(",cell1,cell2,cell3\ngene1,1,0,2\ngene2,0,3,1\n").first, "cell1");
     EXPECT_EQ(read(",x,y,z\na,1,0,2\nb,0,3,1\n").first, "x");
+    // Sequences that are guides or tags, samples that are named after genes, and genes of other species.
+    EXPECT_EQ(read(",S1,S2,S3\nACGTACGTACGTACGTACGT,1,0,2\nCCGTACGTACGTACGTACGA,0,3,1\n").first, "S1");
+    EXPECT_EQ(read(",S1,S2,S3\nACGTACGTACGT,1,0,2\nCCGTACGTACGT,0,3,1\n").first, "S1");
+    EXPECT_EQ(read(",MT-1,MT-2,MT-3\nfoo,1,0,2\nbar,0,3,1\n").first, "MT-1");
+    EXPECT_EQ(read(",Rpl22_KO_1,Rpl22_KO_2,Rpl22_KO_3\nfoo,1,0,2\nbar,0,3,1\n").first, "Rpl22_KO_1");
+    EXPECT_EQ(read("," + std::string(100'000, 'A') + ",y,z\na,1,0,2\nb,0,3,1\n").first.size(), 100'000U);
     EXPECT_EQ(read(",MT-CO1,Rpl3,RPS6\nMT-ND1,1,0,2\nRPL4,0,3,1\nENSG00000000003,0,3,1\n").first, "MT-CO1");
     EXPECT_EQ(read(",gene1,gene2,gene3\ncell1,1,0,2\ncell2,0,3,1\n", {.cells = CellAxis::columns}).first,
               "gene1");

@@ -177,7 +177,8 @@ struct EnumNames<Transform> {
 };
 
 struct ReadOptions {
-    std::optional<CellAxis> cells{}; ///< default rows for .h5ad and .npy, columns elsewhere
+    std::optional<CellAxis>
+        cells{}; ///< default rows for .h5ad and .npy, columns elsewhere; a table of text may tell by names
     /// .h5ad, .loom: a layer instead of X; of .h5ad "raw" is raw.X with its genes
     std::optional<std::string> layer{};
     /// .h5mu: which AnnData of a MuData file; default "rna", or the only one

@@ -105,7 +105,7 @@ struct StoredResult {
 };
 
 /// To start another run from it (`RunOptions::start_from`).
-KnownFit known_fit(const StoredResult& result);
+KnownFit known_fit(StoredResult result);
 
 /// The result's file when the path is one: a folder with result.h5ad, or an .h5ad with embeddings in
 /// uns/KEY. Nothing for other files.
