@@ -257,10 +257,11 @@ void plan_rank(const Dataset& data, Analysis& analysis, const AnalysisOptions& o
 
 /// Whether the cells have numbers x and y.
 bool has_place_columns(const Dataset& data) {
-    return std::ranges::all_of(std::array{"x", "y"}, [&](const char* name) {
+    const auto has_numbers = [&](const char* name) {
         const TableColumn* column = io::find_column(data.cell_table, name);
         return column != nullptr && std::holds_alternative<std::vector<double>>(column->values);
-    });
+    };
+    return has_numbers("x") && has_numbers("y");
 }
 
 } // namespace
