@@ -20,7 +20,7 @@ namespace {
 // Layout: magic, size of a number, fingerprint, scales of the start (0: it is done) and how many of them are
 // not chained yet, positions of the scales kept (none: all are), momentum, trace, inner steps, current
 // factors, previous factors.
-constexpr std::array<char, 8> magic{'p', 'n', 'm', 'f', 'c', 'k', 'p', '4'};
+constexpr std::array<char, 8> magic{'p', 'n', 'm', 'f', 'c', 'k', 'p', '5'};
 
 template <class Real>
 void write_matrix(StateWriter& writer, const DenseMatrix<Real>& matrix) {
