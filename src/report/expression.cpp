@@ -1,10 +1,11 @@
 #include "report/expression.hpp"
 
+#include "files/checksum.hpp"
+
 #include <pnmf/error.hpp>
 #include <pnmf/parallel.hpp>
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <cmath>
@@ -179,8 +180,8 @@ void add_beside(Payload& payload, const Dataset& data, const GeneFacts& facts, s
         }
         first += some.size();
     }
-    const auto sum = crc32_z(0, reinterpret_cast<const Bytef*>(streams.data()), streams.size());
-    const std::string head = fmt::format("pnmf genes 1 {:08x}\n", sum);
+    const std::string head =
+        fmt::format("pnmf genes 1 {:08x}\n", add_to_checksum(0, streams.data(), streams.size()));
     payload.meta["beside"] = {{"head", head}, {"offset", file.size()}};
     file += head;
     file += streams;

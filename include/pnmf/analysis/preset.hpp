@@ -67,8 +67,8 @@ struct AnalysisOptions {
 template <class Options, class Visitor>
 void visit_input_options(Options& o, const Visitor& visit) {
     visit("cells", o.cells,
-          "where the cells are in the file [rows for .h5ad and .npy and where a table of text names them so, "
-          "else columns]",
+          "where the cells are in the file [rows for .h5ad and .npy, and for a .csv or .tsv whose names say "
+          "so; else columns]",
           "");
     visit("layer", o.layer, "layer of an .h5ad or .loom file to read instead of X", "NAME");
     visit("modality", o.modality, "which AnnData of a MuData file (.h5mu) to read [rna, or the only one]",
