@@ -34,7 +34,7 @@
 
 /// How long a sweep of `stationary` takes on a device, and where its time goes:
 ///
-///     bench_device_sweep DEVICE [GENES CELLS PERCENT RANK SCALES EDGES SWEEPS ORDER PARTS]
+///     bench_device_sweep DEVICE [GENES CELLS PERCENT RANK SCALES EDGES SWEEPS ORDER PARTS DATA]
 ///
 /// DEVICE is cpu or cuda; float. Data and graph are made up: PERCENT of the entries of X at random places, a
 /// path through all cells and EDGES random ones at each. ORDER says how cells stand in the file: "random",
@@ -44,7 +44,8 @@
 /// Prints the median sweep of the solver, then each operation of a sweep by itself, waiting for its end. The
 /// objective of the last sweep is computed anew by the CPU first and must agree. With "sweeps" for PARTS both
 /// are left out: for runs that must reach the objective of one that did it all. Under mpirun, where the build
-/// has MPI, the cells are divided over the ranks, and the bytes they send are printed too.
+/// has MPI, the cells are divided over the ranks, and the bytes they send are printed too. With "host" for
+/// DATA the device reads X from memory of the host.
 namespace pnmf {
 namespace {
 
@@ -58,6 +59,7 @@ struct Sizes {
     Index sweeps;
     std::string_view order;
     bool sweeps_only; ///< no operations, no second objective
+    bool data_on_host;
 };
 
 /// Of several ranks the first speaks.
@@ -261,6 +263,7 @@ void measure(const std::string& device, const Sizes& sizes) {
     for (Index t = 0; t < sizes.scales && !of_cells; ++t) {
         problem.epsilon.push_back(1.01 * static_cast<double>(t + 1) / static_cast<double>(sizes.scales));
     }
+    problem.data_on_host = sizes.data_on_host;
     SolverOptions options{.tolerance = 0.0, .max_sweeps = sizes.sweeps};
     options.device = device == "cuda" ? Device::cuda : Device::cpu;
     say("{}: {} genes x {} cells, {} nonzeros, rank {}, {} scales, {} graph entries, {} threads; made "
@@ -301,5 +304,6 @@ int main(int argc, char** argv) {
     pnmf::measure(argc > 1 ? argv[1] : "cpu",
                   {count(2, 2000), count(3, 20000), number(4, 5.0), count(5, 30), count(6, 32), count(7, 26),
                    count(8, 5), argc > 9 ? argv[9] : "random",
-                   argc > 10 && std::string_view(argv[10]) == "sweeps"});
+                   argc > 10 && std::string_view(argv[10]) == "sweeps",
+                   argc > 11 && std::string_view(argv[11]) == "host"});
 }

@@ -97,9 +97,17 @@ void refuse_unless_fits(double bytes, const DeviceFacts& facts, const DeviceNeed
             sizes_on(facts, bytes), need.bytes_of_number > 4 ? ", single precision" : "");
 }
 
-DeviceNeed given_up(DeviceNeed need, bool keep_momentum, bool keep_shifts) {
-    need.momentum = need.momentum && keep_momentum;
-    need.shifts = need.shifts && keep_shifts;
+/// A way to fit a run into the memory of a device.
+struct Way {
+    bool data_on_host;
+    bool momentum;
+    bool shifts;
+};
+
+DeviceNeed need_of(DeviceNeed need, const Way& way) {
+    need.data_on_host = way.data_on_host;
+    need.momentum = need.momentum && way.momentum;
+    need.shifts = need.shifts && way.shifts;
     return need;
 }
 
@@ -127,13 +135,14 @@ std::string for_processes(const DeviceFacts& facts) {
 
 } // namespace
 
-DeviceChoice choose_device(Device asked, const DeviceNeed& need) {
+DeviceChoice choose_device(Device asked, const DeviceNeed& need, bool may_leave_data) {
     if (asked == Device::cpu) {
         return {};
     }
     const DeviceFacts facts = facts_of_accelerator(asked);
-    return choose_device(asked, need, facts,
-                         [&](const DeviceNeed& of) { return most_device_bytes(facts.device, of); });
+    return choose_device(
+        asked, need, facts, [&](const DeviceNeed& of) { return most_device_bytes(facts.device, of); },
+        may_leave_data);
 }
 
 void check_device_memory(Device asked, const DeviceNeed& least) {
@@ -142,12 +151,12 @@ void check_device_memory(Device asked, const DeviceNeed& least) {
     }
     const DeviceFacts facts = facts_of_accelerator(asked);
     if (facts.found) {
-        refuse_unless_fits(most_device_bytes(asked, given_up(least, false, false)), facts, least);
+        refuse_unless_fits(most_device_bytes(asked, need_of(least, {true, false, false})), facts, least);
     }
 }
 
 DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFacts& facts,
-                           const std::function<double(const DeviceNeed&)>& bytes_of) {
+                           const std::function<double(const DeviceNeed&)>& bytes_of, bool may_leave_data) {
     if (asked == Device::cpu) {
         return {};
     }
@@ -170,13 +179,15 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFac
                     fmt::format("device: cpu; {} processes would share the {}, which one process uses better",
                                 facts.sharing, facts.name)};
     }
-    // From what costs nothing to what costs most sweeps.
+    // From what costs nothing to what costs most.
     DeviceChoice choice{.device = facts.device};
     double bytes = 0.0;
-    for (const auto& [momentum, shifts] : {std::pair(true, true), {false, true}, {false, false}}) {
-        choice.keep_momentum = momentum;
-        choice.keep_shifts = shifts;
-        bytes = bytes_of(given_up(need, momentum, shifts));
+    for (const Way& way : {Way{false, true, true}, Way{may_leave_data, true, true},
+                           Way{may_leave_data, false, true}, Way{may_leave_data, false, false}}) {
+        choice.data_on_host = way.data_on_host;
+        choice.keep_momentum = way.momentum;
+        choice.keep_shifts = way.shifts;
+        bytes = bytes_of(need_of(need, way));
         if (bytes <= facts.free_bytes) {
             break;
         }
@@ -187,9 +198,10 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFac
         }
         return {.notice = fmt::format("device: cpu; {}", sizes_on(facts, bytes))};
     }
-    choice.notice =
-        fmt::format("device: {}, {}; {} of its memory planned{}{}", name_of(facts.device), facts.name,
-                    gigabytes(bytes), for_processes(facts), what_is_given_up(need, choice));
+    choice.notice = fmt::format("device: {}, {}; {} of its memory planned{}{}{}", name_of(facts.device),
+                                facts.name, gigabytes(bytes), for_processes(facts),
+                                choice.data_on_host ? "; it reads the data from memory of the host" : "",
+                                what_is_given_up(need, choice));
     return choice;
 }
 

@@ -16,19 +16,21 @@ struct DeviceChoice {
     std::string notice{};
     bool keep_momentum = true; ///< as in `MemoryPlan`
     bool keep_shifts = true;
+    bool data_on_host = false;
 };
 
 /// The device that was asked for, or InputError: with its reason where the build or the machine has none, and
 /// with sizes where its memory does not suffice. `automatic` falls back to the CPU for the same reasons, and
-/// where a run is too small to gain. Where not all of a run fits into the memory of the device, the point
-/// before is given up first, then sums over components, as on the host (`plan_memory`). With several
-/// processes every one must ask, and all get the same answer; left to the program, each must have a device
-/// for itself.
-DeviceChoice choose_device(Device asked, const DeviceNeed& need);
+/// where a run is too small to gain. Where not all of a run fits into the memory of the device, X stays in
+/// memory of the host if it `may_leave_data` there; then the point before is given up, then sums over
+/// components, as on the host (`plan_memory`). With several processes every one must ask, and all get the
+/// same answer; left to the program, each must have a device for itself.
+DeviceChoice choose_device(Device asked, const DeviceNeed& need, bool may_leave_data = false);
 
 /// The same for the device of these facts, on which a run needs `bytes_of(need)`.
 DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFacts& facts,
-                           const std::function<double(const DeviceNeed&)>& bytes_of);
+                           const std::function<double(const DeviceNeed&)>& bytes_of,
+                           bool may_leave_data = false);
 
 /// InputError, with sizes, where a run for which the device was demanded cannot fit into its memory whatever
 /// is given up: known before neighbours are searched. `need` may be a lower bound.

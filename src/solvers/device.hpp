@@ -43,6 +43,7 @@ struct DeviceNeed {
     std::int64_t components = 0;    ///< Σ_t β₀(t)
     bool momentum = true;           ///< the point before is kept
     bool shifts = true;             ///< sums over components are
+    bool data_on_host = false;
     Index bytes_of_number = 8;
 
     // Of one of several processes: then sizes above are those of its own cells, but for those of W.

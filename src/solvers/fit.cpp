@@ -70,8 +70,9 @@ void set_device(PreparedFit<Real>& prepared) {
     const Index scales = expected_scales(prepared); // fewer than all where they are chosen on the way
     need.components = need.components / need.scales * scales;
     need.scales = scales;
-    const DeviceChoice choice = choose_device(solver.device, need);
+    const DeviceChoice choice = choose_device(solver.device, need, true);
     solver.device = choice.device;
+    prepared.data_on_host = choice.data_on_host;
     solver.extrapolate = solver.extrapolate && choice.keep_momentum;
     solver.shift_components = solver.shift_components && choice.keep_shifts;
     if (!choice.notice.empty()) {

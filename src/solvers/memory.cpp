@@ -208,7 +208,9 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
     if (options.device != Device::cpu && options.device != Device::automatic) {
         // The device has the rest. Here are the factors, and of the assessment the embedding of a scale in
         // double precision, a copy of it and the labels.
-        memory.before = memory.products = memory.shifts = 0.0;
+        const double copy = size.dense ? n * p * bytes : 2.0 * size.entries * (bytes + sizeof(std::int32_t));
+        memory.before = memory.shifts = 0.0;
+        memory.products = size.data_on_host ? copy : 0.0;
         memory.work = 3.0 * n * d * sizeof(double);
         return memory;
     }

@@ -177,6 +177,7 @@ FitSize fit_size(const PreparedFit<Real>& prepared, bool start_is_made, bool nes
             .processes = processes,
             .local = !prepared.X->has_all_cells(),
             .entries = static_cast<double>(prepared.X->nonzeros()),
+            .data_on_host = prepared.data_on_host,
             .of_process = of_process};
 }
 

@@ -138,6 +138,26 @@ TYPED_TEST(CudaOnLargerData, GivesTheSameBitsAgain) {
     }
 }
 
+TYPED_TEST(CudaOnLargerData, GivesTheSameBitsFromDataOnTheHost) {
+    const SolverOptions options{.tolerance = 0.0, .max_sweeps = 4};
+    for (const LargerCase& of : larger_cases()) {
+        SCOPED_TRACE(fmt::format("{} cells, {} scales, rank {}", of.shape.cells, of.shape.scales, of.rank));
+        auto made = larger_problem<TypeParam>(of);
+        const auto expected = run_body(make_backend(Device::cuda, made.problem), made, options).state;
+        Pair<TypeParam> expected_pair{made.start.W.front(), made.start.H.front()};
+        Pair<TypeParam> pair = expected_pair;
+        make_chain(Device::cuda, made.problem)->fit(1, 0.0, 4, expected_pair);
+        made.problem.data_on_host = true;
+        const auto found = run_body(make_backend(Device::cuda, made.problem), made, options).state;
+        make_chain(Device::cuda, made.problem)->fit(1, 0.0, 4, pair);
+        EXPECT_EQ(found.current.W, expected.current.W);
+        EXPECT_EQ(found.current.H, expected.current.H);
+        EXPECT_EQ(found.previous.H, expected.previous.H);
+        EXPECT_EQ(pair.W, expected_pair.W);
+        EXPECT_EQ(pair.H, expected_pair.H);
+    }
+}
+
 /// A few steps of a link of the chained start, and the same bits again.
 TYPED_TEST(CudaOnLargerData, ChainsAsTheCpuDoes) {
     constexpr Index steps = 6;
@@ -263,6 +283,35 @@ TEST(ChooseDevice, GivesUpMomentumThenSumsBeforeTheDeviceIsGivenUp) {
     EXPECT_TRUE(host.keep_momentum && host.keep_shifts);
     EXPECT_THAT(host.notice, HasSubstr("needs 11.00 GB on the device, of whose 12.00 GB are free 10.00 GB"));
     EXPECT_THROW(on_ten_gigabytes(Device::cuda, 11e9, 2e9, 3e9), InputError);
+}
+
+TEST(ChooseDevice, LeavesTheDataOnTheHostBeforeAnythingIsGivenUp) {
+    const DeviceFacts facts{.built = true,
+                            .found = true,
+                            .name = "device",
+                            .reason = {},
+                            .free_bytes = 10e9,
+                            .total_bytes = 12e9,
+                            .device = Device::cuda};
+    const DeviceNeed need{.scales = 10, .rank = 10, .nonzeros = 10'000'000};
+    const auto choose = [&](double data, double momentum, double rest, bool may) {
+        return choose_device(
+            Device::automatic, need, facts,
+            [&](const DeviceNeed& of) {
+                return rest + (of.data_on_host ? 0.0 : data) + (of.momentum ? momentum : 0.0);
+            },
+            may);
+    };
+    EXPECT_FALSE(choose(4e9, 3e9, 3e9, true).data_on_host);
+    const DeviceChoice data = choose(4e9, 3e9, 4e9, true);
+    EXPECT_TRUE(data.data_on_host && data.keep_momentum);
+    EXPECT_THAT(data.notice, HasSubstr("7.00 GB of its memory planned; it reads the data from memory of the "
+                                       "host"));
+    const DeviceChoice less = choose(4e9, 3e9, 8e9, true);
+    EXPECT_TRUE(less.data_on_host && !less.keep_momentum);
+    const DeviceChoice kept = choose(4e9, 3e9, 4e9, false);
+    EXPECT_TRUE(!kept.data_on_host && !kept.keep_momentum);
+    EXPECT_EQ(choose(4e9, 3e9, 11e9, true).device, Device::cpu);
 }
 
 /// The plan is an upper bound, and not a loose one.

@@ -79,6 +79,7 @@ struct PreparedFit {
     Penalty penalty;                  ///< that of the options
     std::vector<std::string> notices; ///< every automatic choice, a sentence each
     Index most_scales = 0;            ///< of few that stand for all, by the memory; 0: no limit of that kind
+    bool data_on_host = false;        ///< decided with the device
     std::filesystem::path bases_in{}; ///< where bases rest in a file when memory is short; empty: in memory
 
     /// At the scales of the fit.
@@ -88,11 +89,13 @@ struct PreparedFit {
                 scales.epsilon,
                 penalty,
                 kept ? scales.weight : std::vector<double>{},
-                kept ? kept->smoothness : std::vector<double>{}};
+                kept ? kept->smoothness : std::vector<double>{},
+                data_on_host};
     }
     /// At all scales for which those of the fit stand.
     Problem<Real> whole_problem() const {
-        return {X.get(), graph.get(), kept ? kept->all.epsilon : scales.epsilon, penalty};
+        return {X.get(), graph.get(), kept ? kept->all.epsilon : scales.epsilon, penalty, {},
+                {},      data_on_host};
     }
     /// Whether few scales are to be found that stand for all: `adapted_start` does that.
     bool adapts() const { return options.scale_error.has_value() && !kept; }

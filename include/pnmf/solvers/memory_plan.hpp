@@ -26,14 +26,15 @@ struct FitSize {
     Index cells = 0;
     Index scales = 0;
     Index rank = 0;
-    bool dense = false;   ///< X has every entry stored
-    bool nested = false;  ///< the start is nested: factors of two levels are in memory at the same time
-    bool seeded = true;   ///< the start is made from a decomposition of X, and not read
-    Index edges = 0;      ///< of the largest graph of one scale; n(n − 1)/2 for all pairs
-    Index components = 0; ///< Σ_t β₀(t)
-    Index processes = 1;  ///< processes that share the cells
-    bool local = false;   ///< each of them holds X of its own cells alone
-    double entries = 0;   ///< stored in X, for all cells
+    bool dense = false;        ///< X has every entry stored
+    bool nested = false;       ///< the start is nested: factors of two levels are in memory at the same time
+    bool seeded = true;        ///< the start is made from a decomposition of X, and not read
+    Index edges = 0;           ///< of the largest graph of one scale; n(n − 1)/2 for all pairs
+    Index components = 0;      ///< Σ_t β₀(t)
+    Index processes = 1;       ///< processes that share the cells
+    bool local = false;        ///< each of them holds X of its own cells alone
+    double entries = 0;        ///< stored in X, for all cells
+    bool data_on_host = false; ///< a device reads a copy of X from here
     /// With several processes; none: as if each had all components.
     std::optional<SharedComponents> of_process{};
 

@@ -15,7 +15,7 @@ template <class Real>
 class CudaChain final : public Chain<Real> {
   public:
     explicit CudaChain(const Problem<Real>& problem)
-        : problem_(problem), squared_norm_X_(problem.X->squared_norm()) {
+        : problem_(problem), squared_norm_X_(problem.X->squared_norm()), data_(problem.data_on_host) {
         cuda::take_data(*problem.X, data_);
         cuda::take_graph(problem, graph_);
         one_.upload(std::array<Real, 1>{Real{1}});

@@ -97,8 +97,9 @@ DeviceFacts cuda_facts() {
 }
 
 double cuda_bytes(const DeviceNeed& need) {
-    return cuda::bytes_of_data(need.nonzeros, need.dense, need.features, need.cells, need.bytes_of_number) +
-           cuda::bytes_of_graph(need.graph_entries, need.table, need.cells, need.bytes_of_number) +
+    const double data = cuda::bytes_of_data(need.data_on_host ? 0 : need.nonzeros, need.dense, need.features,
+                                            need.cells, need.bytes_of_number);
+    return data + cuda::bytes_of_graph(need.graph_entries, need.table, need.cells, need.bytes_of_number) +
            (need.bytes_of_number == sizeof(float) ? bytes_of_run<float>(need) : bytes_of_run<double>(need));
 }
 

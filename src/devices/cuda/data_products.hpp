@@ -23,6 +23,10 @@ struct HostSparse {
 template <class Real>
 class DeviceData {
   public:
+    /// Else the values and their places stay on the host, where the device reads them.
+    explicit DeviceData(bool on_host = false)
+        : DeviceData(on_host ? MemoryKind::pinned : MemoryKind::device) {}
+
     void take_dense(const Real* values, std::int64_t features, std::int64_t cells);
     void take_sparse(const HostSparse<Real>& columns, const HostSparse<Real>& rows);
 
@@ -45,6 +49,8 @@ class DeviceData {
     void put_sum(const Real* sum, Real* XHt) const;
 
   private:
+    explicit DeviceData(MemoryKind kind)
+        : dense_(kind), column_feature_(kind), column_value_(kind), row_cell_(kind), row_value_(kind) {}
     void sum_blocks(std::int64_t count, bool first, bool last, Real* XHt);
 
     Shape shape_;

@@ -33,8 +33,7 @@ class Stage {
             const std::size_t size = std::min(staged_at_once, bytes - at);
             check(cudaEventSynchronize(buffer.done), "copying to the device");
             copy(buffer.data, from + at, size);
-            check(cudaMemcpyAsync(to + at, buffer.data, size, cudaMemcpyHostToDevice),
-                  "copying to the device");
+            check(cudaMemcpyAsync(to + at, buffer.data, size, cudaMemcpyDefault), "copying to the device");
             check(cudaEventRecord(buffer.done), "copying to the device");
         }
     }
@@ -46,7 +45,7 @@ class Stage {
             if (begun < bytes) {
                 Buffer& buffer = next();
                 const std::size_t size = std::min(staged_at_once, bytes - begun);
-                check(cudaMemcpyAsync(buffer.data, from + begun, size, cudaMemcpyDeviceToHost),
+                check(cudaMemcpyAsync(buffer.data, from + begun, size, cudaMemcpyDefault),
                       "copying from the device");
                 check(cudaEventRecord(buffer.done), "copying from the device");
                 begun += size;
@@ -95,6 +94,29 @@ void fail_call(const char* what, const char* answer) {
     throw SystemError(fmt::format("the CUDA device failed ({}): {}", what, answer));
 }
 
+void* take_memory(std::size_t bytes, MemoryKind kind) {
+    void* data = nullptr;
+    const cudaError_t code =
+        kind == MemoryKind::device ? cudaMalloc(&data, bytes) : cudaMallocHost(&data, bytes);
+    if (code != cudaSuccess) {
+        cudaGetLastError(); // it is said here, not at the next launch
+        if (kind == MemoryKind::pinned) {
+            throw SystemError(fmt::format("there is no memory for {:.2f} GB that the CUDA device reads: {}",
+                                          static_cast<double>(bytes) / 1e9, cudaGetErrorString(code)));
+        }
+        fail_memory(bytes);
+    }
+    return data;
+}
+
+void give_memory(void* data, MemoryKind kind) noexcept {
+    if (kind == MemoryKind::pinned) {
+        cudaFreeHost(data);
+    } else {
+        cudaFree(data);
+    }
+}
+
 void fail_memory(std::size_t bytes) {
     std::size_t free = 0;
     std::size_t total = 0;
@@ -106,7 +128,7 @@ void fail_memory(std::size_t bytes) {
 
 void copy_to_device(void* to, const void* from, std::size_t bytes) {
     if (bytes < least_staged) {
-        check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copying to the device");
+        check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "copying to the device");
     } else {
         stage().upload(static_cast<char*>(to), static_cast<const char*>(from), bytes);
     }
@@ -114,7 +136,7 @@ void copy_to_device(void* to, const void* from, std::size_t bytes) {
 
 void copy_from_device(void* to, const void* from, std::size_t bytes) {
     if (bytes < least_staged) {
-        check(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "copying from the device");
+        check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault), "copying from the device");
     } else {
         stage().download(static_cast<char*>(to), static_cast<const char*>(from), bytes);
     }

@@ -21,6 +21,13 @@ constexpr double bytes_of_libraries = 400e6;
 /// SystemError with the size that was asked for and what is free.
 [[noreturn]] void fail_memory(std::size_t bytes);
 
+/// The device reads pinned memory of the host over the bus.
+enum class MemoryKind { device, pinned };
+
+/// SystemError where there is not so much.
+void* take_memory(std::size_t bytes, MemoryKind kind);
+void give_memory(void* data, MemoryKind kind) noexcept;
+
 /// Copies from and to memory of the host; large ones go through memory that the device reaches at full speed,
 /// one at a time.
 void copy_to_device(void* to, const void* from, std::size_t bytes);
@@ -43,40 +50,38 @@ inline void check_launch(const char* what) {
     check(cudaGetLastError(), what);
 }
 
-/// An array on the device. Its memory is plain device memory: never managed, never more than the device has.
+/// An array that the device works on: in its own memory, unless another place is given.
 template <class Value>
 class DeviceArray {
   public:
     DeviceArray() = default;
+    explicit DeviceArray(MemoryKind kind) : kind_(kind) {}
     explicit DeviceArray(std::int64_t size) { allocate(size); }
     DeviceArray(const DeviceArray&) = delete;
     DeviceArray& operator=(const DeviceArray&) = delete;
     DeviceArray(DeviceArray&& other) noexcept
-        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+        : kind_(other.kind_), data_(std::exchange(other.data_, nullptr)),
+          size_(std::exchange(other.size_, 0)) {}
     DeviceArray& operator=(DeviceArray&& other) noexcept {
+        std::swap(kind_, other.kind_);
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
         return *this;
     }
-    ~DeviceArray() { cudaFree(data_); }
+    ~DeviceArray() { give_memory(data_, kind_); }
 
     /// As many values, all zero. Does nothing where there are as many already.
     void allocate(std::int64_t size) {
         if (size == size_) {
             return;
         }
-        cudaFree(data_);
-        data_ = nullptr;
+        give_memory(std::exchange(data_, nullptr), kind_);
         size_ = 0;
         if (size == 0) {
             return;
         }
         const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(Value);
-        if (cudaMalloc(reinterpret_cast<void**>(&data_), bytes) != cudaSuccess) {
-            cudaGetLastError(); // it is said here, not at the next launch
-            data_ = nullptr;
-            fail_memory(bytes);
-        }
+        data_ = static_cast<Value*>(take_memory(bytes, kind_));
         size_ = size;
         check(cudaMemset(data_, 0, bytes), "clearing memory");
     }
@@ -107,7 +112,7 @@ class DeviceArray {
         const auto bytes = static_cast<std::size_t>(size) * sizeof(Value);
         if (bytes > 0 && columns > 0) {
             check(cudaMemcpy2D(to, bytes, data_ + first, static_cast<std::size_t>(step) * sizeof(Value),
-                               bytes, static_cast<std::size_t>(columns), cudaMemcpyDeviceToHost),
+                               bytes, static_cast<std::size_t>(columns), cudaMemcpyDefault),
                   "copying from the device");
         }
     }
@@ -119,12 +124,12 @@ class DeviceArray {
     void copy_from(const DeviceArray& other) {
         allocate(other.size_);
         if (size_ > 0) {
-            check(cudaMemcpyAsync(data_, other.data_, bytes(), cudaMemcpyDeviceToDevice),
-                  "copying on the device");
+            check(cudaMemcpyAsync(data_, other.data_, bytes(), cudaMemcpyDefault), "copying on the device");
         }
     }
 
   private:
+    MemoryKind kind_ = MemoryKind::device;
     Value* data_ = nullptr;
     std::int64_t size_ = 0;
 };
