@@ -256,12 +256,12 @@ std::vector<double> depth_correlation(const Matrix& usages, const std::vector<do
             counts.size());
     const Eigen::Map<const Vector> given(counts.data(), std::ssize(counts));
     const Vector depth = given.array() - given.mean();
-    std::vector<double> result;
-    for (Index k = 0; k < usages.rows(); ++k) {
+    std::vector<double> result(static_cast<std::size_t>(usages.rows()));
+    parallel_for(usages.rows(), [&](Index k) {
         const Vector usage = usages.row(k).array() - usages.row(k).mean();
         const double lengths = usage.norm() * depth.norm();
-        result.push_back(lengths > 0.0 ? usage.dot(depth) / lengths : 0.0);
-    }
+        result[static_cast<std::size_t>(k)] = lengths > 0.0 ? usage.dot(depth) / lengths : 0.0;
+    });
     return result;
 }
 

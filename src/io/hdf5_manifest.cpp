@@ -8,7 +8,7 @@
 namespace pnmf::hdf5 {
 namespace {
 
-constexpr Index block_bytes = Index{1} << 22;
+constexpr std::size_t block_bytes = std::size_t{1} << 26; // checksums of smaller ones have one thread
 
 #if H5_VERSION_GE(1, 12, 0)
 using VisitedInfo = H5O_info1_t;
@@ -49,7 +49,7 @@ Index rows_at_once(hid_t dataset, Index row_bytes) {
         H5Pget_chunk(properties.get(), static_cast<int>(chunk.size()), chunk.data());
         step = std::max<Index>(1, static_cast<Index>(chunk[0]));
     }
-    return step * std::max<Index>(1, block_bytes / std::max<Index>(1, row_bytes * step));
+    return step * std::max<Index>(1, Index{block_bytes} / std::max<Index>(1, row_bytes * step));
 }
 
 } // namespace
@@ -63,11 +63,16 @@ void Manifest::add_bytes(const std::string& path, const void* bytes, std::size_t
 }
 
 void Manifest::add_texts(const std::string& path, std::span<const std::string> texts) {
-    add_bytes(path, nullptr, 0);
+    std::string together;
     for (const std::string& text : texts) {
         // HDF5 ends a text at its first zero. With the one at its end, "ab", "c" is not "a", "bc".
-        add_bytes(path, text.c_str(), std::char_traits<char>::length(text.c_str()) + 1);
+        together.append(text.c_str(), std::char_traits<char>::length(text.c_str()) + 1);
+        if (together.size() >= block_bytes) {
+            add_bytes(path, together.data(), together.size());
+            together.clear();
+        }
     }
+    add_bytes(path, together.data(), together.size());
 }
 
 void Manifest::forget(const std::string& path) {
