@@ -5,7 +5,7 @@ import { polygonContains } from 'd3-polygon';
 import { colouringTitle, followsScale, isHidden, paint, paintBytes, sectionOf, valueOf, type Painted } from './colouring';
 import type { Result } from './data';
 import { count, h, svgElement } from './dom';
-import { boxOf, frameOf, half, type Frame } from './frame';
+import { boxOf, crowdOf, frameOf, half, type Frame } from './frame';
 import { PointsLayer } from './points_layer';
 import type { Colouring, State } from './state';
 import { Stretched, type ViewState } from './stretched';
@@ -310,6 +310,7 @@ export class CellView {
             looks: this.looks,
             edge: this.state.dark ? [0.08, 0.09, 0.13] : [1, 1, 1],
             edgeWidth: this.result.n <= 3000 ? 0.6 : 0,
+            crowd: this.result.n > 20000 ? crowdOf(this.now) : 0,
         });
         // A layer that is left out once cannot come back.
         const visible = this.map !== null && this.map === this.tissue && this.state.showImage;

@@ -27,3 +27,13 @@ export function frameOf(boxes: [number, number, number, number][]): Frame {
     const side = Math.max(all[2] - all[0], all[3] - all[1]);
     return { x: (all[0] + all[2]) / 2, y: (all[1] + all[3]) / 2, scale: side > 0 ? (2 * half) / side : 1 };
 }
+
+/** How many of the points, x and y each in the frame, one of them has about it in a square of one unit, on average. */
+export function crowdOf(positions: Float32Array): number {
+    const side = 2 * half;
+    const inSquare = new Uint32Array(side * side);
+    const at = (x: number): number => Math.min(side - 1, Math.max(0, Math.floor(x + half)));
+    for (let i = 0; i < positions.length; i += 2) ++inSquare[at(positions[i + 1]) * side + at(positions[i])];
+    const squares = inSquare.reduce((sum, count) => sum + count * count, 0);
+    return (2 * squares) / positions.length;
+}

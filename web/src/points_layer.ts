@@ -25,6 +25,9 @@ interface PointsProps extends LayerProps {
     looks: number;
     edge: [number, number, number];
     edgeWidth: number;
+    /** How many others a point has about it in a square of one unit (`crowdOf`). Many that lie over each other let
+     * those below show: the picture is then one of how dense they are. 0: it is not looked at. */
+    crowd: number;
 }
 
 const uniformBlock = /* glsl */ `\
@@ -33,6 +36,7 @@ layout(std140) uniform pointsUniforms {
   vec3 edge;
   float edgeWidth;
   float devicePixels;
+  float opacity;
 } points;
 `;
 
@@ -40,7 +44,7 @@ const pointsUniforms = {
     name: 'points',
     vs: uniformBlock,
     fs: uniformBlock,
-    uniformTypes: { view: 'mat4x4<f32>', edge: 'vec3<f32>', edgeWidth: 'f32', devicePixels: 'f32' },
+    uniformTypes: { view: 'mat4x4<f32>', edge: 'vec3<f32>', edgeWidth: 'f32', devicePixels: 'f32', opacity: 'f32' },
 } as const satisfies ShaderModule;
 
 const vertexShader = /* glsl */ `\
@@ -75,7 +79,7 @@ void main(void) {
   float edgeWidth = points.edgeWidth * points.devicePixels;
   float onEdge = edgeWidth > 0.0 ? clamp(fromCentre - radius + edgeWidth + 0.5, 0.0, 1.0) : 0.0;
   fragColor = mix(colour, vec4(points.edge, 0.75 * colour.a), onEdge);
-  fragColor.a *= inside;
+  fragColor.a *= inside * points.opacity;
 }
 `;
 
@@ -128,9 +132,12 @@ export class PointsLayer extends Layer<PointsProps> {
 
     draw(): void {
         const { viewport, device } = this.context;
-        const { edge, edgeWidth } = this.props;
+        const { edge, edgeWidth, crowd, points: drawn } = this.props;
         const devicePixels = device.canvasContext!.cssToDeviceRatio();
-        const points = { view: viewport.viewProjectionMatrix, edge, edgeWidth, devicePixels };
+        const radius = drawn.radii.find((r) => r > 0) ?? 0;
+        const overPixel = (crowd * Math.PI * radius ** 2) / viewport.scale ** 2;
+        const opacity = Math.max(0.2, Math.min(1, 3 / overPixel)); // a cell that stands alone can be seen
+        const points = { view: viewport.viewProjectionMatrix, edge, edgeWidth, devicePixels, opacity };
         this.state.model.shaderInputs.setProps({ points });
         this.state.model.draw(this.context.renderPass);
     }

@@ -36,7 +36,8 @@ before(async () => {
     file('donors.csv', donors.join('\n') + '\n');
     pnmf('fit', 'many', '--batch', 'donors.csv', '-o', 'balanced');
     // More cells than any limit but UMAP's; an embedding is enough for a page.
-    const points = Array.from({ length: 6000 }, (_, j) => [37, 91, 53].map((step) => 1 + ((j * step) % 6007) / 600).join(','));
+    // Half of them stand close together.
+    const points = Array.from({ length: 20100 }, (_, j) => [37, 91, 53].map((step) => 5 + (j % 2 ? 1 : 0.05) * (((j * step) % 20107) / 4000)).join(','));
     file('large.csv', points.join('\n') + '\n');
     pnmf('fit', 'large.csv', '--cells', 'rows', '--rank', '3', '--max-scales', '2', '--neighbors', '5', '--max-sweeps', '2', '--clusters', '2', '-o', 'large');
     pnmf('report', 'large', '-o', 'large.html');
@@ -155,6 +156,19 @@ test('what is left out for many cells is said', async () => {
     assert.match(await page.textContent('.limits'), /Above 5,000 cells a map is computed only when you ask for it/);
     assert.match(await page.textContent('.limits'), /t-SNE is for at most 3,000 cells/);
     assert.equal(await page.isVisible('progress[aria-label="Progress of the map"]'), false);
+    assert.deepEqual(complaints, []);
+    await close();
+});
+
+test('of very many cells the picture shows how dense they are, and each cell where there is room', async () => {
+    const { page, complaints, close } = await open(browser, 'large.html');
+    // The share of what is drawn that has the two colours of the clusters, and not a paler one.
+    const full = ({ colours, inked }, own) => own.reduce((sum, colour) => sum + (colours[colour] ?? 0), 0) / inked;
+    const dense = await pictureWhere(page, ({ inked }) => inked > 500);
+    for (let step = 0; step < 6; ++step) await page.click('.view-tools button:has-text("+")');
+    const near = await pictureWhere(page, ({ inked }) => inked > 500 && inked !== dense.inked);
+    const own = Object.keys(near.colours).sort((a, b) => near.colours[b] - near.colours[a]).slice(0, 2);
+    assert.ok(full(dense, own) < 0.1 && full(near, own) > 0.25, `${full(dense, own)} of the picture, ${full(near, own)} from near`);
     assert.deepEqual(complaints, []);
     await close();
 });
