@@ -1,5 +1,6 @@
 #include "cells/cell_sums.hpp"
 #include "cells/linalg/over_all_cells.hpp"
+#include "linalg/arrays_on_disk.hpp"
 #include "linalg/decompositions.hpp"
 
 #include <pnmf/assess/programs.hpp>
@@ -161,7 +162,8 @@ class Follower {
 Matrix program_usages(const Matrix& W, const Matrix& H) {
     const Vector size =
         W.colwise().sum(); // named: within the product it would be summed again for every cell
-    Matrix usages(H.rows(), H.cols());
+    Matrix usages;
+    resize_on_disk(usages, H.rows(), H.cols());
     parallel_blocks(H.cols(), cells_of_item, [&](Index begin, Index end) {
         for (Index j = begin; j < end; ++j) {
             usages.col(j) = size.asDiagonal() * H.col(j);

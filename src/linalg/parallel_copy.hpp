@@ -1,17 +1,21 @@
 #pragma once
 
+#include "linalg/arrays_on_disk.hpp"
+
 #include <pnmf/parallel.hpp>
 #include <pnmf/types.hpp>
 
 namespace pnmf {
 
 /// Copies by all threads. For embeddings of very many cells most of a copy's time goes into pages of memory
-/// that are touched for the first time, and one thread touches them slowly.
+/// that are touched for the first time, and one thread touches them slowly. Where large arrays are out of
+/// core, so is the copy.
 inline constexpr Index cells_of_copy = 8192;
 
 template <class To, class From>
 DenseMatrix<To> converted(const DenseMatrix<From>& from) {
-    DenseMatrix<To> to(from.rows(), from.cols());
+    DenseMatrix<To> to;
+    resize_on_disk(to, from.rows(), from.cols());
     parallel_blocks(from.cols(), cells_of_copy, [&](Index begin, Index end) {
         to.middleCols(begin, end - begin) = from.middleCols(begin, end - begin).template cast<To>();
     });
@@ -21,7 +25,8 @@ DenseMatrix<To> converted(const DenseMatrix<From>& from) {
 /// The longer side is divided.
 template <class To, class From>
 DenseMatrix<To> converted_transpose(const DenseMatrix<From>& from) {
-    DenseMatrix<To> to(from.cols(), from.rows());
+    DenseMatrix<To> to;
+    resize_on_disk(to, from.cols(), from.rows());
     if (from.cols() >= from.rows()) {
         parallel_blocks(from.cols(), cells_of_copy, [&](Index begin, Index end) {
             to.middleRows(begin, end - begin) =

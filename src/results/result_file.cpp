@@ -1,4 +1,5 @@
 #include "io/formats.hpp"
+#include "linalg/arrays_on_disk.hpp"
 #include "linalg/parallel_copy.hpp"
 #include "results/option_values.hpp"
 #include "results/program_entries.hpp"
@@ -97,7 +98,11 @@ void add_scales(AnnDataMap& uns, const PreparedFit<Real>& prepared, const ScaleS
 void add_space(AnnDataMap& uns, const Space& space) {
     AnnDataMap map;
     map["name"] = space.name;
-    map["coordinates"] = numeric_array(Matrix(space.coordinates.transpose()));
+    const Matrix& coordinates = space.coordinates; // as it stands, a row of the array is a cell
+    std::vector<double> values(coordinates.data(), coordinates.data() + coordinates.size());
+    keep_on_disk(values.data(), values.size() * sizeof(double));
+    map["coordinates"] =
+        NumericArray{.shape = {coordinates.cols(), coordinates.rows()}, .values = std::move(values)};
     if (space.downwards) {
         map["downwards"] = true;
     }

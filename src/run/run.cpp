@@ -383,18 +383,14 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
         saver.set_kept(prepared.kept->position);
     }
     settle_most_scales(allowed, prepared, stages);
-    if (options.memory) {
-        give_back_memory();
-    }
+    give_back_memory();
     stages.begin(Stage::sweeping, "sweeps");
     SweepBytes bytes(all_processes());
     const Stop stop =
         sweep(prepared, state, allowed.given ? run.plan.bytes : 0.0, stages, saver, observer, bytes);
     stages.begin(Stage::assessing, "assessing");
     run.result = finish_fit(prepared, std::move(state), stop);
-    if (options.memory) {
-        give_back_memory();
-    }
+    give_back_memory();
     AssessOptions assessing{
         .clusters = options.clusters, .seed = options.fit.seed, .memory = run.plan.free_after};
     std::unique_ptr<SplitSpace> splits;
@@ -420,6 +416,8 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
         run.bytes_of_sweep = gather_one(processes, bytes.bytes());
     }
     run.bytes_moved = sum_of(processes, static_cast<double>(processes.bytes_sent()));
+    splits.reset();
+    give_back_memory(); // who writes the result needs some
     return run;
 }
 
