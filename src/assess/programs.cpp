@@ -258,12 +258,16 @@ std::vector<double> depth_correlation(const Matrix& usages, const std::vector<do
             counts.size());
     const Eigen::Map<const Vector> given(counts.data(), std::ssize(counts));
     const Vector depth = given.array() - given.mean();
-    std::vector<double> result(static_cast<std::size_t>(usages.rows()));
-    parallel_for(usages.rows(), [&](Index k) {
-        const Vector usage = usages.row(k).array() - usages.row(k).mean();
+    std::vector<double> result;
+    Vector usage(usages.cols());
+    for (Index k = 0; k < usages.rows(); ++k) {
+        parallel_blocks(usages.cols(), cells_of_item, [&](Index begin, Index end) {
+            usage.segment(begin, end - begin) = usages.row(k).segment(begin, end - begin).transpose();
+        });
+        usage.array() -= std::accumulate(usage.begin(), usage.end(), 0.0) / static_cast<double>(usage.size());
         const double lengths = usage.norm() * depth.norm();
-        result[static_cast<std::size_t>(k)] = lengths > 0.0 ? usage.dot(depth) / lengths : 0.0;
-    });
+        result.push_back(lengths > 0.0 ? usage.dot(depth) / lengths : 0.0);
+    }
     return result;
 }
 

@@ -166,6 +166,18 @@ RunBytes bytes_of_run(const DataView& X, const RunOptions& options, const FitSiz
             .files = solver.total() - solver.beside_files().total() + (data.dense ? 0.0 : copy)};
 }
 
+bool has_room_for_copy(const DataView& X, const RunOptions& options, const MemoryLimit& allowed,
+                       Index bytes_of_number) {
+    const FitSize size = expected_size(X, options, bytes_of_number);
+    if (arrays_on_disk() || size.processes > 1 || size.dense || bytes_of_number > Index{sizeof(float)}) {
+        return false;
+    }
+    const auto nonzeros = static_cast<double>(size_of_data(X, bytes_of_number, options.local).nonzeros);
+    const double copy = 2.0 * nonzeros * (static_cast<double>(bytes_of_number) + sizeof(std::int32_t));
+    const RunBytes bytes = bytes_of_run(X, options, size, bytes_of_number);
+    return resident_bytes() + bytes.in_memory + copy <= allowed.limit;
+}
+
 bool is_out_of_core(const FitSize& size, Index bytes_of_number) {
     return arrays_on_disk() && has_large_arrays(size, bytes_of_number);
 }

@@ -326,10 +326,12 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
         throw Interrupted();
     }
     const DataView points = options.space != nullptr ? DataView(view_of(*options.space)) : X;
-    run.prepared = options.local ? prepare_local_fit<Real>(X, points, *options.local, options.fit)
+    FitOptions fit = options.fit;
+    fit.data_may_stay = has_room_for_copy(X, options, allowed, sizeof(Real));
+    run.prepared = options.local ? prepare_local_fit<Real>(X, points, *options.local, fit)
                    : options.space == nullptr
-                       ? prepare_fit<Real>(X, options.fit)
-                       : prepare_fit<Real>(X, Points(points, options.fit.filtration.metric), options.fit);
+                       ? prepare_fit<Real>(X, fit)
+                       : prepare_fit<Real>(X, Points(points, fit.filtration.metric), fit);
     PreparedFit<Real>& prepared = run.prepared;
     give_back_memory(); // the neighbour search has freed more than the start can use
     announce(prepared, stages);

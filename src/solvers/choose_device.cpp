@@ -91,10 +91,12 @@ std::string sizes_on(const DeviceFacts& facts, double bytes) {
 }
 
 void refuse_unless_fits(double bytes, const DeviceFacts& facts, const DeviceNeed& need) {
-    require(bytes <= facts.free_bytes, Remedy::need_less_memory,
-            "memory: even without momentum and sums over components {}. Fewer scales{} or a lower rank needs "
-            "less",
-            sizes_on(facts, bytes), need.bytes_of_number > 4 ? ", single precision" : "");
+    require(
+        bytes <= facts.free_bytes, Remedy::need_less_memory,
+        "memory: even {}without momentum and sums over components {}. Fewer scales{} or a lower rank needs "
+        "less",
+        need.data_on_host ? "with the data on the host, " : "", sizes_on(facts, bytes),
+        need.bytes_of_number > 4 ? ", single precision" : "");
 }
 
 /// A way to fit a run into the memory of a device.
@@ -145,13 +147,14 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, bool may_leave_
         may_leave_data);
 }
 
-void check_device_memory(Device asked, const DeviceNeed& least) {
+void check_device_memory(Device asked, const DeviceNeed& least, bool may_leave_data) {
     if (asked == Device::automatic || asked == Device::cpu) {
         return;
     }
     const DeviceFacts facts = facts_of_accelerator(asked);
     if (facts.found) {
-        refuse_unless_fits(most_device_bytes(asked, need_of(least, {true, false, false})), facts, least);
+        const DeviceNeed need = need_of(least, {may_leave_data, false, false});
+        refuse_unless_fits(most_device_bytes(asked, need), facts, need);
     }
 }
 
@@ -182,8 +185,9 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFac
     // From what costs nothing to what costs most.
     DeviceChoice choice{.device = facts.device};
     double bytes = 0.0;
-    for (const Way& way : {Way{false, true, true}, Way{may_leave_data, true, true},
-                           Way{may_leave_data, false, true}, Way{may_leave_data, false, false}}) {
+    for (const Way& way :
+         {Way{false, true, true}, Way{may_leave_data, true, true}, Way{false, false, true},
+          Way{may_leave_data, false, true}, Way{false, false, false}, Way{may_leave_data, false, false}}) {
         choice.data_on_host = way.data_on_host;
         choice.keep_momentum = way.momentum;
         choice.keep_shifts = way.shifts;
@@ -194,7 +198,7 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFac
     }
     if (bytes > facts.free_bytes) {
         if (demanded) {
-            refuse_unless_fits(bytes, facts, need);
+            refuse_unless_fits(bytes, facts, need_of(need, {choice.data_on_host, false, false}));
         }
         return {.notice = fmt::format("device: cpu; {}", sizes_on(facts, bytes))};
     }

@@ -34,7 +34,7 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFac
 
 /// InputError, with sizes, where a run for which the device was demanded cannot fit into its memory whatever
 /// is given up: known before neighbours are searched. `need` may be a lower bound.
-void check_device_memory(Device asked, const DeviceNeed& least);
+void check_device_memory(Device asked, const DeviceNeed& least, bool may_leave_data = false);
 
 /// A device that looks through all pairs of cells, and why it does or does not, in a sentence.
 struct SearcherChoice {

@@ -70,7 +70,7 @@ void set_device(PreparedFit<Real>& prepared) {
     const Index scales = expected_scales(prepared); // fewer than all where they are chosen on the way
     need.components = need.components / need.scales * scales;
     need.scales = scales;
-    const DeviceChoice choice = choose_device(solver.device, need, true);
+    const DeviceChoice choice = choose_device(solver.device, need, prepared.options.data_may_stay);
     solver.device = choice.device;
     prepared.data_on_host = choice.data_on_host;
     solver.extrapolate = solver.extrapolate && choice.keep_momentum;
@@ -184,7 +184,8 @@ PreparedFit<Real> prepare(const DataView& X, const FitOptions& options, bool kee
     prepared.options = options;
     const DataSize size = size_of_data(X, sizeof(Real), local);
     prepared.rank = chosen_rank(options.rank, size.features, size.cells, prepared.notices);
-    check_device_memory(options.solver.device, least_need(options, size, prepared.rank, sizeof(Real)));
+    check_device_memory(options.solver.device, least_need(options, size, prepared.rank, sizeof(Real)),
+                        options.data_may_stay);
     Filtration filtration = filter();
     prepared.tree = std::move(filtration.tree);
     prepared.scales = std::move(filtration.scales);

@@ -159,6 +159,7 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
     const bool stationary = options.algorithm == Algorithm::stationary;
     SolverMemory memory;
     memory.factors = T * ((bases_rest ? 0.0 : p) + n) * d * bytes;
+    memory.result = n * (1400.0 + 20.0 * T); // measured: benchmarks/results/growth.md
     memory.before = stationary && options.extrapolate ? memory.factors : 0.0;
     memory.products = (stationary ? T : static_cast<double>(threads)) * (2.0 * n * d + d * d + n) * bytes;
     if (stationary && options.shift_components) {
@@ -208,10 +209,9 @@ SolverMemory solver_memory(const FitSize& size, const SolverOptions& options, In
     if (options.device != Device::cpu && options.device != Device::automatic) {
         // The device has the rest. Here are the factors, and of the assessment the embedding of a scale in
         // double precision, a copy of it and the labels.
-        const double copy = size.dense ? n * p * bytes : 2.0 * size.entries * (bytes + sizeof(std::int32_t));
         memory.before = memory.shifts = 0.0;
-        memory.products = size.data_on_host ? copy : 0.0;
-        memory.work = 3.0 * n * d * sizeof(double);
+        memory.products = size.data_on_host ? 2.0 * size.entries * (bytes + sizeof(std::int32_t)) : 0.0;
+        memory.work = std::max(3.0 * n * d * sizeof(double), memory.result);
         return memory;
     }
     if (stationary && 2 * size.edges == size.cells * (size.cells - 1)) { // those that are kept

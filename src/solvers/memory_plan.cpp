@@ -251,6 +251,9 @@ MemoryPlan plan_memory(double limit, double held, const FitSize& size, const Sol
         momentum ? size_text(memory.before) + " the point before, " : "",
         size_text(memory.products + memory.shifts), size_text(memory.work), threads);
     plan.text += "; graph weights are recomputed at every use";
+    if (size.data_on_host) {
+        plan.text += "; products are a copy of the data, which the device reads";
+    }
     if (plan.bases_rest) {
         plan.text += fmt::format("; the bases rest in files of {}, read and written in every sweep",
                                  size_text(plan.file_bytes));

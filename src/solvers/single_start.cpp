@@ -126,7 +126,8 @@ Factors<double> single_nested_start(const Problem<double>& problem, Pair<double>
                                 .epsilon = problem.epsilon,
                                 .penalty = problem.penalty,
                                 .weight = problem.weight,
-                                .smoothness = problem.smoothness};
+                                .smoothness = problem.smoothness,
+                                .data_on_host = problem.data_on_host};
     Pair<float> first{converted<float>(pair.W), converted<float>(pair.H)};
     pair = {};
     return moved_to<double>(nested_start(single, std::move(first), options, observer, std::move(single_log)),

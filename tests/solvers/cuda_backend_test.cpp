@@ -2,6 +2,7 @@
 #include "solvers/backend_body.hpp"
 #include "solvers/chain.hpp"
 #include "solvers/choose_device.hpp"
+#include "solvers/large_problem.hpp"
 #include "solvers/why_no_cuda.hpp"
 #include "support/clouds.hpp"
 
@@ -307,8 +308,10 @@ TEST(ChooseDevice, LeavesTheDataOnTheHostBeforeAnythingIsGivenUp) {
     EXPECT_TRUE(data.data_on_host && data.keep_momentum);
     EXPECT_THAT(data.notice, HasSubstr("7.00 GB of its memory planned; it reads the data from memory of the "
                                        "host"));
-    const DeviceChoice less = choose(4e9, 3e9, 8e9, true);
-    EXPECT_TRUE(less.data_on_host && !less.keep_momentum);
+    const DeviceChoice less = choose(1e9, 5e9, 7e9, true); // without momentum there is room for the data
+    EXPECT_TRUE(!less.data_on_host && !less.keep_momentum);
+    const DeviceChoice least = choose(4e9, 3e9, 8e9, true);
+    EXPECT_TRUE(least.data_on_host && !least.keep_momentum);
     const DeviceChoice kept = choose(4e9, 3e9, 4e9, false);
     EXPECT_TRUE(!kept.data_on_host && !kept.keep_momentum);
     EXPECT_EQ(choose(4e9, 3e9, 11e9, true).device, Device::cpu);
@@ -334,6 +337,40 @@ TYPED_TEST(CudaOnLargerData, TakesTheMemoryThatIsPlanned) {
     const double taken = before - facts_of(Device::cuda).free_bytes;
     EXPECT_LE(taken, device_row(Device::cuda).bytes(need));
     EXPECT_GE(taken, 0.5 * (device_row(Device::cuda).bytes(need) - 400e6));
+}
+
+/// 64 or 96 MB of X, by columns and by rows.
+TYPED_TEST(CudaOnLargerData, DataOnTheHostTakeNoMemoryOfTheDevice) {
+    auto made = large_problem<TypeParam>(20'000, true);
+    SparseMatrix<TypeParam> X{400, made.problem.cells(), {0}, {}, {}};
+    for (Index j = 0; j < X.cols; ++j) {
+        for (Index i = j % 2; i < X.rows; i += 2) {
+            X.row.push_back(static_cast<std::int32_t>(i));
+            X.value.push_back(static_cast<TypeParam>(1 + (i * j) % 5));
+        }
+        X.start.push_back(std::ssize(X.row));
+    }
+    made.owned.X = std::make_unique<DataMatrix<TypeParam>>(std::move(X));
+    made.problem = made.owned.problem();
+    made.start = random_factors(made.problem, 4, 79);
+    const auto taken = [&](bool on_host) {
+        made.problem.data_on_host = on_host;
+        make_backend(Device::cuda, made.problem); // what the libraries take stays with the process
+        const double before = facts_of(Device::cuda).free_bytes;
+        SolverState<TypeParam> state;
+        state.current = made.start;
+        const auto backend = make_backend(Device::cuda, made.problem);
+        backend->load(state.current, state.previous);
+        DeviceNeed need = device_need(made.problem, 4, {});
+        need.data_on_host = on_host;
+        const double found = before - facts_of(Device::cuda).free_bytes;
+        EXPECT_LE(found, device_row(Device::cuda).bytes(need));
+        return found;
+    };
+    const double bytes = 2.0 * 4e6 * (sizeof(TypeParam) + sizeof(std::int32_t));
+    const double of_data = taken(false) - taken(true);
+    EXPECT_GE(of_data, 0.9 * bytes);
+    EXPECT_LE(of_data, 1.1 * bytes + 16e6);
 }
 
 /// Who reads a stored fit makes its graphs anew, perhaps without a device.

@@ -75,7 +75,7 @@ struct Problem {
     Penalty penalty;
     std::vector<double> weight{};     ///< w > 0 of each scale: how many scales it stands for; empty: 1 each
     std::vector<double> smoothness{}; ///< s ≥ 0 of scales t and t + 1, T − 1 of them; empty: λ₂ each
-    bool data_on_host = false;        ///< a device reads X from memory of the host: it has no room for it
+    bool data_on_host = false;        ///< a device reads X, where it is sparse, from memory of the host
 
     Index scales() const { return static_cast<Index>(epsilon.size()); }
     Index features() const { return X->features(); }

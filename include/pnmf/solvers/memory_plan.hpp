@@ -66,6 +66,8 @@ struct SolverMemory {
                          ///< in single precision beside them
     double seeding = 0;  ///< the decomposition that the first pair is made from, before all else
     double whole = 0;    ///< several processes: what needs all cells of one scale, in start and assessment
+    double result = 0;   ///< names, tables and merges while the result is made, when sweeps have given theirs
+                         ///< back
 
     double total() const {
         const double sweeps = std::max(before + slab + products + shifts, coarser) + work;
@@ -74,7 +76,7 @@ struct SolverMemory {
     /// What is free again when the last sweep is done.
     double freed() const { return total() - factors; }
     /// Of these, where large arrays are out of core: what stays in memory.
-    SolverMemory beside_files() const { return {.work = work, .whole = whole}; }
+    SolverMemory beside_files() const { return {.work = std::max(work, result), .whole = whole}; }
 };
 
 /// `bases_rest`: in a file, but for those the threads work on (`Factors`).

@@ -102,8 +102,8 @@ class SharedCells {
   public:
     SharedCells(const Problem<Real>& problem, Processes& processes, const CellBlocks& blocks)
         : problem_(problem), processes_(processes), shares_(share(blocks, processes.count())),
-          slab_(shares_.slab(processes.place())), data_(problem.data_on_host),
-          around_(problem, shares_, processes), sums_(shares_, processes) {
+          slab_(shares_.slab(processes.place())), around_(problem, shares_, processes),
+          sums_(shares_, processes) {
         take_data(*columns_of(*problem.X, slab_), data_);
     }
 

@@ -23,7 +23,7 @@ struct HostSparse {
 template <class Real>
 class DeviceData {
   public:
-    /// Else the values and their places stay on the host, where the device reads them.
+    /// On the host: where the device reads values and places of sparse data.
     explicit DeviceData(bool on_host = false)
         : DeviceData(on_host ? MemoryKind::pinned : MemoryKind::device) {}
 
@@ -50,7 +50,7 @@ class DeviceData {
 
   private:
     explicit DeviceData(MemoryKind kind)
-        : dense_(kind), column_feature_(kind), column_value_(kind), row_cell_(kind), row_value_(kind) {}
+        : column_feature_(kind), column_value_(kind), row_cell_(kind), row_value_(kind) {}
     void sum_blocks(std::int64_t count, bool first, bool last, Real* XHt);
 
     Shape shape_;
