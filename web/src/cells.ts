@@ -6,7 +6,7 @@ import { colouringTitle, followsScale, isHidden, paint, paintBytes, sectionOf, v
 import type { Result } from './data';
 import { count, h, svgElement } from './dom';
 import { boxOf, crowdOf, frameOf, half, type Frame } from './frame';
-import { PointsLayer } from './points_layer';
+import { opacityOf, PointsLayer } from './points_layer';
 import type { Colouring, State } from './state';
 import { Stretched, type ViewState } from './stretched';
 import { imageLayers, tissueMap } from './tissue';
@@ -301,6 +301,11 @@ export class CellView {
         ++this.looks;
     }
 
+    /** 0 where all points are drawn in full: those of a selection must stand out. */
+    private readonly crowd = (): number =>
+        this.result.n > 20000 && this.state.selection.size === 0 ? crowdOf(this.now, this.radii) : 0;
+    readonly opacity = (): number => opacityOf(this.crowd(), this.radii, 2 ** this.viewState.zoom);
+
     private draw(): void {
         this.stretched.changed();
         const points = new PointsLayer({
@@ -310,7 +315,7 @@ export class CellView {
             looks: this.looks,
             edge: this.state.dark ? [0.08, 0.09, 0.13] : [1, 1, 1],
             edgeWidth: this.result.n <= 3000 ? 0.6 : 0,
-            crowd: this.result.n > 20000 ? crowdOf(this.now) : 0,
+            crowd: this.crowd(),
         });
         // A layer that is left out once cannot come back.
         const visible = this.map !== null && this.map === this.tissue && this.state.showImage;

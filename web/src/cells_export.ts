@@ -54,12 +54,13 @@ export function saveDrawing(view: CellView): void {
     });
     drawing.append(svgElement('rect', { width, height, fill: cssValue('--stage') }));
     const { n } = view.result;
+    const opacity = view.opacity();
     const radius = n <= 300 ? 5 : n <= 3000 ? 3 : 1.5;
     for (const j of view.shown()) {
         const [cx, cy] = view.pixel(j);
         const [r, g, b, a] = view.colours.subarray(4 * j, 4 * j + 4);
         const fill = `rgb(${r},${g},${b})`;
-        const dot = { cx: cx.toFixed(1), cy: cy.toFixed(1), r: radius, fill, 'fill-opacity': (a / 255).toFixed(2) };
+        const dot = { cx: cx.toFixed(1), cy: cy.toFixed(1), r: radius, fill, 'fill-opacity': ((opacity * a) / 255).toFixed(2) };
         drawing.append(svgElement('circle', dot));
     }
     saveAs(view, 'svg', new Blob([new XMLSerializer().serializeToString(drawing)], { type: 'image/svg+xml' }));

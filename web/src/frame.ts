@@ -28,12 +28,16 @@ export function frameOf(boxes: [number, number, number, number][]): Frame {
     return { x: (all[0] + all[2]) / 2, y: (all[1] + all[3]) / 2, scale: side > 0 ? (2 * half) / side : 1 };
 }
 
-/** How many of the points, x and y each in the frame, one of them has about it in a square of one unit, on average. */
-export function crowdOf(positions: Float32Array): number {
+/** How many points that are drawn one of them has about it in a square of one unit of the frame, on average. */
+export function crowdOf(positions: Float32Array, radii: Float32Array): number {
     const side = 2 * half;
     const inSquare = new Uint32Array(side * side);
     const at = (x: number): number => Math.min(side - 1, Math.max(0, Math.floor(x + half)));
-    for (let i = 0; i < positions.length; i += 2) ++inSquare[at(positions[i + 1]) * side + at(positions[i])];
-    const squares = inSquare.reduce((sum, count) => sum + count * count, 0);
-    return (2 * squares) / positions.length;
+    let drawn = 0;
+    for (let j = 0; j < radii.length; ++j) {
+        if (radii[j] === 0) continue;
+        ++inSquare[at(positions[2 * j + 1]) * side + at(positions[2 * j])];
+        ++drawn;
+    }
+    return drawn > 0 ? inSquare.reduce((sum, count) => sum + count * count, 0) / drawn : 0;
 }

@@ -30,6 +30,13 @@ interface PointsProps extends LayerProps {
     crowd: number;
 }
 
+/** Of each point where a unit has so many pixels. A cell that stands alone can always be seen. */
+export function opacityOf(crowd: number, radii: Float32Array, pixels: number): number {
+    const radius = radii.find((r) => r > 0) ?? 0;
+    const overPixel = (crowd * Math.PI * radius ** 2) / pixels ** 2;
+    return Math.max(0.2, Math.min(1, 3 / overPixel));
+}
+
 const uniformBlock = /* glsl */ `\
 layout(std140) uniform pointsUniforms {
   mat4 view;
@@ -134,9 +141,7 @@ export class PointsLayer extends Layer<PointsProps> {
         const { viewport, device } = this.context;
         const { edge, edgeWidth, crowd, points: drawn } = this.props;
         const devicePixels = device.canvasContext!.cssToDeviceRatio();
-        const radius = drawn.radii.find((r) => r > 0) ?? 0;
-        const overPixel = (crowd * Math.PI * radius ** 2) / viewport.scale ** 2;
-        const opacity = Math.max(0.2, Math.min(1, 3 / overPixel)); // a cell that stands alone can be seen
+        const opacity = opacityOf(crowd, drawn.radii, viewport.scale);
         const points = { view: viewport.viewProjectionMatrix, edge, edgeWidth, devicePixels, opacity };
         this.state.model.shaderInputs.setProps({ points });
         this.state.model.draw(this.context.renderPass);
