@@ -42,9 +42,12 @@ export function legend(view: CellView, state: State): HTMLElement {
             'data-original': category.original,
             'aria-label': `Name of ${category.original}`,
             autocomplete: 'off',
-            change: () => state.nameCategory(view.colouring, category.original, name.value.trim()),
+            change: () => {
+                name.defaultValue = name.value;
+                state.nameCategory(view.colouring, category.original, name.value.trim());
+            },
         });
-        name.value = category.name;
+        name.defaultValue = category.name;
         return h('div', { class: 'entry' }, toggle, swatch, name, cells);
     };
     const update = (): void => {
@@ -58,6 +61,9 @@ export function legend(view: CellView, state: State): HTMLElement {
             return box.replaceChildren(head, bar, ends);
         }
         const before = document.activeElement;
+        const typing = before instanceof HTMLInputElement && before.matches('.given') && box.contains(before) ? before : null;
+        if (typing && typing.value !== typing.defaultValue) return; // a name that is not finished; then this comes again
+        const marked: [number | null, number | null] = [typing?.selectionStart ?? null, typing?.selectionEnd ?? null];
         const focused = box.contains(before) ? ['data-category', 'data-original'].find((name) => before!.hasAttribute(name)) : undefined;
         const key = focused && before!.getAttribute(focused);
         const present = painted.categories.filter((category) => category.count > 0);
@@ -72,7 +78,9 @@ export function legend(view: CellView, state: State): HTMLElement {
         const buttons = state.keyOf(view.colouring) === null ? [all, none] : [all, none, name, saved];
         box.replaceChildren(head, h('div', { class: 'row' }, ...buttons), h('div', { class: 'entries' }, ...present.slice(0, longest).map(entry)));
         if (more) box.append(more);
-        if (focused) box.querySelector<HTMLElement>(`[${focused}="${CSS.escape(key!)}"]`)?.focus();
+        const again = focused ? box.querySelector<HTMLInputElement>(`[${focused}="${CSS.escape(key!)}"]`) : null;
+        again?.focus();
+        if (typing) again?.setSelectionRange(...marked);
     };
     let waiting = false;
     // Once the view has painted, which may have to unpack data first; not more often than a film can be read.

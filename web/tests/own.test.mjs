@@ -31,6 +31,8 @@ onPage('clusters get names, which are everywhere and are exported', async (page)
     await page.fill('[data-original="circle1"]', 'inner, "round"');
     await page.keyboard.press('Tab');
     await page.waitForFunction(() => document.activeElement?.getAttribute('data-original') === 'circle2');
+    await page.waitForTimeout(200); // the first name is everywhere: the list was made anew, the name in hand stays marked
+    await page.keyboard.type('circle2');
     await page.fill('[data-original="circle3"]', 'outer');
     await page.fill('[data-original="circle4"]', 'outer');
     await page.keyboard.press('Enter');
