@@ -166,8 +166,8 @@ RunBytes bytes_of_run(const DataView& X, const RunOptions& options, const FitSiz
             .files = solver.total() - solver.beside_files().total() + (data.dense ? 0.0 : copy)};
 }
 
-bool has_room_for_copy(const DataView& X, const RunOptions& options, const MemoryLimit& allowed,
-                       Index bytes_of_number) {
+bool can_copy_data(const DataView& X, const RunOptions& options, const MemoryLimit& allowed,
+                   Index bytes_of_number) {
     const FitSize size = expected_size(X, options, bytes_of_number);
     if (arrays_on_disk() || size.processes > 1 || size.dense || bytes_of_number > Index{sizeof(float)}) {
         return false;

@@ -43,10 +43,10 @@ struct RunBytes {
 RunBytes bytes_of_run(const DataView& X, const RunOptions& options, const FitSize& size,
                       Index bytes_of_number);
 
-/// Whether the memory allowed holds X twice, so that a device may read it there. For one process, sparse data
-/// and single precision: dense products would read it many times.
-bool has_room_for_copy(const DataView& X, const RunOptions& options, const MemoryLimit& allowed,
-                       Index bytes_of_number);
+/// Whether the memory allowed holds sparse X twice, so that a device may read it there. In single precision:
+/// a start of a fit in double precision has X in single precision too.
+bool can_copy_data(const DataView& X, const RunOptions& options, const MemoryLimit& allowed,
+                   Index bytes_of_number);
 
 /// Free on the disk that has the folder, or will have it; 0: not known.
 double free_disk(std::filesystem::path folder);

@@ -327,7 +327,7 @@ Run<Real> run_fit(const DataView& X, const RunOptions& options, const RunObserve
     }
     const DataView points = options.space != nullptr ? DataView(view_of(*options.space)) : X;
     FitOptions fit = options.fit;
-    fit.data_may_stay = has_room_for_copy(X, options, allowed, sizeof(Real));
+    fit.data_may_stay = can_copy_data(X, options, allowed, sizeof(Real));
     run.prepared = options.local ? prepare_local_fit<Real>(X, points, *options.local, fit)
                    : options.space == nullptr
                        ? prepare_fit<Real>(X, fit)

@@ -107,7 +107,7 @@ struct Way {
 };
 
 DeviceNeed need_of(DeviceNeed need, const Way& way) {
-    need.data_on_host = way.data_on_host;
+    need.data_on_host = way.data_on_host && !need.dense && need.processes == 1; // as `DeviceData` has it
     need.momentum = need.momentum && way.momentum;
     need.shifts = need.shifts && way.shifts;
     return need;
@@ -188,10 +188,11 @@ DeviceChoice choose_device(Device asked, const DeviceNeed& need, const DeviceFac
     for (const Way& way :
          {Way{false, true, true}, Way{may_leave_data, true, true}, Way{false, false, true},
           Way{may_leave_data, false, true}, Way{false, false, false}, Way{may_leave_data, false, false}}) {
-        choice.data_on_host = way.data_on_host;
+        const DeviceNeed smaller = need_of(need, way);
+        choice.data_on_host = smaller.data_on_host;
         choice.keep_momentum = way.momentum;
         choice.keep_shifts = way.shifts;
-        bytes = bytes_of(need_of(need, way));
+        bytes = bytes_of(smaller);
         if (bytes <= facts.free_bytes) {
             break;
         }

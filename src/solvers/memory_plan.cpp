@@ -252,7 +252,7 @@ MemoryPlan plan_memory(double limit, double held, const FitSize& size, const Sol
         size_text(memory.products + memory.shifts), size_text(memory.work), threads);
     plan.text += "; graph weights are recomputed at every use";
     if (size.data_on_host) {
-        plan.text += "; products are a copy of the data, which the device reads";
+        plan.text += "; products and sums are a copy of the data that the device reads";
     }
     if (plan.bases_rest) {
         plan.text += fmt::format("; the bases rest in files of {}, read and written in every sweep",

@@ -251,17 +251,18 @@ TEST(ChooseDevice, TakesTheDeviceForLargeDataAndRefusesWhatDoesNotFit) {
     EXPECT_THROW(choose_device(Device::cuda, need), InputError);
 }
 
+const DeviceFacts ten_gigabytes{.built = true,
+                                .found = true,
+                                .name = "device",
+                                .reason = {},
+                                .free_bytes = 10e9,
+                                .total_bytes = 12e9,
+                                .device = Device::cuda};
+const DeviceNeed large_run{.scales = 10, .rank = 10, .nonzeros = 10'000'000};
+
 /// A device of ten gigabytes, on which a run needs what its two parts are said to need.
 DeviceChoice on_ten_gigabytes(Device asked, double least, double momentum, double shifts) {
-    const DeviceFacts facts{.built = true,
-                            .found = true,
-                            .name = "device",
-                            .reason = {},
-                            .free_bytes = 10e9,
-                            .total_bytes = 12e9,
-                            .device = Device::cuda};
-    const DeviceNeed need{.scales = 10, .rank = 10, .nonzeros = 10'000'000};
-    return choose_device(asked, need, facts, [&](const DeviceNeed& of) {
+    return choose_device(asked, large_run, ten_gigabytes, [&](const DeviceNeed& of) {
         return least + (of.momentum ? momentum : 0.0) + (of.shifts ? shifts : 0.0);
     });
 }
@@ -287,17 +288,10 @@ TEST(ChooseDevice, GivesUpMomentumThenSumsBeforeTheDeviceIsGivenUp) {
 }
 
 TEST(ChooseDevice, LeavesTheDataOnTheHostBeforeAnythingIsGivenUp) {
-    const DeviceFacts facts{.built = true,
-                            .found = true,
-                            .name = "device",
-                            .reason = {},
-                            .free_bytes = 10e9,
-                            .total_bytes = 12e9,
-                            .device = Device::cuda};
-    const DeviceNeed need{.scales = 10, .rank = 10, .nonzeros = 10'000'000};
+    DeviceNeed need = large_run;
     const auto choose = [&](double data, double momentum, double rest, bool may) {
         return choose_device(
-            Device::automatic, need, facts,
+            Device::automatic, need, ten_gigabytes,
             [&](const DeviceNeed& of) {
                 return rest + (of.data_on_host ? 0.0 : data) + (of.momentum ? momentum : 0.0);
             },
@@ -315,6 +309,11 @@ TEST(ChooseDevice, LeavesTheDataOnTheHostBeforeAnythingIsGivenUp) {
     const DeviceChoice kept = choose(4e9, 3e9, 4e9, false);
     EXPECT_TRUE(!kept.data_on_host && !kept.keep_momentum);
     EXPECT_EQ(choose(4e9, 3e9, 11e9, true).device, Device::cpu);
+    need.dense = true; // dense data are never read there
+    EXPECT_FALSE(choose(4e9, 3e9, 4e9, true).data_on_host);
+    need = large_run;
+    need.processes = 2;
+    EXPECT_FALSE(choose(4e9, 3e9, 4e9, true).data_on_host);
 }
 
 /// The plan is an upper bound, and not a loose one.

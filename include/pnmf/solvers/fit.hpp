@@ -52,8 +52,8 @@ struct FitOptions {
     /// Of a run (`run_fit`): whether large arrays lie in files of the folder for temporary files. Default:
     /// where memory is too small. The result has the same bits.
     std::optional<bool> out_of_core{};
-    /// Whether a device without room for X may read it from memory of the host, which then has it twice
-    /// (`run_fit` finds out whether it fits there). The result has the same bits.
+    /// Whether X, where it is sparse, may stay in memory of the host when that of a device is too small. The
+    /// host then holds it twice; `run_fit` finds out whether it can. The result has the same bits.
     bool data_may_stay = false;
 };
 
